@@ -1,18 +1,35 @@
 """The number of drives that a cluster needs for throughput, capacity and endurance: exact, with every step shown.
 
-The rules answer only for tested loads. A load with another object size or another ratio of reads to writes than the
-profile's is untested, and no answer is scaled from a different test.
+A drive counts with the reads and the writes a second of its test, each on its own. It holds any load with at most these
+reads and at most these writes, and never more: no rate is scaled into another one. Objects that are read as more
+sectors than the tested ones are untested.
 """
 
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 from fractions import Fraction
 from math import ceil, floor, log10
+
+from results.rules.act.loads import READS_PER_S, TPS
 
 SECTOR_BYTES = 512  # Source: ACT's logs: "minimum IO size = 512 bytes"; a read is of whole ones
 RECORD_STEP_BYTES = 16  # Source: aerospike/act src/storage/cfg_storage.c, RBLOCK_SIZE: records are rounded up to it
 SECONDS_PER_DAY = 86_400
 THROUGHPUT, CAPACITY, ENDURANCE, COPIES = "throughput", "capacity", "endurance", "copies"
+NARROW_MARGIN = Fraction(1, 2)  # a load that doubles uses up the rating of a drive with this margin
+
+
+class Mix(StrEnum):
+    """How a load relates to the load of the tests.
+
+    The rates of a `TESTED` mix have the tested ratio. Those of a `BOUND` mix have another ratio or smaller objects, so
+    each rate is compared with its own tested rate. An `UNTESTED` load has larger objects.
+    """
+
+    TESTED = "tested"
+    BOUND = "bound"
+    UNTESTED = "untested"
 
 
 @dataclass(frozen=True)
@@ -43,12 +60,28 @@ class Tested:
 
 @dataclass(frozen=True)
 class Offer:
-    """A drive: its tested tps, its capacity and its rating; None if it is not reported."""
+    """A drive: its tested reads and writes a second, both above 0, its capacity and its rating (None if unknown)."""
 
-    tps: Fraction
+    reads_per_s: Fraction
+    writes_per_s: Fraction
     capacity_bytes: int
     dwpd: Fraction | None = None
     price: Fraction | None = None
+
+    @property
+    def tps(self) -> Fraction:
+        """Return the tested reads and writes a second together."""
+        return self.reads_per_s + self.writes_per_s
+
+
+def rates_of_act(tps: Fraction | Decimal | int) -> tuple[Fraction, Fraction]:
+    """Return the reads and the writes a second of ACT's load at a speed: two reads to one write.
+
+    >>> rates_of_act(3000)
+    (Fraction(2000, 1), Fraction(1000, 1))
+    """
+    reads_per_s = Fraction(tps) * READS_PER_S / TPS
+    return reads_per_s, Fraction(tps) - reads_per_s
 
 
 @dataclass(frozen=True)
@@ -74,9 +107,10 @@ class Size:
     """The size of a cluster. `working_drives` remain without the spare nodes; `binding` names the largest need.
 
     `drives` is None if the load is untested; `least` is then the known minimum. `dwpd` is the lowest rating that the
-    working drives need.
+    working drives need, and `margin` the part of their rating that is left, None if it is unknown.
     """
 
+    mix: Mix
     needs: Needs
     binding: str
     working_drives: int | None
@@ -85,6 +119,12 @@ class Size:
     dwpd: Fraction | None
     price: Fraction | None
     least: Least | None = None
+    margin: Fraction | None = None
+
+    @property
+    def is_margin_narrow(self) -> bool:
+        """Return whether a load that doubles would use up the rating, or more."""
+        return self.margin is not None and self.margin <= NARROW_MARGIN
 
 
 def stored_bytes(object_bytes: int) -> int:
@@ -121,8 +161,18 @@ def reads_pct(demand: Demand) -> Fraction | None:
     return demand.reads_per_s / total * 100 if total else None
 
 
-def untested(demand: Demand, tested: Tested) -> tuple[str, ...]:
-    """Return in sentences why no tested figure answers for the load; none where one does."""
+def mix_of(demand: Demand, tested: Tested) -> Mix:
+    """Return how a load relates to the tested one. A load without requests has no other ratio."""
+    sectors, tested_sectors = read_sectors(demand.object_bytes), read_sectors(tested.object_bytes)
+    if sectors > tested_sectors:
+        return Mix.UNTESTED
+    share = reads_pct(demand)
+    is_near = share is None or abs(share - Fraction(tested.reads_pct)) <= Fraction(tested.tolerance_points)
+    return Mix.TESTED if is_near and sectors == tested_sectors else Mix.BOUND
+
+
+def differences_from_test(demand: Demand, tested: Tested) -> tuple[str, ...]:
+    """Return in sentences how the load differs from the tested one; none for a tested mix."""
     reasons = []
     if read_sectors(demand.object_bytes) != read_sectors(tested.object_bytes):
         reasons.append(f"your objects have {demand.object_bytes:,} bytes, and tests used {tested.object_bytes:,} bytes")
@@ -133,6 +183,16 @@ def untested(demand: Demand, tested: Tested) -> tuple[str, ...]:
             f"{tested.tolerance_points}"
         )
     return tuple(reasons)
+
+
+def drives_for_reads(demand: Demand, offer: Offer) -> int:
+    """Return the drives whose tested reads a second suffice for the reads alone."""
+    return ceil(demand.reads_per_s / offer.reads_per_s)
+
+
+def drives_for_writes(demand: Demand, offer: Offer) -> int:
+    """Return the drives whose tested writes a second suffice for the writes alone, copies included."""
+    return ceil(drive_writes_per_s(demand) / offer.writes_per_s)
 
 
 def object_size_note(demand: Demand, tested: Tested) -> str:
@@ -186,10 +246,21 @@ def needed_dwpd(demand: Demand, drives: int, drive_bytes: int) -> Fraction:
     return host_bytes_per_day(demand) / drives / drive_bytes * demand.life_years / demand.warranty_years
 
 
+def endurance_margin(needed: Fraction, rated: Fraction) -> Fraction:
+    """Return the part of a rating that is left: 1 without writes, 0 if the whole rating is needed.
+
+    >>> endurance_margin(Fraction("0.72"), Fraction(1))
+    Fraction(7, 25)
+    """
+    return 1 - needed / rated
+
+
 def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
     """Return how many of a drive the demand needs, with the spare nodes' drives on top."""
+    mix = mix_of(demand, tested)
+    throughput = max(drives_for_reads(demand, offer), drives_for_writes(demand, offer))
     needs = Needs(
-        throughput=None if untested(demand, tested) else ceil(drive_tps(demand) / offer.tps),
+        throughput=None if mix is Mix.UNTESTED else throughput,
         capacity=ceil(capacity_bytes(demand) / offer.capacity_bytes),
         endurance=ceil(needed_dwpd(demand, 1, offer.capacity_bytes) / offer.dwpd) if offer.dwpd else None,
     )
@@ -197,10 +268,20 @@ def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
     nodes = working_nodes + demand.spare_nodes
     drives = nodes * demand.drives_per_node
     if needs.throughput is None:
-        return Size(needs, "", None, None, None, None, None, Least(binding, nodes, drives))
+        return Size(mix, needs, "", None, None, None, None, None, Least(binding, nodes, drives))
     working = working_nodes * demand.drives_per_node
     dwpd = needed_dwpd(demand, working, offer.capacity_bytes)
-    return Size(needs, binding, working, nodes, drives, dwpd, None if offer.price is None else offer.price * drives)
+    return Size(
+        mix=mix,
+        needs=needs,
+        binding=binding,
+        working_drives=working,
+        nodes=nodes,
+        drives=drives,
+        dwpd=dwpd,
+        price=None if offer.price is None else offer.price * drives,
+        margin=endurance_margin(dwpd, offer.dwpd) if offer.dwpd else None,
+    )
 
 
 def _bound(demand: Demand, needs: Needs) -> tuple[str, int]:

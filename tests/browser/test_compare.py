@@ -13,7 +13,11 @@ def test_two_drives_are_compared_without_script_or_mouse(new_page):
         page.keyboard.type(slug)
     page.keyboard.press("Enter")
     page.wait_for_url("**/compare/?drive=gcp-n2-standard-80&drive=aws-m5d-24xlarge*")
-    assert page.get_by_role("heading", level=1).inner_text() in {"Side by side", "Weak comparison", "Not comparable"}
+    heading = page.get_by_role("heading", level=1).inner_text()
+    assert "n2-standard-80" in heading
+    assert "m5d.24xlarge" in heading
+    assert page.locator("#bars svg").count() >= 4
+    assert page.locator("[data-explore]").is_hidden()
 
 
 def test_rungs_of_a_ladder_are_chosen_and_compared(page):
@@ -24,7 +28,8 @@ def test_rungs_of_a_ladder_are_chosen_and_compared(page):
     page.locator("#ladder ~ form").first.get_by_role("button", name="Compare selected").click()
     page.wait_for_url("**/compare/?run=*&run=*")
     # Google's rows differ in the number of devices, which is a condition.
-    assert "devices" in page.locator(".verdict").inner_text()
+    assert "number of devices differs" in page.locator(".verdict").inner_text()
+    assert page.locator("#what-they-did td.apart").count() >= 4
 
 
 def test_a_relaxed_limit_stays_in_the_address(page):
@@ -45,3 +50,41 @@ def test_the_ladder_is_drawn_and_read_with_the_keyboard(page):
     plot.focus()
     page.keyboard.press("ArrowRight")
     assert "%" in plot.evaluate("plot => plot.nextElementSibling.textContent")
+
+
+OLD_AND_NEW = "/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9300-max-6400gb"
+
+
+def test_a_pair_that_does_not_compare_leads_to_one_that_does(page):
+    page.goto(OLD_AND_NEW)
+    assert "do not compare: time measured differs" in page.locator(".verdict").inner_text()
+    assert "1,728,000" in page.locator("#what-they-did").inner_text()
+    page.locator("#offers a").first.click()
+    page.wait_for_url("**/compare/?run=*")
+    assert "times the speed of" in page.locator(".verdict").inner_text()
+    assert page.locator(".apart").count() == 0
+
+
+def test_the_limits_of_the_reader_move_the_lines_of_the_bars(page):
+    page.goto("/compare/?drive=sandisk-dc-sn861-6400gb&drive=intel-p5510-7680gb")
+    line = page.locator("#bars .limit").first
+    before = line.get_attribute("x1")
+    page.get_by_label("Percent over 1").fill("2")
+    page.wait_for_function("before => document.querySelector('#bars .limit').getAttribute('x1') !== before", arg=before)
+    assert "4.65, over" in page.locator("#bars svg").nth(1).get_attribute("aria-label")
+
+
+def test_plotly_is_loaded_only_when_the_reader_explores_the_curves(page):
+    plotly = []
+    page.on("request", lambda request: plotly.append(request.url) if "plotly" in request.url else None)
+    page.goto("/compare/?drive=gcp-n2-standard-80&drive=gcp-n2-standard-16")
+    page.locator("#curves").scroll_into_view_if_needed()
+    pictures = page.locator("[data-compare] .picture svg polyline")
+    assert pictures.count() >= 2
+    assert plotly == []
+    page.get_by_role("button", name="Explore").click()
+    page.locator("[data-compare] .plot svg.main-svg").first.wait_for()
+    assert plotly
+    assert not page.locator("[data-compare] .picture").first.is_visible()
+    page.emulate_media(media="print")
+    assert page.locator("[data-compare] .picture").first.is_visible()

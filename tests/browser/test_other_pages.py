@@ -101,18 +101,33 @@ def test_a_cluster_is_sized_with_the_keyboard_only(page):
     expect(page.locator("#said")).to_have_text(re.compile("^Fewest drives: "))
 
 
-def test_a_price_finds_the_cheapest_drive_and_keeps_the_focus(page):
-    page.goto("/sizing/")
-    price = page.get_by_label("Price of one Intel P5510 7.68 TB")
-    price.click()
-    price.press_sequentially("900", delay=150)
-    expect(page.locator("#said")).to_contain_text("16 x Intel P5510 7.68")
-    assert page.evaluate("document.activeElement.id") == "price-intel-p5510-7680gb"
-
-
-def test_another_workload_is_untested(page):
+def test_larger_objects_are_untested(page):
     page.goto("/sizing/?object=4096")
     assert "untested" in page.locator("#said").inner_text().lower()
+
+
+def test_another_mix_and_a_restriction_are_answered_while_typing(page):
+    page.goto("/sizing/")
+    page.get_by_label("Reads, /s").fill("5000000")
+    expect(page.locator("#remarks")).to_contain_text("Your mix was not tested: 95.2 %")
+    page.locator("summary", has_text="Which drives").click()
+    page.get_by_label("Vendor").select_option("micron")
+    expect(page.locator("#answer")).to_contain_text("hidden by your restrictions")
+    page.wait_for_url("**vendor=micron*")
+    assert all("Micron" in name for name in page.locator(".sizes tbody tr:not(.group) th").all_inner_texts())
+    page.get_by_role("link", name="Show them").click()
+    page.wait_for_url(re.compile("^(?!.*vendor)"))
+
+
+def test_instances_are_sized_without_a_script(new_page):
+    page = new_page(java_script_enabled=False)
+    page.goto("/sizing/")
+    page.locator("summary", has_text="Which drives").click()
+    page.get_by_label("Cluster of").select_option("instances")
+    page.get_by_role("button", name="Calculate").click()
+    page.wait_for_url("**of=instances*")
+    assert page.locator("#said").inner_text().startswith("Fewest instances: ")
+    assert not page.locator("[data-price-shown], [data-price], .prices").locator("visible=true").count()
 
 
 @pytest.mark.parametrize("script", [True, False])

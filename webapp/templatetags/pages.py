@@ -3,9 +3,11 @@
 {% compare_bar %}                                              the bar below a table that compares the selected runs
 <a class="means" href="{% meaning 'tps' %}">Speed</a>          the head of a column
 {% data_licence %}                                             the licence of the data, as the footer states it
+{% price_panel priced_drives %}                                the reader's prices, which only the browser knows
 {% publication_source "micron-7400-brief" %}    {% certification_source %}
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms, template
@@ -15,6 +17,7 @@ from django.forms import BoundField
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 from webapp.register.compare.query import FEWEST, MOST
 from webapp.register.tables.meanings import meaning_address
+from webapp.register.tables.prices import PricedDrive
 
 register = template.Library()
 register.simple_tag(meaning_address, name="meaning")
@@ -30,6 +33,21 @@ def data_licence() -> str:
 def compare_bar(context: template.Context) -> dict[str, Any]:
     """Show the bar, with the numbers of runs that can be compared and the limits of the page."""
     return {"fewest": FEWEST, "most": MOST, "limits": context.get("limits")}
+
+
+@register.inclusion_tag("register/prices/panel.html")
+def price_panel(drives: Sequence[PricedDrive] = (), file: str = "") -> dict[str, Any]:
+    """Show the reader's prices of some drives, and the price list.
+
+    `file` is the data file of a page with tables of drives, which then may have a column of prices.
+    """
+    return {"drives": drives, "file": file}
+
+
+@register.filter
+def paired(first: Iterable[Any], second: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """Return the items of two lists of one length in pairs, for a loop over both."""
+    return list(zip(first, second, strict=True))
 
 
 @register.filter

@@ -36,7 +36,18 @@ function drawChart(plot, chart) {
   }, `${chart.title}, ${chart.unit}`, points);
 }
 
+// Without a script the page has the same curves as pictures. Plotly is loaded only on request, because it is large.
 const charts = JSON.parse(document.getElementById('compare-charts').textContent);
-whenSeen(document.querySelector('[data-compare]'), () => charts, plots => {
-  charts.forEach((chart, number) => drawChart(plots[number], chart));
+const box = document.querySelector('[data-compare]'), button = document.querySelector('[data-explore]');
+
+button.addEventListener('click', () => {
+  box.dataset.plotly = button.dataset.plotly;
+  box.classList.add('explored');
+  box.querySelectorAll('.plot').forEach(plot => { plot.hidden = false; });
+  button.hidden = true;
+  whenSeen(box, () => charts, plots => {
+    charts.forEach((chart, number) => drawChart(plots[number], chart));
+    if (document.activeElement === document.body) plots[0].focus({preventScroll: true});
+  });
 });
+button.hidden = false;

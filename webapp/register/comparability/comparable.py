@@ -91,6 +91,16 @@ def all_compare(runs: Sequence[Conditioned]) -> bool:
     return all(compare(first, second) for place, first in enumerate(runs) for second in runs[place + 1 :])
 
 
+def apart_flags(runs: Sequence[Conditioned]) -> list[bool]:
+    """Return for each run whether it does not compare with the runs before it that do compare with each other."""
+    together: list[Conditioned] = []
+    flags = []
+    for run in runs:
+        flags.append(not all(compare(each, run) for each in together))
+        together += [] if flags[-1] else [run]
+    return flags
+
+
 def condition_rows(runs: Sequence[Conditioned]) -> list[Condition]:
     """Return all conditions that a run reports: first those that differ, then those that not every run reports."""
     if len({type(each.conditions) for each in runs}) > 1:

@@ -88,13 +88,17 @@ def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:
     runs = conditioned(ordered)
     by_drive = []
     for name in names:
-        own = [each for each in runs if product_of(each.run).slug == name]
-        if not own:
-            raise Http404(f"Drive {name} has no current run that can be compared.")
+        own = [each for each in runs if product_of(each.run).slug == name] or _other_runs(products[name])
         # Runs on virtual devices are compared only if the drive has no others.
         by_drive.append([each for each in own if not each.run.is_on_no_drive] or own)
     others = [each for runs in by_drive for each in runs]
     return Choice(_best_set(by_drive) or [runs[0] for runs in by_drive], others)
+
+
+def _other_runs(product: Product) -> list[Conditioned]:
+    """Return the newest public run of a drive without a current result: of another workload, or a withdrawn one."""
+    newest = Run.objects.public().filter(product=product).order_by(F("visibility").asc(), "-created_at", "-pk")
+    return conditioned(runs_to_compare(Run.objects.filter(pk__in=list(newest.values_list("pk", flat=True)[:1]))))
 
 
 def _best_set(by_drive: Sequence[Sequence[Conditioned]]) -> list[Conditioned] | None:

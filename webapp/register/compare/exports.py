@@ -18,6 +18,8 @@ def as_csv(comparison: Comparison) -> HttpResponse:
     lines: list[list[Value]] = [["name", "name", "", False, *(head.name for head in comparison.heads)]]
     on_no_drive = [head.run.is_on_no_drive for head in comparison.heads]
     lines.append(["run", "is_on_no_drive", "", len(set(on_no_drive) - {None}) > 1, *on_no_drive])
+    apart = [head.is_apart for head in comparison.heads]
+    lines.append(["run", "is_apart", "", any(apart), *apart])
     lines += [[part, row.code, row.unit, row.differs, *row.exported] for part, row in _rows(comparison)]
     lines += [["condition", row.name, "", row.differs, *row.exported] for row in comparison.conditions]
     return csv_response("comparison", header, lines)
@@ -36,6 +38,8 @@ def as_json(comparison: Comparison) -> JsonResponse:
                     "run": head.run.public_id,
                     "name": head.name,
                     "is_on_no_drive": head.run.is_on_no_drive,
+                    "is_apart": head.is_apart,
+                    "measures": [trait.text for trait in head.traits],
                     "not_stated_count": number,
                 }
                 for head, number in zip(comparison.heads, comparison.unreported.by_run, strict=True)
@@ -44,8 +48,10 @@ def as_json(comparison: Comparison) -> JsonResponse:
             "unknown": comparison.unreported.labels,
             "rows": [
                 {"part": part, "row": row.code, "unit": row.unit, "differs": row.differs, "values": row.exported}
+                | {"misleads": part == "figure" and row.is_of_the_test and not comparison.is_comparable}
                 for part, row in _rows(comparison)
             ],
+            "nearest": [{"runs": text, "page": address} for text, address in comparison.offers],
             "conditions": [_condition(row) for row in comparison.conditions],
         }
     )

@@ -20,6 +20,9 @@ from webapp.templatetags import units
 
 OVERLOAD_STOP = "cannot-keep-up"  # the kind of stop of a program that could not keep up (docs/reference/formats.md)
 SHOWN_OPERATIONS = 8  # kinds of operations of YCSB
+# Figures that do not depend on the load: they compare even if the tests do not.
+OF_THE_DATA_SHEET = frozenset({"verdict", "with_your_limits", "sustained_tps", "validity"})
+LISTED = "listed_"  # before the code of a share that tables show, and comparisons do not use
 PERCENTILES = {"mean_us": "mean", "p99_us": "p99", "p999_us": "p99.9", "p9999_us": "p99.99"}
 
 
@@ -56,7 +59,14 @@ class Line:
     @property
     def meaning(self) -> str:
         """Return the code of the row's meaning: its own if it is a column of the tables."""
-        return self.code if self.code in BY_CODE else "share" if self.code.startswith("pct_over_") else "latency"
+        if self.code in BY_CODE:
+            return self.code
+        return "share" if self.code.startswith(("pct_over_", LISTED)) else "latency"
+
+    @property
+    def is_of_the_test(self) -> bool:
+        """Return whether the row is measured, so that it misleads if the tests do not compare."""
+        return self.code not in OF_THE_DATA_SHEET
 
     @property
     def differs(self) -> bool:
@@ -94,18 +104,25 @@ def _column(column: Column, runs: Sequence[Run]) -> Line:
 
 
 def lines_of_runs(runs: Sequence[Run], own: YourLimits, results: Sequence[LimitEvaluation]) -> list[Line]:
-    """Return the figures of runs of one workload. `results` are the runs' evaluations under the limits."""
-    return _ycsb_lines(runs) if runs[0].workload == YCSB else _act_lines(runs, own, results)
+    """Return the figures of runs. `results` are the runs' evaluations under the limits.
+
+    Runs of YCSB and of ACT have no row in common.
+    """
+    of_ycsb = [run.workload == YCSB for run in runs]
+    act = [] if all(of_ycsb) else _act_lines(runs, own, results)
+    return [*act, *(_ycsb_lines(runs) if any(of_ycsb) else [])]
 
 
 def _act_lines(runs: Sequence[Run], own: YourLimits, results: Sequence[LimitEvaluation]) -> list[Line]:
     own_outcomes = [_own_outcome(run, result, own) for run, result in zip(runs, results, strict=True)]
+    computed = (columns.PER_TB, columns.NEEDED_DWPD, columns.SUSTAINED)
     return [
         _texts("verdict", "Verdict", [_outcome(run) for run in runs]),
         *([_texts("with_your_limits", "With your limits", own_outcomes)] if own.is_own else []),
         _texts("tps", "Speed", [units.decimal(run.tps) for run in runs], "tps", is_number=True),
         _texts("nx_load", "Load of each device", [units.nx(run.nx_load) for run in runs], is_number=True),
-        *(_share_line(runs, limit) for limit in own.limits),
+        *(line for limit in own.limits for line in _share_lines(runs, limit)),
+        *(_column(column, runs) for column in computed),
     ]
 
 
@@ -128,13 +145,31 @@ def _own_outcome(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
 
 
 def _outcome(run: Run) -> str:
+    if run.workload == YCSB:
+        return ""
     verdict = newest_verdict(run)
     return verdict.get_outcome_display() if verdict else "as published"
 
 
-def _share_line(runs: Sequence[Run], limit: Limit) -> Line:
+def _share_lines(runs: Sequence[Run], limit: Limit) -> list[Line]:
+    """Return the row of a share, and the shares that tables list if a comparison uses another histogram."""
     label, unit = f"Over {units.threshold(limit.threshold_us)}", f"%, limit {units.decimal(limit.limit_pct)}"
-    return Line(f"pct_over_{limit.threshold_us}us", label, unit, [share_value(run, limit) for run in runs], True)
+    code, listed = f"pct_over_{limit.threshold_us}us", [_listed_share(run, limit) for run in runs]
+    compared = [share_value(run, limit) for run in runs]
+    shares = [each if each.text else also for each, also in zip(compared, listed, strict=True)]
+    line = Line(code, label, unit, shares, True)
+    if all(each.text in {"", share.text} for each, share in zip(listed, shares, strict=True)):
+        return [line]
+    return [line, Line(f"{LISTED}{code}", f"{label}, as listed in tables", unit, listed, True)]
+
+
+def _listed_share(run: Run, limit: Limit) -> Value:
+    """Return the share that tables list; empty if it is not reported."""
+    share = share_of(run, limit.threshold_us)
+    if share is None:
+        return Value("")
+    mark = nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over(share, limit.limit_pct))
+    return Value(units.share(share.printed, share.over_count), mark, share.share_pct)
 
 
 def share_value(run: Run, limit: Limit) -> Value:
@@ -142,11 +177,7 @@ def share_value(run: Run, limit: Limit) -> Value:
     compared = next((each for each in compared_shares(run) if each["threshold_us"] == limit.threshold_us), None)
     if compared is not None:
         return _counted_share(compared, limit)
-    share = share_of(run, limit.threshold_us) if run.statistic == Statistic.STEADY_AS_PUBLISHED else None
-    if share is None:
-        return Value("")
-    mark = nearness_mark(share.share_pct, limit.limit_pct, is_over=is_over(share, limit.limit_pct))
-    return Value(units.share(share.printed, share.over_count), mark, share.share_pct)
+    return _listed_share(run, limit) if run.statistic == Statistic.STEADY_AS_PUBLISHED else Value("")
 
 
 def _counted_share(share: Mapping[str, Any], limit: Limit) -> Value:
@@ -159,12 +190,16 @@ def _counted_share(share: Mapping[str, Any], limit: Limit) -> Value:
 
 
 def _ycsb_lines(runs: Sequence[Run]) -> list[Line]:
-    operations = [{each.name: each for each in run.ycsb.operations.all() if each.outcome == "ok"} for run in runs]
+    of_ycsb = [run.ycsb if run.workload == YCSB else None for run in runs]
+    operations = [
+        {each.name: each for each in ycsb.operations.all() if each.outcome == "ok"} if ycsb else {} for ycsb in of_ycsb
+    ]
     names = sorted({name for by_name in operations for name in by_name})
-    throughputs = [units.rate(run.ycsb.throughput_ops_per_s) for run in runs]
+    throughputs = [units.rate(ycsb.throughput_ops_per_s) if ycsb else "" for ycsb in of_ycsb]
+    threads = [units.count(ycsb.threads_count) if ycsb else "" for ycsb in of_ycsb]
     lines = [
-        _texts("validity", "Validity", [run.ycsb.validity for run in runs]),
-        _texts("threads", "Threads", [units.count(run.ycsb.threads_count) for run in runs], is_number=True),
+        _texts("validity", "Validity", [ycsb.validity if ycsb else "" for ycsb in of_ycsb]),
+        _texts("threads", "Threads", threads, is_number=True),
         _texts("throughput", "Throughput", throughputs, "ops/s", is_number=True),
     ]
     for name in names[:SHOWN_OPERATIONS]:

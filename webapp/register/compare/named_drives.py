@@ -8,7 +8,10 @@ from django.shortcuts import render
 from rapidfuzz import fuzz, process
 
 from results.models import Product, Run
+from results.rules.act.limits import Limit
 from webapp.register.compare.choice import refuse_missing
+from webapp.register.compare.nearest import example_choice
+from webapp.register.compare.page import comparison_of
 from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.store.column_store import current_store
@@ -105,10 +108,11 @@ def runs_drives(names: tuple[str, ...]) -> list[NamedDrive]:
     return [NamedDrive(slug, slug) for slug in (product_of(found[name]).slug for name in names)]
 
 
-def choice_response(request: HttpRequest, chosen: Chosen) -> HttpResponse | None:
+def choice_response(request: HttpRequest, chosen: Chosen, profile: Sequence[Limit]) -> HttpResponse | None:
     """Return the form if drives must be selected or corrected, or a redirect to slugs; None if it is complete.
 
-    The form has status 404 for an unknown name and 400 for an ambiguous one.
+    The form has status 404 for an unknown name and 400 for an ambiguous one. The empty form has an example, which is
+    chosen by the limits of the profile.
     """
     if chosen.kind == "run" and len(chosen.names) >= FEWEST:
         return None
@@ -116,16 +120,29 @@ def choice_response(request: HttpRequest, chosen: Chosen) -> HttpResponse | None
     wrong = [each for each in drives if each.error]
     if wrong or len(drives) < FEWEST:
         status = 404 if any(each.is_unknown for each in wrong) else 400 if wrong else 200
-        return render(request, "register/compare/choose.html", _choosing(drives, chosen), status=status)
+        context = _choosing(drives, chosen) | ({} if drives else _example(chosen, profile))
+        return render(request, "register/compare/choose.html", context, status=status)
     slugs = tuple(each.slug for each in drives)
     return None if slugs == chosen.names else HttpResponseRedirect(replace(chosen, names=slugs).address(chosen.form))
 
 
+def _example(chosen: Chosen, profile: Sequence[Limit]) -> dict[str, object]:
+    """Return a comparison with the address of its page, for readers who have not chosen drives; empty without any."""
+    choice = example_choice(profile)
+    if choice is None:
+        return {}
+    comparison = comparison_of(choice, chosen.limits)
+    return {"comparison": comparison, "example_address": replace(chosen, names=tuple(comparison.slugs)).address()}
+
+
 def _choosing(drives: Sequence[NamedDrive], chosen: Chosen) -> dict[str, object]:
     products = Product.objects.public().order_by("vendor", "model", "capacity_gb")[:LISTED_DRIVES]
+    fields = list(enumerate([*drives, *([NamedDrive()] * (MOST - len(drives)))], 1))
+    shown = min(max(FEWEST, len(drives) + 1), MOST)
     return {
         "section": "compare",
-        "fields": [*drives, *([NamedDrive()] * (MOST - len(drives)))],
+        "fields": fields[:shown],
+        "more_fields": fields[shown:],
         "drives": [(product.slug, product_name(product)) for product in products],
         "was_alone": len(drives) == 1 and not drives[0].error,
         "limits": chosen.limits,

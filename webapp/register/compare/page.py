@@ -1,41 +1,47 @@
-"""The page of a comparison: whether the runs compare, the reasons if not, and the aligned tables."""
+"""The page of a comparison: its result, why runs do not compare, and the aligned tables, bars and curves."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from string import ascii_uppercase
 
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.text import capfirst, get_text_list
+from django.utils.text import capfirst
 
 from results.models import YCSB, Category, Run
+from results.rules.act.limits import Limit
 from webapp.register.comparability.comparable import Condition, Unreported, condition_rows, unreported_conditions
+from webapp.register.compare.answer import (
+    conditions_sentence,
+    endurance_sentences,
+    joined,
+    result_sentence,
+    why_apart_sentence,
+)
+from webapp.register.compare.bars import BarChart, bar_charts
 from webapp.register.compare.choice import Choice, offers_of
 from webapp.register.compare.curves import Chart, charts_of
 from webapp.register.compare.figures import Line, lines_of_drives, lines_of_runs, reported_lines
+from webapp.register.compare.heads import Head, heads_of
+from webapp.register.compare.nearest import nearest_sets
+from webapp.register.compare.pictures import Picture, picture_of
 from webapp.register.limits.reader_limits import YourLimits, changes_sentence
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK, VIRTUAL_DEVICE_REASON
 from webapp.register.tables.categories import CLOUD_CAUTION
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.evaluation import evaluate_limits
+from webapp.register.tables.prices import PricedDrive, priced_drives
 from webapp.register.tables.sentences import run_name
 from webapp.templatetags import units
 
-
-@dataclass(frozen=True)
-class Head:
-    """One column: its letter, and its run."""
-
-    letter: str
-    name: str
-    run: Run
+OFFERS_MAX = 4
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison, ready for its template; without figures and charts if the runs do not compare."""
+    """A comparison, ready for its template. Figures that mislead are grey; curves need runs that compare."""
 
     heads: list[Head]
+    limits: Sequence[Limit]
     is_comparable: bool
     differing: list[Condition]
     conditions: list[Condition]
@@ -57,6 +63,16 @@ class Comparison:
         )
 
     @property
+    def pictures(self) -> list[Picture]:
+        """Return the charts as pictures that need no script."""
+        return [picture_of(chart) for chart in self.charts]
+
+    @property
+    def bars(self) -> list[BarChart]:
+        """Return the bars of speed, slow reads, endurance and speed per TB."""
+        return bar_charts(self.heads, self.limits)
+
+    @property
     def is_weak(self) -> bool:
         """Return whether the runs compare mainly because conditions are not reported."""
         return self.is_comparable and self.unreported.is_weak
@@ -64,37 +80,57 @@ class Comparison:
     @property
     def title(self) -> str:
         """Return the heading of the page."""
-        if not self.is_comparable:
-            return "Not comparable"
-        return "Weak comparison" if self.is_weak else "Side by side"
+        return joined(dict.fromkeys(head.name for head in self.heads))
 
     @property
     def sentence(self) -> str:
-        """Return the result of the comparison as one sentence, to be quoted."""
-        names = get_text_list(_distinct_names(self.heads), "and")
-        if self.is_comparable and self.unreported.labels:
-            missing, total = len(self.unreported.labels), self.unreported.conditions
-            start = "The comparison is weak: for" if self.is_weak else "For"
-            count = f"{start} {missing} of {total} conditions, at least one run reports no value."
-            return f"{count} {names} can be compared: all reported conditions match. {self.unreported_by_run}"
+        """Return the result of the comparison, to be quoted."""
         if self.is_comparable:
-            return f"{names} can be compared: all conditions match."
-        labels = get_text_list([condition.label.lower() for condition in self.differing], "and")
-        return f"{names} cannot be compared: {labels} {'differs' if len(self.differing) == 1 else 'differ'}."
+            return result_sentence(self.heads, self.limits)
+        return why_apart_sentence(self.heads, self.differing)
+
+    @property
+    def conditions_sentence(self) -> str:
+        """Return in one sentence what is known of the conditions."""
+        return conditions_sentence(self.conditions, self.unreported)
+
+    @property
+    def apart(self) -> str:
+        """Return which columns are grey, and why; empty if all compare."""
+        letters = [head.letter for head in self.heads if head.is_apart]
+        if not letters:
+            return ""
+        kept = joined(head.letter for head in self.heads if not head.is_apart)
+        return f"Grey: {joined(letters)} {'does' if len(letters) == 1 else 'do'} not compare with {kept}."
+
+    @property
+    def endurance(self) -> list[tuple[Head, str]]:
+        """Return the endurance of each rated drive in words."""
+        return endurance_sentences(self.heads)
+
+    @property
+    def priced_drives(self) -> list[PricedDrive]:
+        """Return the drives that the reader may enter prices for."""
+        return priced_drives(head.run for head in self.heads)
+
+    @property
+    def slugs(self) -> list[str]:
+        """Return the drives of the columns, each once, in their order."""
+        return list(dict.fromkeys(product_of(head.run).slug for head in self.heads))
 
     @property
     def cautions(self) -> Iterator[tuple[str, str]]:
         """Yield what to consider: the columns with virtual devices and with cloud instances, each with the reason."""
         if letters := [head.letter for head in self.heads if head.run.is_on_no_drive]:
             reason = f"{capfirst(VIRTUAL_DEVICE_REASON)} and cannot certify one."
-            yield f"{capfirst(VIRTUAL_DEVICE_MARK)}: {get_text_list(letters, 'and')}.", reason
+            yield f"{capfirst(VIRTUAL_DEVICE_MARK)}: {joined(letters)}.", reason
         unknown = "an unknown number of devices"
         if devices := [
             f"{head.letter} with {units.counted(head.run.device_count, 'device') or unknown}"
             for head in self.heads
             if product_of(head.run).category == Category.CLOUD
         ]:
-            yield f"Measured on a cloud instance: {get_text_list(devices, 'and')}.", CLOUD_CAUTION
+            yield f"Measured on a cloud instance: {joined(devices)}.", CLOUD_CAUTION
 
     @property
     def unreported_by_run(self) -> str:
@@ -110,36 +146,32 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
     """
     runs = [each.run for each in choice.runs]
     conditions = condition_rows(choice.runs)
-    heads = [Head(letter, run_name(run), run) for letter, run in zip(ascii_uppercase, runs, strict=False)]
+    heads = heads_of(choice.runs)
     limits = own.limits
     results = [evaluate_limits(f"{head.name} ({head.letter})", head.run, own) for head in heads]
-    has_limits = choice.is_comparable and runs[0].workload != YCSB
+    with_shares = [result for result, run in zip(results, runs, strict=True) if run.workload != YCSB]
     return Comparison(
         heads=heads,
+        limits=limits,
         is_comparable=choice.is_comparable,
         differing=[condition for condition in conditions if condition.differs],
         conditions=conditions,
         unreported=unreported_conditions(choice.runs),
         drives=reported_lines(lines_of_drives(runs)),
-        figures=reported_lines(lines_of_runs(runs, own, results)) if choice.is_comparable else [],
+        figures=reported_lines(lines_of_runs(runs, own, results)),
         charts=charts_of(choice.runs, choice.others, limits) if choice.is_comparable else [],
-        offers=[_offer(runs) for runs in offers_of(choice)],
-        limits_sentence=changes_sentence(own, results) if has_limits else "",
+        offers=[] if choice.is_comparable else _offers(choice, heads),
+        limits_sentence=changes_sentence(own, with_shares) if with_shares else "",
     )
 
 
-def _distinct_names(heads: Sequence[Head]) -> list[str]:
-    """Return the names of runs for a sentence; runs of the same drive are named by their ids."""
-    names = [head.name for head in heads]
-    if len(set(names)) == len(names):
-        return names
-    ids = [f"{head.run.public_id} ({head.letter})" for head in heads]
-    return [f"Runs {ids[0]}", *ids[1:]]
+def _offers(choice: Choice, heads: Sequence[Head]) -> list[tuple[str, str]]:
+    """Return text and address of the nearest comparisons: first of the same drives, then with another drive."""
+    sets = [*offers_of(choice), *nearest_sets(choice.runs, [head.is_apart for head in heads])]
+    distinct = {tuple(run.public_id for run in runs): runs for runs in sets}
+    return [_offer(runs) for runs in list(distinct.values())[:OFFERS_MAX]]
 
 
 def _offer(runs: Sequence[Run]) -> tuple[str, str]:
-    """Return text and address of the link to a comparison of runs."""
     query = urlencode([("run", run.public_id) for run in runs])
-    return get_text_list(
-        [f"{run_name(run)} (run {run.public_id})" for run in runs], "and"
-    ), f"{reverse('compare')}?{query}"
+    return joined(f"{run_name(run)} (run {run.public_id})" for run in runs), f"{reverse('compare')}?{query}"

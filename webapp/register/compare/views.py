@@ -16,7 +16,7 @@ from webapp.register.limits.profile import current_limits
 def compare(request: HttpRequest) -> HttpResponse:
     profile = current_limits()
     chosen = read_chosen(request.GET, profile)
-    if (response := choice_response(request, chosen)) is not None:
+    if (response := choice_response(request, chosen, profile)) is not None:
         return response
     comparison = comparison_of(choose(chosen, profile), chosen.limits)
     if chosen.form != "html":

@@ -17,6 +17,7 @@ from webapp.register.tables import categories, columns
 from webapp.register.tables.evaluation import evaluate_limits
 from webapp.register.tables.exports import runs_response
 from webapp.register.tables.parameters import FASTEST_FIRST, PROFILE_ALONE, ListQuery, read_list_query
+from webapp.register.tables.prices import priced_drives
 from webapp.register.tables.sentences import product_name, table_sentence
 from webapp.register.tables.tables import Table, TableSpec, build_table
 
@@ -46,6 +47,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
     ycsb_runs = sorted(Run.objects.filter(product=product).public().of_ycsb(), key=_sweep_order)
     run_ids = [run.public_id for run in (*rows, *ycsb_runs)]
     certificates = certificates_of(product)
+    current = [run for run in rows if run.visibility == Visibility.PUBLIC]
     results = [evaluate_limits(f"run {row.run.public_id}", row.run, query.limits) for row in table.rows]
     return {
         "section": "drives",
@@ -66,6 +68,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "attempts": attempts_of(product),
         "capacities": capacities_of(product, limits, is_own=query.limits.is_own),
         "history": history_of(product, run_ids),
+        "priced_drives": priced_drives(sorted(current, key=columns.ranked_tps, reverse=True)),
         "limits": query.limits,
         "limits_sentence": changes_sentence(query.limits, results),
         "other_parameters": [("sort", query.sort.parameter)] if query.sort != FASTEST_FIRST else [],

@@ -1,21 +1,26 @@
-"""Drives that a cluster can be sized with: the load of each within the limits, and its certificate or run."""
+"""What a cluster can be sized with: drives, or cloud instances, each with its tested load within the limits."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
 from django.db.models import F, Q
 
-from results.models import Certificate, CertificateRun, Product, Run, Tier
+from results.models import Category, Certificate, CertificateRun, Product, Run, Tier
 from results.models.categories import OF_DRIVES
+from results.models.querysets import RunQuerySet
+from results.rules.act.comparison_groups import ComparisonGroup
 from results.rules.act.limits import Limit
 from results.rules.act.loads import TPS
-from results.rules.sizing import Offer
+from results.rules.sizing import Offer, rates_of_act
 from webapp.register.http.query_params import ParameterError
-from webapp.register.sizing.query import SLUG
+from webapp.register.sizing.query import SLUG, Kind
 from webapp.register.tables.columns import product_of
+from webapp.register.tables.groups import group_of
+from webapp.register.tables.makers import vendor_slug
 from webapp.register.tables.marks import TierMark, run_tier_mark
+from webapp.register.tables.sentences import product_name, run_name
 
 BYTES_PER_GB = 10**9
 ASSUMED_DEVICES = 1  # for publications without a number of devices: they name one drive
@@ -24,68 +29,139 @@ LAST_PLACE = Decimal("0.0001")  # N is rounded separately in runs and certificat
 
 @dataclass(frozen=True)
 class Candidate:
-    """A drive with the run or certificate of its load; `basis` names it."""
+    """A drive or an instance with the run or certificate of its load; `basis` names it.
 
+    `key` names the candidate in addresses: the slug of a drive, or the run of an instance, which may have several
+    numbers of devices. Results are ranked within `group`.
+    """
+
+    key: str
+    name: str
     product: Product
     run: Run | None
     offer: Offer
     basis: str
     tier: TierMark | None
+    group: ComparisonGroup
 
 
-def candidates(limits: Iterable[Limit], prices: Mapping[str, Fraction], *, is_own: bool = False) -> list[Candidate]:
-    """Return the current drives that sustain a load within the limits, each once, in a fixed number of queries.
+def candidates(
+    limits: Iterable[Limit],
+    prices: Mapping[str, Fraction],
+    *,
+    is_own: bool = False,
+    kind: Kind = Kind.DRIVES,
+) -> list[Candidate]:
+    """Return what sustains a load within the limits, each once, in a fixed number of queries.
 
-    A current certificate takes precedence over runs if its load test is within the limits; it does not cover
-    stricter ones. Otherwise the run with the highest speed per device within the limits counts. A log without the
-    number of devices is ignored; so are instances and networked systems, which have no capacity or endurance rating of
-    a single drive. `is_own`: the limits are a reader's own.
+    A current certificate of a drive takes precedence over runs if its load test is within the limits; it does not cover
+    stricter ones. Otherwise the run with the highest speed per device within the limits counts; a run that can be
+    ranked takes precedence over one that cannot. Historical products, logs without the number of devices and networked
+    systems are left out. `is_own`: the limits are a reader's own.
     """
     limits = list(limits)
-    certified = _certified(limits, is_own=is_own)
     runs = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
+    runs = runs.filter(tps__gt=0).select_related("product").defer("facts", "source_row")
+    ordered = runs.order_by(F("ranked_tps").desc(nulls_last=True), "pk")
+    if kind is Kind.INSTANCES:
+        return _instances(ordered)
+    return _drives(ordered, _certified(limits, is_own=is_own), prices)
+
+
+def _drives(
+    runs: RunQuerySet, certified: Mapping[int, tuple[Certificate, Run]], prices: Mapping[str, Fraction]
+) -> list[Candidate]:
     has_devices = Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED)
-    runs = runs.filter(has_devices, tps__gt=0, product__category__in=OF_DRIVES).select_related("product")
-    found: dict[int, Candidate] = {}
-    for run in runs.order_by(F("ranked_tps").desc(nulls_last=True), "pk").defer("facts", "source_row"):
-        product = product_of(run)
-        if product.pk not in found and product.capacity_gb:
-            found[product.pk] = _candidate(run, certified.get(product.pk), prices.get(product.slug))
-    return list(found.values())
+    found = runs.filter(has_devices, product__category__in=OF_DRIVES, product__capacity_gb__gt=0)
+    fastest: dict[int, Run] = {}
+    for run in sorted(found, key=lambda run: not group_of(run).is_ranked):  # each part stays fastest first
+        fastest.setdefault(product_of(run).pk, run)
+    return [_drive(run, certified.get(pk), prices.get(product_of(run).slug)) for pk, run in fastest.items()]
 
 
-def refuse_unknown_drives(slug_by_parameter: Mapping[str, str]) -> None:
-    """Raise ParameterError for a parameter whose slug is not a drive of the register."""
-    slugs = [slug for slug in slug_by_parameter.values() if SLUG.fullmatch(slug)]
+def _instances(runs: RunQuerySet) -> list[Candidate]:
+    """Return each type of instance with each of its sets of devices."""
+    found = runs.filter(product__category=Category.CLOUD, device_count__gte=1, device_gb__gte=1)
+    fastest: dict[tuple[object, ...], Run] = {}
+    for run in found:
+        fastest.setdefault((run.product_id, run.device_count, run.device_gb, run.sole_tenant), run)
+    return [_instance(run) for run in fastest.values()]
+
+
+def _instance(run: Run) -> Candidate:
+    """Return an instance as a unit: instances are ranked among each other for any number of devices."""
+    capacity_bytes = (run.device_count or 0) * (run.device_gb or 0) * BYTES_PER_GB
+    offer = Offer(*_tested_rates(run, 1), capacity_bytes)
+    group = replace(group_of(run), device_count=1)
+    tenancy = ", sole tenant" if run.sole_tenant else ""
+    basis, tier = f"run {run.public_id}", run_tier_mark(run)
+    return Candidate(run.public_id, f"{run_name(run)}{tenancy}", product_of(run), run, offer, basis, tier, group)
+
+
+def refuse_unknown_drives(slug_by_parameter: Mapping[str, str], shown: str = "") -> None:
+    """Raise ParameterError for a parameter whose slug is not a drive of the register.
+
+    `shown` is the name of the drive or the run whose steps are requested.
+    """
+    if shown.startswith("r-") and Run.objects.public().filter(public_id=shown).exists():
+        shown = ""
+    named = dict(slug_by_parameter) | ({"drive": shown} if shown else {})
+    slugs = [slug for slug in named.values() if SLUG.fullmatch(slug)]
     known = set(Product.objects.public().filter(slug__in=slugs).values_list("slug", flat=True)) if slugs else set()
-    for name, slug in slug_by_parameter.items():
+    for name, slug in named.items():
         if slug not in known:
             raise ParameterError(name, "expected a drive of the register, by the name in its page's address")
 
 
-def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, Certificate]:
-    """Return the highest current certificate of each product whose load test is within the limits.
+def refuse_unknown_vendor(slug: str) -> None:
+    """Raise ParameterError for a vendor without a drive in the register."""
+    if slug and slug not in (known := {vendor_slug(name) for name in _vendors()}):
+        raise ParameterError("vendor", f"expected one of {', '.join(sorted(known))}", slug)
+
+
+def _vendors() -> Iterable[str]:
+    return Product.objects.public().order_by("vendor").values_list("vendor", flat=True).distinct()
+
+
+def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, tuple[Certificate, Run]]:
+    """Return the highest current certificate of each product whose load test is within the limits, with that test.
 
     Stress tests run at other loads and only need to finish, so limits do not apply to them.
     """
     load_tests = CertificateRun.objects.filter(
+        certificate__in=Certificate.objects.current(),
         run__in=Run.objects.within(limits, is_own=is_own).values("pk"),
         run__device_count=F("certificate__device_count"),
         run__nx_load__range=(F("certificate__nx_load") - LAST_PLACE, F("certificate__nx_load") + LAST_PLACE),
     )
-    standing = Certificate.objects.current().filter(pk__in=load_tests.values("certificate"))
-    return {certificate.product_id: certificate for certificate in standing.order_by("nx_load", "pk")}
+    found = load_tests.select_related("certificate", "run__product").order_by("certificate__nx_load", "certificate")
+    return {each.certificate.product_id: (each.certificate, each.run) for each in found}
 
 
-def _candidate(run: Run, certificate: Certificate | None, price: Fraction | None) -> Candidate:
+def _drive(run: Run, certified: tuple[Certificate, Run] | None, price: Fraction | None) -> Candidate:
     product = product_of(run)
     dwpd = None if product.endurance_dwpd is None else Fraction(product.endurance_dwpd)
     capacity_bytes = (product.capacity_gb or 0) * BYTES_PER_GB
-    if certificate:
-        offer = Offer(Fraction(certificate.exact_nx) * TPS, capacity_bytes, dwpd, price)
-        return Candidate(product, None, offer, f"certificate {certificate.public_id}", None)
-    offer = Offer(Fraction(run.tps or 0) / (run.device_count or ASSUMED_DEVICES), capacity_bytes, dwpd, price)
-    return Candidate(product, run, offer, f"run {run.public_id}{_of(run)}", run_tier_mark(run))
+    key, name = product.slug, product_name(product)
+    if certified:
+        certificate, load_test = certified
+        rates = rates_of_act(Fraction(certificate.exact_nx) * TPS)
+        offer, basis = Offer(*rates, capacity_bytes, dwpd, price), f"certificate {certificate.public_id}"
+        return Candidate(key, name, product, None, offer, basis, None, group_of(load_test))
+    offer = Offer(*_tested_rates(run, run.device_count or ASSUMED_DEVICES), capacity_bytes, dwpd, price)
+    basis = f"run {run.public_id}{_of(run)}"
+    return Candidate(key, name, product, run, offer, basis, run_tier_mark(run), group_of(run))
+
+
+def _tested_rates(run: Run, units: int) -> tuple[Fraction, Fraction]:
+    """Return the reads and the writes a second of each unit, of which so many shared the load of a run.
+
+    A publication states only the speed; ACT's load has two reads to one write.
+    """
+    reads_per_s, writes_per_s = rates_of_act(run.tps or 0)
+    if run.reads_per_s and run.writes_per_s and run.reads_per_s + run.writes_per_s == run.tps:
+        reads_per_s, writes_per_s = Fraction(run.reads_per_s), Fraction(run.writes_per_s)
+    return reads_per_s / units, writes_per_s / units
 
 
 def _of(run: Run) -> str:

@@ -1,99 +1,47 @@
-"""Sizing page: a row for each drive, the smallest and cheapest cluster, the steps of one drive, tested workloads."""
+"""Sizing page: rows by comparison group, the smallest and cheapest cluster, and the steps of one candidate."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from django.http import QueryDict
-
 from results.models import Statistic
 from results.rules import sizing
+from results.rules.act.comparison_groups import ComparisonGroup, ReadTime
 from results.rules.act.loads import printed_decimal
 from results.rules.plural import counted
-from results.rules.sizing import Demand, Size, Tested, untested
+from results.rules.sizing import Mix, Size, Tested, differences_from_test, mix_of
 from webapp.register.http.files import Value
 from webapp.register.sizing.offers import Candidate
-from webapp.register.sizing.query import SizingQuestion
-from webapp.register.sizing.steps import number, steps
-from webapp.register.tables.sentences import product_name
+from webapp.register.sizing.query import Kind, Restrictions, SizingQuestion
+from webapp.register.sizing.steps import UNTESTED, number, steps
+from webapp.register.tables.groups import STATISTIC_WORDS, TIME_WORDS, group_label, why_apart
+from webapp.register.tables.makers import vendor_slug
+from webapp.register.tables.prices import PricedDrive
 from webapp.templatetags import units
-
-PLACES = 6  # parameters accept no more
-
-
-@dataclass(frozen=True)
-class TestedMix:
-    """A tested workload with the URL of its query; `is_stricter` if it is at least as heavy in every respect."""
-
-    text: str
-    address: str
-    demand: Demand
-    is_stricter: bool
-
-
-def tested_mixes(query: QueryDict, demand: Demand, tested: Tested) -> list[TestedMix]:
-    """Return the tested workloads with the requested reads or writes; empty if the request itself is tested."""
-    if not untested(demand, tested):
-        return []
-    mixes = [each for each in dict.fromkeys(_near(demand, tested)) if not untested(each, tested)]
-    return [
-        TestedMix(
-            f"{number(each.reads_per_s)} reads and {number(each.writes_per_s)} writes per second at "
-            f"{each.replication_factor} copies, objects of {each.object_bytes:,d} bytes",
-            _address(query, each),
-            each,
-            # One load includes the other if it has no fewer reads or writes, and no smaller objects.
-            each.reads_per_s >= demand.reads_per_s
-            and each.writes_per_s >= demand.writes_per_s
-            and each.object_bytes >= demand.object_bytes,
-        )
-        for each in mixes
-    ]
-
-
-def _near(demand: Demand, tested: Tested) -> Iterator[Demand]:
-    of_no_load = replace(demand, reads_per_s=Fraction(0), writes_per_s=Fraction(0))
-    is_another_size = bool(untested(of_no_load, tested))
-    sized = replace(demand, object_bytes=tested.object_bytes) if is_another_size else demand
-    if not untested(sized, tested):
-        yield sized
-    elif sizing.reads_pct(demand) is not None:
-        if demand.reads_per_s:
-            yield replace(sized, writes_per_s=sizing.writes_as_tested(demand, tested))
-        if demand.writes_per_s:
-            yield replace(sized, reads_per_s=sizing.reads_as_tested(demand, tested))
-
-
-def _address(query: QueryDict, demand: Demand) -> str:
-    changed = query.copy()
-    changed["reads"], changed["writes"] = _plain(demand.reads_per_s), _plain(demand.writes_per_s)
-    changed["object"] = str(demand.object_bytes)
-    for name in [name for name in changed if name == "format" or not str(changed[name]).strip()]:
-        del changed[name]
-    return f"?{changed.urlencode()}"
-
-
-def _plain(rate: Fraction) -> str:
-    return str(rate.numerator) if rate.denominator == 1 else printed_decimal(rate, PLACES).replace(",", "")
-
 
 FIELDS = (
     *("product", "name", "drives", "nodes", "working_drives", "binding", "by_throughput", "by_capacity"),
     *("by_endurance", "needed_dwpd", "rated_dwpd", "tested_tps", "capacity_gb", "basis", "tier", "statistic", "price"),
-    *("at_least_drives", "at_least_nodes"),
+    *("at_least_drives", "at_least_nodes", "mix", "group", "endurance_margin_pct"),
 )
-UNTESTED = "untested at this workload"
 WORST_SLICE = Statistic.WORST_SLICE.value  # certificates always use it
 SHOWN_ROWS = 100
+BYTES_PER_GB = 10**9
 
 
 @dataclass(frozen=True)
 class SizingRow:
-    """One drive with the size of its cluster."""
+    """One drive or instance with the size of its cluster; `limiting_rate` is the rate that needs more of them."""
 
     candidate: Candidate
     size: Size
+    limiting_rate: str
+
+    @property
+    def key(self) -> str:
+        """Return the name in addresses: the slug of a drive, or the run of an instance."""
+        return self.candidate.key
 
     @property
     def slug(self) -> str:
@@ -102,18 +50,30 @@ class SizingRow:
 
     @property
     def name(self) -> str:
-        """Return the name of the drive."""
-        return product_name(self.candidate.product)
+        """Return the name of the drive, or of the instance with its storage."""
+        return self.candidate.name
 
     @property
     def dwpd(self) -> str:
-        """Return the drive writes per day that the load needs; empty if not known."""
-        return "" if self.size.dwpd is None else number(self.size.dwpd)
+        """Return the drive writes per day that the load needs; empty if not known or not rated."""
+        is_of_drives = self.candidate.run is None or not self.candidate.run.device_gb
+        return "" if self.size.dwpd is None or not is_of_drives else number(self.size.dwpd)
 
     @property
     def rating(self) -> str:
         """Return the rated drive writes per day; empty if not reported."""
         return "" if self.candidate.offer.dwpd is None else number(self.candidate.offer.dwpd)
+
+    @property
+    def margin(self) -> str:
+        """Return the part of the rating that is left, in percent; empty if not known."""
+        return "" if self.size.margin is None else f"{number(self.size.margin * 100)}{units.NBSP}%"
+
+    @property
+    def limited_by(self) -> str:
+        """Return the need that requires most drives; for a mix that was not tested, with its rate."""
+        is_by_rate = self.size.binding == sizing.THROUGHPUT and self.size.mix is Mix.BOUND
+        return f"{self.size.binding}: {self.limiting_rate}" if is_by_rate else self.size.binding
 
     @property
     def price(self) -> str:
@@ -125,45 +85,111 @@ class SizingRow:
         """Return the entered price of one drive."""
         return "" if self.candidate.offer.price is None else printed_decimal(self.candidate.offer.price, 2)
 
+    @property
+    def priced(self) -> PricedDrive:
+        """Return the drive with the facts that a reader's price is divided by."""
+        return PricedDrive(self.slug, self.name, round(self.candidate.offer.tps), self.capacity_gb)
+
+    @property
+    def capacity_gb(self) -> int:
+        """Return the capacity of one drive or instance."""
+        return self.candidate.offer.capacity_bytes // BYTES_PER_GB
+
+
+@dataclass(frozen=True)
+class SizingGroup:
+    """The rows of one comparison group, which are ranked among each other."""
+
+    group: ComparisonGroup
+    rows: list[SizingRow]
+    kind: Kind
+
+    @property
+    def label(self) -> str:
+        """Return what the group has in common."""
+        if self.kind is Kind.INSTANCES:
+            statistic = STATISTIC_WORDS[Statistic(self.group.statistic)]
+            return f"{TIME_WORDS[self.group.time]}, {statistic}, all devices of an instance together"
+        return group_label(self.group)
+
+    @property
+    def note(self) -> str:
+        """Return why its rows are not ranked with those of other groups."""
+        return why_apart(self.group)
+
 
 def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> dict[str, Any]:
-    """Return the answer to a query. The page lists at most SHOWN_ROWS drives, and files list all of them."""
-    sizes = _sorted([SizingRow(one, sizing.size(question.demand, one.offer, tested)) for one in found], question.sort)
-    fewest = _fewest(sizes)
+    """Return the answer to a query. The page lists at most SHOWN_ROWS rows, and files list all of them."""
+    every = [_row(question, each, tested) for each in found]
+    allowed = [row for row in every if _is_allowed(row, question.restrictions)]
+    groups = _groups(allowed, question)
+    sizes = [row for group in groups for row in group.rows]
+    fewest = _fewest(groups[0].rows) if groups else None
     cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
-    selected = next((each for each in sizes if each.candidate.product.slug == question.drive), None)
+    selected = next((each for each in sizes if question.drive in {each.key, each.slug}), None)
     shown = selected or fewest
-    reasons = untested(question.demand, tested)
-    rows = sizes[:SHOWN_ROWS] if question.form == "html" else sizes
-    every = f"{counted(len(sizes), 'drive')} with a result within the limits, historical drives left out"
-    more = f"The table shows the first {len(rows)} of {every}; the CSV has them all."
+    differences = differences_from_test(question.demand, tested)
+    shown_groups = _first_rows(groups) if question.form == "html" else groups
     return {
         "question": question,
-        "untested": reasons,
-        "rows": rows,
+        "is_of_drives": question.kind is Kind.DRIVES,
+        "mix": mix_of(question.demand, tested).value,
+        "rows": [row for group in shown_groups for row in group.rows],
+        "groups": shown_groups,
+        "vendors": _vendors(every, question.restrictions.vendor),
+        "hidden": len(every) - len(allowed),
         "shown": shown,
         "steps": steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
-        "sentence": _sentence(fewest, cheapest, reasons),
-        "count_sentence": more
-        if len(rows) < len(sizes)
-        else f"The table shows {every}. Each drive counts with the load at which it was tested.",
+        "sentence": _sentence(question, fewest, cheapest, differences),
+        "remarks": _remarks(question, groups, differences) if fewest else "",
+        "count_sentence": _count_sentence(question, len(sizes)),
         "object_size_note": sizing.object_size_note(question.demand, tested),
     }
 
 
-def known_by(
-    mixes: Iterable[TestedMix], found: Sequence[Candidate], tested: Tested
-) -> list[tuple[TestedMix, SizingRow]]:
-    """Return the tested workloads that include the requested one, each with the smallest cluster for it.
+def _vendors(rows: Iterable[SizingRow], chosen: str) -> list[tuple[str, str]]:
+    """Return code and name of the vendors of all rows, and of the chosen one."""
+    found = {vendor_slug(row.candidate.product.vendor): row.candidate.product.vendor for row in rows}
+    return sorted((({chosen: chosen} if chosen else {}) | found).items())
 
-    A cluster for a heavier load also sustains a lighter one. Nothing is scaled or extrapolated.
-    """
-    return [
-        (mix, fewest)
-        for mix in mixes
-        if mix.is_stricter
-        and (fewest := _fewest(SizingRow(each, sizing.size(mix.demand, each.offer, tested)) for each in found))
-    ]
+
+def _row(question: SizingQuestion, candidate: Candidate, tested: Tested) -> SizingRow:
+    demand, offer = question.demand, candidate.offer
+    is_by_reads = sizing.drives_for_reads(demand, offer) >= sizing.drives_for_writes(demand, offer)
+    return SizingRow(candidate, sizing.size(demand, offer, tested), "reads" if is_by_reads else "writes")
+
+
+def _is_allowed(row: SizingRow, restrictions: Restrictions) -> bool:
+    """Return whether no restriction leaves a row out. A margin that is not known is not large enough."""
+    capacity_bytes, margin = row.candidate.offer.capacity_bytes, row.size.margin
+    return (
+        restrictions.vendor in {"", vendor_slug(row.candidate.product.vendor)}
+        and (restrictions.least_bytes is None or capacity_bytes >= restrictions.least_bytes)
+        and (restrictions.most_bytes is None or capacity_bytes <= restrictions.most_bytes)
+        and (restrictions.least_margin is None or (margin is not None and margin >= restrictions.least_margin))
+    )
+
+
+def _groups(rows: Sequence[SizingRow], question: SizingQuestion) -> list[SizingGroup]:
+    """Return the rows by comparison group: those that can be ranked, current versions of ACT and large groups first."""
+    found: dict[ComparisonGroup, list[SizingRow]] = {}
+    for row in _sorted(rows, question.sort):
+        found.setdefault(row.candidate.group, []).append(row)
+    ordered = sorted(
+        found,
+        key=lambda group: (not group.is_ranked, group.time is not ReadTime.SERVICE, -len(found[group]), group.code),
+    )
+    return [SizingGroup(group, found[group], question.kind) for group in ordered]
+
+
+def _first_rows(groups: Iterable[SizingGroup]) -> list[SizingGroup]:
+    """Return the groups with their first SHOWN_ROWS rows together."""
+    shown, left = [], SHOWN_ROWS
+    for group in groups:
+        if left > 0:
+            shown.append(replace(group, rows=group.rows[:left]))
+        left -= len(group.rows)
+    return shown
 
 
 def _fewest(sizes: Iterable[SizingRow]) -> SizingRow | None:
@@ -173,45 +199,77 @@ def _fewest(sizes: Iterable[SizingRow]) -> SizingRow | None:
 def _by_drives(row: SizingRow) -> tuple[bool, int, Fraction, str]:
     """Return the sort key by the number, or minimum number, of drives; drives of unknown endurance come last."""
     drives = row.size.least.drives if row.size.least else row.size.drives or 0
-    return row.size.needs.endurance is None, drives, -row.candidate.offer.tps, row.candidate.product.slug
+    return row.size.needs.endurance is None, drives, -row.candidate.offer.tps, row.key
 
 
 def _by_price(row: SizingRow) -> tuple[Fraction, int, str]:
-    return row.size.price or Fraction(0), row.size.drives or 0, row.candidate.product.slug
+    return row.size.price or Fraction(0), row.size.drives or 0, row.key
 
 
 def _sorted(sizes: Sequence[SizingRow], sort: str) -> list[SizingRow]:
     """Return the drives in the requested order; unknown values come last."""
     if sort == "name":
-        return sorted(sizes, key=lambda each: product_name(each.candidate.product).casefold())
+        return sorted(sizes, key=lambda each: each.name.casefold())
     if sort == "cheapest":
         return sorted(sizes, key=lambda each: (each.size.price is None, *_by_price(each), *_by_drives(each)))
     return sorted(sizes, key=_by_drives)
 
 
-def _sentence(fewest: SizingRow | None, cheapest: SizingRow | None, reasons: Sequence[str]) -> str:
-    if reasons:
-        return f"No drive was tested at this workload: {'; '.join(reasons)}. Results are not scaled.{_least(fewest)}"
+def _sentence(
+    question: SizingQuestion, fewest: SizingRow | None, cheapest: SizingRow | None, differences: Sequence[str]
+) -> str:
+    """Return the answer in sentences that can be quoted."""
+    noun = question.kind.one
+    if fewest is None and question.restrictions.is_set:
+        return f"No {noun} with a result within these limits meets your restrictions."
     if fewest is None:
-        return "No drive has a result within these limits. Historical drives are left out."
-    drives, nodes = units.count(fewest.size.drives), units.count(fewest.size.nodes)
-    smallest = f"{drives} x {fewest.name} in {nodes} nodes, limited by {fewest.size.binding}."
+        return f"No {noun} has a result within these limits. Historical {noun}s are left out."
+    if fewest.size.mix is Mix.UNTESTED:
+        start = f"No {noun} was tested at this workload: {'; '.join(differences)}. Results are not scaled."
+        return start + _least(fewest)
+    nodes = f" in {units.count(fewest.size.nodes)} nodes" if question.kind is Kind.DRIVES else ""
+    smallest = f"Fewest {noun}s: {_times(fewest)}{nodes}, limited by {fewest.limited_by}."
     if cheapest is None:
-        return f"Fewest drives: {smallest}"
-    cost = f"{units.count(cheapest.size.drives)} x {cheapest.name}, {cheapest.price}"
-    return f"Fewest drives: {smallest} Cheapest of those with a price: {cost}."
+        return smallest
+    return f"{smallest} Cheapest of those with a price: {_times(cheapest)}, {cheapest.price}."
 
 
-def _least(row: SizingRow | None) -> str:
+def _remarks(question: SizingQuestion, groups: Sequence[SizingGroup], differences: Sequence[str]) -> str:
+    """Return what to know about the answer: the ranked comparison group, and the rule for a mix without a test."""
+    noun, first = question.kind.one, groups[0]
+    sentences = []
+    if first.rows[0].size.mix is Mix.BOUND:
+        sentences += [
+            f"Your mix was not tested: {'; '.join(differences)}.",
+            f"Each {noun} counts with at most its tested reads and its tested writes, so fewer may suffice.",
+        ]
+    if len(groups) > 1:
+        sentences.append(f"This ranks {counted(len(first.rows), noun)} of one comparison group: {first.label}.")
+    return " ".join(sentences)
+
+
+def _times(row: SizingRow) -> str:
+    return f"{units.count(row.size.drives)} x {row.name}"
+
+
+def _least(row: SizingRow) -> str:
     """Return the minimum number of drives that capacity and endurance need, as a sentence."""
-    least = row.size.least if row else None
-    if row is None or least is None:
+    least = row.size.least
+    if least is None:
         return ""
     known = "capacity and endurance" if row.size.needs.endurance is not None else "capacity"
     return (
         f" For {known} alone you need at least {units.count(least.drives)} x {row.name} in {units.count(least.nodes)} "
         f"nodes (limited by {least.binding}); the load may need more."
     )
+
+
+def _count_sentence(question: SizingQuestion, count: int) -> str:
+    noun = question.kind.one
+    every = f"{counted(count, noun)} with a result within the limits, historical {noun}s left out"
+    if count > SHOWN_ROWS and question.form == "html":
+        return f"The table shows the first {SHOWN_ROWS} of {every}; the CSV has them all."
+    return f"The table shows {every}. Each {noun} counts with the load at which it was tested."
 
 
 def sizing_values(row: SizingRow) -> dict[str, Value]:
@@ -230,11 +288,14 @@ def sizing_values(row: SizingRow) -> dict[str, Value]:
         "needed_dwpd": row.dwpd or None,
         "rated_dwpd": row.rating or None,
         "tested_tps": number(candidate.offer.tps).replace(",", ""),
-        "capacity_gb": candidate.product.capacity_gb,
+        "capacity_gb": row.capacity_gb,
         "basis": candidate.basis,
         "tier": candidate.tier.word if candidate.tier else "certified",
         "statistic": candidate.run.statistic if candidate.run else WORST_SLICE,
         "price": row.price.replace(",", "") or None,
         "at_least_drives": found.least.drives if found.least else None,
         "at_least_nodes": found.least.nodes if found.least else None,
+        "mix": found.mix.value,
+        "group": candidate.group.code,
+        "endurance_margin_pct": None if found.margin is None else number(found.margin * 100).replace(",", ""),
     }

@@ -1,9 +1,13 @@
-"""Query of the sizing page: load, data, cluster, limits and prices; and the form as typed, for correction."""
+"""Query of the sizing page: load, cluster, endurance, restrictions and limits; and the form as typed, for correction.
+
+The browser keeps the prices (static/js/prices.js). Addresses with prices (`price-<product>`) keep working.
+"""
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
@@ -18,13 +22,27 @@ from webapp.templatetags import units
 PRICE_PREFIX = "price-"
 SLUG = re.compile(r"[a-z0-9_-]{1,120}")
 PRICE = re.compile(PRICE_PREFIX + SLUG.pattern)
+LOAD, CLUSTER, ENDURANCE, WHICH = "Your load", "Cluster", "Endurance", "Which drives"  # parts of the form
+
+
+class Kind(StrEnum):
+    """What the cluster is made of: drives in nodes, or cloud instances, each of which is a node."""
+
+    DRIVES = "drives"
+    INSTANCES = "instances"
+
+    @property
+    def one(self) -> str:
+        """Return the word for one of them."""
+        return self.value.removesuffix("s")
 
 
 @dataclass(frozen=True)
 class Field:
-    """One number of the form: its label, range, and default value.
+    """One number of the form: its label, range, and default value, and the part of the form that has it.
 
-    `quantity` is its name in `Demand`, where it is in units of which the form's unit has `scale`.
+    `quantity` is its name in `Demand` or `Restrictions`, where it is in units of which the form's unit has `scale`.
+    The default of a restriction is empty: without it, nothing is left out.
     """
 
     name: str
@@ -37,11 +55,12 @@ class Field:
     is_whole: bool = False
     note: str = ""
     scale: Fraction = Fraction(1)
+    part: str = CLUSTER
 
     @property
     def parameter(self) -> Parameter:
         """Return the parameter that it sends."""
-        default = Decimal(self.default)
+        default = Decimal(self.default) if self.default else None
         return number(self.name, self.least, self.most, default=default, is_whole=self.is_whole)
 
     def scaled(self, number: Decimal | int) -> Any:
@@ -50,24 +69,44 @@ class Field:
 
     @property
     def default_text(self) -> str:
-        """Return the default value with thousands separated."""
-        return units.decimal(Decimal(self.default))
+        """Return the default value with thousands separated; empty without one."""
+        return units.decimal(Decimal(self.default)) if self.default else ""
 
 
 FIELDS = (
-    Field("reads", "reads_per_s", "Reads", "/s", "500000", "0", "1000000000000"),
-    Field("writes", "writes_per_s", "Writes", "/s", "125000", "0", "1000000000000"),
-    Field("object", "object_bytes", "Object", "bytes", "1536", "1", "1000000000", is_whole=True),
-    Field("data", "data_bytes", "Data, one copy", "TB", "20", "0", "1000000000", scale=Fraction(10**12)),
+    Field("reads", "reads_per_s", "Reads", "/s", "500000", "0", "1000000000000", part=LOAD),
+    Field("writes", "writes_per_s", "Writes", "/s", "125000", "0", "1000000000000", part=LOAD),
+    Field("object", "object_bytes", "Object", "bytes", "1536", "1", "1000000000", is_whole=True, part=LOAD),
+    Field("data", "data_bytes", "Data, one copy", "TB", "20", "0", "1000000000", scale=Fraction(10**12), part=LOAD),
     Field("copies", "replication_factor", "Copies", "", "2", "1", "100", is_whole=True, note="replication factor"),
     Field("usable", "usable_ratio", "Usable share of a drive", "%", "50", "1", "100", scale=Fraction(1, 100)),
     Field("defrag", "defrag_ratio", "Defrag threshold", "%", "50", "0", "99", scale=Fraction(1, 100)),
     Field("per_node", "drives_per_node", "Drives per node", "", "4", "1", "1000", is_whole=True),
     Field("spare", "spare_nodes", "Spare nodes", "", "1", "0", "100000", is_whole=True, note="may fail"),
-    Field("life", "life_years", "Life", "years", "5", "0.1", "100"),
-    Field("warranty", "warranty_years", "Warranty", "years", "5", "0.1", "100", note="5 years assumed"),
+    Field("life", "life_years", "Life", "years", "5", "0.1", "100", part=ENDURANCE),
+    Field("warranty", "warranty_years", "Warranty", "years", "5", "0.1", "100", note="5 years assumed", part=ENDURANCE),
+)
+RESTRICTIONS = (
+    Field("margin", "least_margin", "Margin, at least", "%", "", "0", "100", scale=Fraction(1, 100), part=ENDURANCE),
+    Field("min_tb", "least_bytes", "Capacity, from", "TB", "", "0", "1000000", scale=Fraction(10**12), part=WHICH),
+    Field("max_tb", "most_bytes", "Capacity, to", "TB", "", "0", "1000000", scale=Fraction(10**12), part=WHICH),
 )
 SORTS = ("fewest", "cheapest", "name")
+
+
+@dataclass(frozen=True)
+class Restrictions:
+    """What leaves drives out: vendor (as in addresses), capacity and margin of endurance; None leaves nothing out."""
+
+    vendor: str = ""
+    least_bytes: Fraction | None = None
+    most_bytes: Fraction | None = None
+    least_margin: Fraction | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Return whether at least one restriction is set."""
+        return self != Restrictions()
 
 
 @dataclass(frozen=True)
@@ -80,12 +119,13 @@ class SizingQuestion:
     drive: str
     sort: str
     form: str
+    kind: Kind = Kind.DRIVES
+    restrictions: Restrictions = Restrictions()
 
     @property
-    def named_drives(self) -> dict[str, str]:
-        """Return the parameters that name a drive, with the slug of the drive."""
-        priced = {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
-        return priced | ({"drive": self.drive} if self.drive else {})
+    def priced_drives(self) -> dict[str, str]:
+        """Return the parameters of prices, with the slug of the drive that each names."""
+        return {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
 
 
 def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> SizingQuestion:
@@ -94,33 +134,43 @@ def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> Sizing
     found = read_parameters(
         query,
         (
-            *(field.parameter for field in FIELDS),
+            *(field.parameter for field in (*FIELDS, *RESTRICTIONS)),
             Parameter("drive", ("drive",), lambda given: given.get("drive", "")),
+            Parameter("vendor", ("vendor",), lambda given: given.get("vendor", "").strip()),
+            word("of", tuple(Kind), key="kind"),
             word("sort", SORTS),
             FORMAT,
             limits_parameter(profile),
             *(number(name, "0", "1000000000") for name in prices),
         ),
     )
+    restricted = {
+        field.quantity: field.scaled(found[field.name]) for field in RESTRICTIONS if found[field.name] is not None
+    }
+    kind = Kind(found["kind"])
+    demand = Demand(**{field.quantity: field.scaled(found[field.name]) for field in FIELDS})
     return SizingQuestion(
-        demand=Demand(**{field.quantity: field.scaled(found[field.name]) for field in FIELDS}),
+        demand=replace(demand, drives_per_node=1) if kind is Kind.INSTANCES else demand,
         limits=found["limits"],
         prices={name.removeprefix(PRICE_PREFIX): Fraction(found[name]) for name in prices if found[name] is not None},
         drive=found["drive"],
         sort=found["sort"],
         form=found["form"],
+        kind=kind,
+        restrictions=Restrictions(found["vendor"], **restricted),
     )
 
 
 def taken_for(query: QueryDict, field: Field) -> str:
     """Return the note about the default of a field that was sent empty; empty for other fields."""
-    is_empty = field.name in query and not "".join(query.getlist(field.name)).strip()
+    is_empty = field.default and field.name in query and not "".join(query.getlist(field.name)).strip()
     return f"empty, so {field.default_text} is used" if is_empty else ""
 
 
 def is_of_the_form(name: str, profile: Iterable[Limit]) -> bool:
     """Return whether a parameter is a field of the form."""
-    own = {field.name for field in FIELDS} | {limit_name(limit.threshold_us) for limit in profile}
+    own = {field.name for field in (*FIELDS, *RESTRICTIONS)} | {"vendor"}
+    own |= {limit_name(limit.threshold_us) for limit in profile}
     return name in own or PRICE.fullmatch(name) is not None
 
 
@@ -128,11 +178,35 @@ def form_context(query: QueryDict, refused: ParameterError | None = None) -> dic
     """Return the fields of the form as sent, with defaults for empty ones and the error of the refused one."""
     return {
         "section": "sizing",
-        "fields": [
-            (field, typed_field(query, field.name, field.default, refused), taken_for(query, field)) for field in FIELDS
-        ],
+        "parts": [_form_part(part, query, refused) for part in (LOAD, CLUSTER, ENDURANCE, WHICH)],
+        "vendor": typed_field(query, "vendor", "", refused),
+        "kind": query.get("of", "").strip() or Kind.DRIVES,
         "sort": query.get("sort", "").strip() or SORTS[0],
+        "has_prices": any(PRICE.fullmatch(name) for name in query) or query.get("sort", "") == "cheapest",
     }
+
+
+def _form_part(part: str, query: QueryDict, refused: ParameterError | None) -> dict[str, Any]:
+    """Return one part of the form: its fields, and whether a reader changed one or must correct it."""
+    fields = [
+        (field, typed_field(query, field.name, field.default, refused), taken_for(query, field))
+        for field in (*FIELDS, *RESTRICTIONS)
+        if field.part == part
+    ]
+    own = part == WHICH and (query.get("vendor", "").strip() or query.get("of") == Kind.INSTANCES)
+    changed = bool(own) or any(typed["error"] or typed["text"] != field.default for field, typed, _ in fields)
+    return {"name": part, "has_kind": part == WHICH, "fields": fields, "is_first": part == LOAD, "is_open": changed}
+
+
+RESTRICTING = frozenset({"vendor", *(field.name for field in RESTRICTIONS)})
+
+
+def without_restrictions(query: QueryDict) -> str:
+    """Return the address of the same query without restrictions."""
+    wider = query.copy()
+    for name in [name for name in wider if name in RESTRICTING or name == "format"]:
+        del wider[name]
+    return f"?{wider.urlencode()}"
 
 
 def typed_field(query: QueryDict, name: str, usual: str, refused: ParameterError | None) -> dict[str, str]:

@@ -6,13 +6,15 @@ from math import floor, log10
 
 from results.rules import sizing
 from results.rules.act.loads import printed_decimal
-from results.rules.sizing import Demand, Size, Tested
+from results.rules.sizing import Demand, Mix, Size, Tested
 from webapp.register.sizing.offers import Candidate
 from webapp.templatetags import units
 
 RULE = "the rules below"
 REQUESTED = "your input"
 SHEET = "data sheet, not verified"
+UNTESTED = "untested at this workload"
+MIX_WORDS = {Mix.TESTED: "tested mix", Mix.BOUND: "not tested: a bound", Mix.UNTESTED: "untested"}
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,6 @@ def steps(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> 
 def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> list[Step]:
     share = sizing.reads_pct(demand)
     percent = "none" if share is None else f"{number(share)} %"
-    tps, total = candidate.offer.tps, sizing.drive_tps(demand)
-    answer = units.count(found.needs.throughput) or "untested at this workload"
     return [
         Step(
             "Writes on the drives",
@@ -62,15 +62,33 @@ def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Teste
             REQUESTED,
         ),
         Step(
-            "Workload as tested?",
+            "Mix of reads and writes",
             f"{percent} of the requests to the drives are reads, tested with {tested.reads_pct} ± "
             f"{tested.tolerance_points} %; objects of {demand.object_bytes:,d} bytes, tested with "
             f"{tested.object_bytes:,d} bytes",
-            "; ".join(sizing.untested(demand, tested)) or sizing.object_size_note(demand, tested) or "yes",
-            "the profile",
+            MIX_WORDS[found.mix],
+            sizing.object_size_note(demand, tested) or "the profile",
         ),
-        Step("Drives by throughput", f"{number(total)} tps / {number(tps)} tps, rounded up", answer, candidate.basis),
+        *_rates(demand, candidate, found),
     ]
+
+
+def _rates(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
+    """Return the steps of the reads, of the writes, and of the larger number of drives."""
+    if found.needs.throughput is None:
+        return [Step("Drives by throughput", "larger objects were not tested", UNTESTED, RULE)]
+    offer, writes_per_s = candidate.offer, sizing.drive_writes_per_s(demand)
+    by_reads, by_writes = sizing.drives_for_reads(demand, offer), sizing.drives_for_writes(demand, offer)
+    return [
+        _rate("Drives for the reads", demand.reads_per_s, offer.reads_per_s, by_reads, candidate.basis),
+        _rate("Drives for the writes", writes_per_s, offer.writes_per_s, by_writes, candidate.basis),
+        Step("Drives by throughput", "the larger of both", units.count(found.needs.throughput), RULE),
+    ]
+
+
+def _rate(name: str, needed: Fraction, tested: Fraction, drives: int, basis: str) -> Step:
+    how = f"{number(needed)}/s / {number(tested)}/s of one, as tested; rounded up"
+    return Step(name, how, units.count(drives), basis)
 
 
 def _capacity(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
@@ -104,12 +122,16 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     how = (
         f"host writes on {units.count(found.working_drives)} working drives; a drive is rated for {number(rating)} DWPD"
     )
-    return [writes, drives, Step("Required DWPD per drive", how, number(found.dwpd), RULE)]
+    required = Step("Required DWPD per drive", how, number(found.dwpd), RULE)
+    if found.margin is None:
+        return [writes, drives, required]
+    left = f"1 - {number(found.dwpd)} / {number(rating)} DWPD"
+    return [writes, drives, required, Step("Margin of endurance", left, f"{number(found.margin * 100)} %", SHEET)]
 
 
 def _nodes(demand: Demand, found: Size) -> list[Step]:
     if found.nodes is None:
-        untested = Step("Drives", "throughput is untested", "untested at this workload", RULE)
+        untested = Step("Drives", "throughput is untested", UNTESTED, RULE)
         if found.least is None:
             return [untested]
         how = (

@@ -13,8 +13,9 @@ from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import ParameterError, form_address
 from webapp.register.http.responses import public_page
 from webapp.register.sizing import query as sizing_query
-from webapp.register.sizing.offers import candidates, refuse_unknown_drives
-from webapp.register.sizing.page import FIELDS, known_by, sizing_page, sizing_values, tested_mixes
+from webapp.register.sizing.mixes import tested_mixes
+from webapp.register.sizing.offers import candidates, refuse_unknown_drives, refuse_unknown_vendor
+from webapp.register.sizing.page import FIELDS, sizing_page, sizing_values
 
 SCHEMA = "drivecert.sizing/1"
 
@@ -26,23 +27,23 @@ def sizing(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(shorter)
     try:
         question = sizing_query.read_sizing_question(request.GET, parse_limits(profile))
-        refuse_unknown_drives(question.named_drives)
+        refuse_unknown_drives(question.priced_drives, question.drive)
+        refuse_unknown_vendor(question.restrictions.vendor)
     except ParameterError as error:
         return _again(request, error, parse_limits(profile))
     limits = [Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items()]
-    found = candidates(limits, question.prices, is_own=question.limits.is_own)
+    found = candidates(limits, question.prices, is_own=question.limits.is_own, kind=question.kind)
     document = json.loads(profile)
     tolerance = Decimal(document["ratio_tolerance_points"])
     tested = Tested(Decimal(document["reads_pct"]), tolerance, document["object_bytes"])
     page = sizing_page(question, found, tested)
     if question.form != "html":
         return rows_response(question.form, "sizing", SCHEMA, FIELDS, list(map(sizing_values, page["rows"])))
-    mixes = tested_mixes(request.GET, question.demand, tested)
     context = {
         **sizing_query.form_context(request.GET),
         "page": page,
-        "mixes": mixes,
-        "known": known_by(mixes, found, tested),
+        "mixes": tested_mixes(request.GET, question.demand, tested),
+        "wider_address": sizing_query.without_restrictions(request.GET),
         "limits": question.limits,
         "csv_address": form_address(request, "csv"),
         "json_address": form_address(request, "json"),

@@ -1,15 +1,17 @@
-"""Two to six drives or runs side by side: figures if they are comparable, otherwise the reasons."""
+"""Two to six drives or runs side by side: all figures, grey where a comparison misleads, and the reasons."""
 
 import copy
 import csv
+import html
 import io
+import re
 from decimal import Decimal
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from results.models import Evidence, Product, Run, Slice, Statistic, Submission, Visibility
+from results.models import Evidence, Product, Run, Slice, Statistic, Submission, Visibility, YcsbRun
 from tests.results.rows import from_a_log, judge
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import shown_html
@@ -78,12 +80,19 @@ def test_runs_with_equal_conditions_are_compared_side_by_side(client, make_run):
         ({"writes_per_s": Decimal(600)}, "read_ratio"),
     ],
 )
-def test_runs_with_other_conditions_are_refused_with_the_condition(client, make_run, change, name):
+def test_runs_with_other_conditions_do_not_compare_because_of_the_condition(client, make_run, change, name):
     document = comparison(client, make_run(), make_run(**change))
     assert not document["is_comparable"]
     assert name in [row["name"] for row in document["differing"]]
     assert all(row["why"] for row in document["differing"])
-    assert "tps" not in [row["row"] for row in document["rows"]]
+    assert [run["is_apart"] for run in document["runs"]] == [False, True]
+    assert {
+        row["row"]: row["misleads"] for row in document["rows"] if row["row"] in {"tps", "verdict", "capacity_gb"}
+    } == {
+        "tps": True,
+        "verdict": False,
+        "capacity_gb": False,
+    }
 
 
 @pytest.mark.parametrize(
@@ -146,51 +155,185 @@ def test_a_worst_slice_is_not_compared_with_a_steady_state(client, make_run, mak
     assert "statistic" in [row["name"] for row in document["differing"]]
 
 
-def test_published_results_are_weakly_comparable_and_unreported_conditions_are_counted(client, make_published_run):
+def said(client, *runs, **more):
+    """Return the result of a comparison as a reader sees it."""
+    text = client.get(compare_url(*runs, **more)).text.replace("\N{NO-BREAK SPACE}", " ")
+    return html.unescape(re.search(r'<p class="verdict">(.*?)</p>', text)[1])
+
+
+def test_published_results_have_a_result_and_unreported_conditions_are_counted(client, make_published_run):
     first, second = make_published_run(device_count=1), make_published_run(tps=Decimal(600_000))
     text = client.get(compare_url(first, second)).text
-    assert "<h1>Weak comparison</h1>" in text
-    assert "The comparison is weak: for 24 of 27 conditions, at least one run reports no value." in text
-    assert "all reported conditions match. Number of conditions not reported: 23 by A, 24 by B." in text
-    assert "24 test conditions that at least one run does not report" in text
-    assert "600,000" in text
+    names = [f"Exemplar {run.product.model} 3.2 TB" for run in (first, second)]
+    assert said(client, first, second) == (
+        f"{names[1]} was tested at 2 times the speed of {names[0]}: 600,000 against 300,000 tps. 4.00 % against 4.00 % "
+        "of their reads took over 1 ms."
+    )
+    assert f"<h1><bdi>{names[0]} and {names[1]}</bdi></h1>".replace("3.2 TB", "3.2\N{NO-BREAK SPACE}TB") in text
+    assert (
+        "Known to be equal: workload, statistic and duration; known to differ: nothing; not reported by every run: "
+        "24 of 27 conditions."
+    ) in text
+    assert "Number of conditions not reported: 23 by A, 24 by B." in text
+    assert "weak" not in text.lower()
     document = comparison(client, first, second)
     assert (document["is_weak"], document["conditions_count"]) == (True, 27)
     assert [run["not_stated_count"] for run in document["runs"]] == [23, 24]
 
 
+def test_details_of_the_conditions_are_closed(client, make_published_run):
+    text = client.get(compare_url(make_published_run(), make_published_run())).text
+    assert '<details id="conditions"><summary>' in text
+    assert text.index('id="figures"') < text.index('id="conditions"') < text.index("Number of conditions not reported")
+
+
 def test_runs_that_report_most_conditions_are_compared_and_the_others_are_counted(client, make_run):
     text = client.get(compare_url(make_run(), make_run())).text
-    assert "<h1>Side by side</h1>" in text
-    assert '<p class="verdict">For 4 of 27 conditions, at least one run reports no value. Exemplar ' in text
-    assert "Weak" not in text
+    assert "and 19 more; known to differ: nothing; not reported by every run: 4 of 27 conditions." in text
+    assert "were tested at the same speed, 900 tps." in text
 
 
 def test_conditions_that_different_runs_do_not_report_are_counted_together(client, make_run):
     text = client.get(compare_url(make_run(facts={"arrivals": None}), make_run(facts={"record_bytes": None}))).text
-    assert "For 7 of 27 conditions, at least one run reports no value." in text
+    assert "not reported by every run: 7 of 27 conditions." in text
     assert "Number of conditions not reported: 6 by A, 5 by B." in text
 
 
 def test_a_value_that_several_runs_share_is_listed_once(client, make_run):
     runs = [make_run(facts={"record_bytes": size}) for size in (512, 1536, 512)]
-    text = client.get(compare_url(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")
-    assert "<bdi>512 bytes (A, C); 1,536 bytes (B)</bdi>; larger objects" in text
+    assert "record size differs (512 bytes (A, C); 1,536 bytes (B)), and larger objects" in said(client, *runs)
+    assert [run["is_apart"] for run in comparison(client, *runs)["runs"]] == [False, True, False]
+    assert "Grey: B does not compare with A and C." in client.get(compare_url(*runs)).text
 
 
-def test_runs_that_are_not_comparable_show_no_figures_and_offer_others(client, make_run, make_product):
+def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_others(client, make_run, make_product):
     drive, other = make_product(), make_product()
     small = make_run(product=drive, facts={"record_bytes": 512})
     make_run(product=drive)
     large = make_run(product=other)
-    page = client.get(compare_url(small, large))
-    text = page.text.replace("\N{NO-BREAK SPACE}", " ")
-    assert "<h1>Not comparable</h1>" in text
-    assert "<b>Record size</b>: <bdi>512 bytes and 1,536 bytes</bdi>; larger objects take longer to read." in text
-    assert "5.83" not in text
+    text = client.get(compare_url(small, large)).text
+    assert (
+        "do not compare: record size differs (512 bytes and 1,536 bytes), and larger objects take longer to read."
+        in said(client, small, large)
+    )
+    shares = text.split('id="what-they-did"')[1].split("Over 1")[1].split("</tr>")[0]
+    assert shares.count("5.83") == 2
+    assert re.findall(r'<td class="share([^"]*)">', shares) == ["", " apart"]
+    assert '<span class="tag">does not compare</span>' in shares
+    capacity = text.split('id="drives"')[1].split("Capacity")[1].split("</tr>")[0]
+    assert "apart" not in capacity
     offered = text.split('id="offers"')[1].split("</ul>")[0]
     assert f"run={large.public_id}" in offered
-    assert f"run={small.public_id}" not in offered
+
+
+@pytest.mark.parametrize(
+    ("change", "trait"),
+    [
+        ({"tool_version": "5.2"}, "with queue time"),
+        ({"compress_pct": 50}, "compressible data (50 %)"),
+        ({"device_count": 4}, "4 devices"),
+    ],
+)
+def test_the_heads_state_what_differs(client, make_published_run, change, trait):
+    stated = {"tool_version": "6.1", "device_count": 1}
+    runs = make_published_run(**stated), make_published_run(**stated | change)
+    text = client.get(compare_url(*runs)).text
+    heads = text.split('<ol class="heads">')[1].split("</ol>")[0]
+    assert f"<b>{trait}</b>" in heads
+    assert "as published" in heads
+    assert "<b>as published</b>" not in heads
+    assert f"<b>{trait}</b>" in text.split('id="what-they-did"')[1].split("</thead>")[0]
+
+
+def test_a_pair_with_and_without_queue_time_offers_the_nearest_pair_of_each_group(
+    client, make_product, make_published_run
+):
+    def published(version, tps, model, capacity_gb=3200):
+        product = make_product(model=model, capacity_gb=capacity_gb)
+        return make_published_run(product=product, tool_version=version, tps=Decimal(tps), device_count=1)
+
+    new, old = published("6.1", 500_000, "NEW"), published("5.2", 300_000, "OLD")
+    published("6.4", 900_000, "FAR")
+    near_new, near_old = published("6.2", 310_000, "NEAR"), published("5.3", 100_000, "OLDER")
+    document = comparison(client, new, old)
+    assert [offer["page"] for offer in document["nearest"]] == [
+        f"/compare/?run={new.public_id}&run={near_new.public_id}",
+        f"/compare/?run={old.public_id}&run={near_old.public_id}",
+    ]
+    for offer in document["nearest"]:
+        assert client.get(f"{offer['page']}&format=json").json()["is_comparable"]
+    same_model = published("6.2", 2_000_000, "OLD", capacity_gb=6400)
+    assert comparison(client, new, old)["nearest"][0]["page"].endswith(same_model.public_id)
+    assert "with queue time" not in str(document["differing"])
+    assert said(client, new, old).startswith(
+        "Exemplar NEW 3.2 TB and Exemplar OLD 3.2 TB do not compare: time measured"
+    )
+
+
+def test_a_pair_without_any_comparable_run_leads_to_the_form(client, make_published_run):
+    text = client.get(compare_url(make_published_run(compress_pct=50), make_published_run(compress_pct=100))).text
+    assert "The register has no run that compares with them. " in text
+    assert '<a href="/compare/">Choose other drives</a>' in text
+
+
+def test_the_shares_of_tables_are_shown_next_to_those_that_comparisons_use(client, make_run):
+    device = [share | {"share_pct": "1.00", "over_count": 60} for share in SLOW_DISK_VERDICT["shares"]]
+    document = SLOW_DISK_VERDICT | {"time": "queue-and-service"}
+    old = make_run(document=document | {"compared": {"histogram": "device-reads", "time": "service", "shares": device}})
+    rows = {row["row"]: row["values"] for row in comparison(client, make_run(), old)["rows"]}
+    assert (rows["pct_over_1000us"], rows["listed_pct_over_1000us"]) == (["5.83", "1.00"], ["5.83", "5.83"])
+    assert "listed_pct_over_1000us" not in {row["row"] for row in comparison(client, make_run(), make_run())["rows"]}
+
+
+def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product, make_published_run):
+    drive = make_product(capacity_gb=6400, endurance_dwpd=Decimal(3))
+    fast = make_published_run({1000: "5.42", 8000: "0.10", 64000: "0.00"}, drive, tps=Decimal(1_728_000))
+    slow = make_published_run(product=make_product(capacity_gb=3200), tps=Decimal(216_000))
+    text = client.get(compare_url(fast, slow)).text.replace("\N{NO-BREAK SPACE}", " ")
+    pictures = re.findall(r'<svg class="bar-chart"[^>]* aria-label="([^"]+)"', text)
+    assert pictures == [
+        "Speed, tps: A 1,728,000; B 216,000",
+        "Over 1 ms, % of reads, limit 5 %: A 5.42, over; B 4.00",
+        "Over 8 ms, % of reads, limit 1 %: A 0.10; B 0.10",
+        "Over 64 ms, % of reads, limit 0.1 %: A 0.00; B 0.00",
+        "Endurance, drive writes a day at the tested speed; line: rating: A 24, rated 3",
+        "Speed per TB, tps, one device: A 270,000; B 67,500",
+    ]
+    assert (
+        "<b>A</b> At 1,728,000 tps, one drive takes 24 drive writes a day; it is rated for 3. Its rating sustains "
+        "216,000 tps."
+    ) in text
+    widths = re.findall(r'<rect class="calm" x="7.00%" y="\d+" width="([\d.]+)%"', text)
+    assert widths[:2] == ["55.00", "6.88"]
+
+
+def test_an_example_with_its_result_is_on_the_empty_page(client, catalogue):
+    text = client.get("/compare/?limit_1ms=4").text
+    example = text.split('id="example"')[1]
+    assert "SanDisk DC SN861" in example
+    assert "times the speed of" in example
+    assert example.count('<svg class="bar-chart"') == 6
+    address = html.unescape(re.search(r'<a href="([^"]+)">See the whole comparison', example)[1])
+    assert address.endswith("&limit_1ms=4")
+    document = client.get(f"/compare/{address}&format=json").json()
+    assert document["is_comparable"]
+    assert len({run["measures"][1] for run in document["runs"]}) == 1
+
+
+def test_an_empty_register_has_no_example(client, db):
+    text = client.get("/compare/").text
+    assert 'id="example"' not in text
+    assert text.count("Drive 2</label>") == 1
+
+
+def test_runs_of_act_and_of_ycsb_are_shown_together(client, make_run, make_log_run):
+    of_ycsb = make_log_run(workload="ycsb", tool="ycsb", tps=None, reads_per_s=None, writes_per_s=None)
+    YcsbRun.objects.create(run=of_ycsb, validity="valid", threads_count=4, throughput_ops_per_s=Decimal(5000))
+    document = comparison(client, make_run(), of_ycsb)
+    rows = {row["row"]: row["values"] for row in document["rows"]}
+    assert rows["tps"] == ["900", "not stated"]
+    assert rows["throughput"][0] == "not stated"
+    assert (document["is_comparable"], document["differing"][0]["name"]) == (False, "workload")
 
 
 def test_a_drive_is_compared_by_its_fastest_comparable_run(client, make_run, make_product):
@@ -317,14 +460,18 @@ def test_two_runs_of_one_drive_are_distinguished_and_its_other_runs_are_offered(
     first, second = make_run(product=drive), make_run(product=drive, facts={"record_bytes": 512})
     like = make_run(product=drive)
     text = client.get(compare_url(first, second)).text
-    assert f"Runs {first.public_id} (A) and {second.public_id} (B) cannot be compared: record size differs." in text
+    assert f"Runs {first.public_id} (A) and {second.public_id} (B) do not compare: record size differs (" in text
     assert f"/compare/?run={first.public_id}&amp;run={like.public_id}" in text
 
 
 def test_a_right_to_left_mark_does_not_affect_the_text_around_it(client, make_run, make_product):
     run = make_run(product=make_product(model="\u202eEX"))
     for path in (compare_url(run, make_run()), f"/runs/{run.public_id}/", f"/drive/{run.product.slug}/"):
-        named = client.get(path).text.split("</h1>")[1 if "compare" in path else 0]
+        named = (
+            client.get(path).text.split('<ol class="heads">')[1]
+            if "compare" in path
+            else client.get(path).text.split("</h1>")[0]
+        )
         assert "<bdi>Exemplar \u202eEX" in named
 
 
@@ -436,9 +583,39 @@ def test_an_instance_shows_the_caution_of_the_cloud_page_once(client, make_run, 
     assert "Read cloud results" not in client.get(compare_url(*drives)).text
 
 
-def test_a_refused_comparison_shows_the_caution_too(client, make_run, make_product):
+def test_a_pair_that_does_not_compare_shows_the_caution_too(client, make_run, make_product):
     instance = make_run(product=make_product(category="cloud"))
     Run.objects.filter(pk=instance.pk).update(device_count=None)
     text = client.get(compare_url(instance, make_run(facts={"record_bytes": 512}))).text
-    assert "cannot be compared" in text
+    assert "do not compare" in text
     assert "A with an unknown number of devices.</b> Read cloud results conservatively: " in text
+
+
+def test_the_text_of_a_bar_that_ends_before_its_limit_begins_after_the_limit(client, make_published_run):
+    near, far = make_published_run({1000: "4.65"}), make_published_run({1000: "0.56"})
+    chart = client.get(compare_url(near, far)).context["comparison"].bars[1]
+    assert (chart.title.replace("\N{NO-BREAK SPACE}", " "), chart.bars[0].end) == ("Over 1 ms", chart.limit)
+    assert float(chart.bars[1].end[:-1]) < float(chart.limit[:-1])
+
+
+def test_versions_that_measure_the_same_time_are_not_marked(client, make_published_run):
+    runs = make_published_run(tool_version="6.1"), make_published_run(tool_version="6.4")
+    heads = client.get(compare_url(*runs)).text.split('<ol class="heads">')[1].split("</ol>")[0]
+    assert "ACT 6.1, service time" in heads
+    assert "<b>ACT 6.1</b>" not in heads
+
+
+def test_six_drives_of_two_groups_are_grey_by_column(client, make_published_run):
+    runs = [make_published_run(tool_version=version) for version in ("6.1", "5.2", "6.4", "3", "6.2", "5.3")]
+    document = comparison(client, *runs)
+    assert [run["is_apart"] for run in document["runs"]] == [False, True, False, True, False, True]
+    assert "Grey: B, D and F do not compare with A, C and E." in client.get(compare_url(*runs)).text
+
+
+def test_a_drive_without_a_current_result_is_compared_by_a_withdrawn_one(client, make_product, make_run):
+    drive, other = make_product(), make_product()
+    withdrawn = make_run(product=drive, visibility=Visibility.WITHDRAWN)
+    make_run(product=other)
+    response = client.get(f"/compare/?drive={drive.slug}&drive={other.slug}")
+    assert response.status_code == 200
+    assert f'run {withdrawn.public_id}</a> <span class="fail">withdrawn</span>' in response.text

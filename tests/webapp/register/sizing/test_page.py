@@ -1,4 +1,4 @@
-"""The page Sizing: the drives of the register, limits and prices of the reader, every step, and untested loads."""
+"""The page Sizing: drives and instances, limits, restrictions, comparison groups, every step, and other mixes."""
 
 import html
 import re
@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from results.models import Certificate, CertificateRun, Product, Profile, Visibility
+from tests.webapp.register.pages import shown_html
 from webapp.register.sizing import page
 
 pytestmark = pytest.mark.django_db
@@ -57,13 +58,28 @@ def test_the_fewest_drives_come_first_and_are_named_in_the_sentence(client, driv
     )
 
 
-def test_prices_of_the_reader_find_the_cheapest(client, drive):
+def test_prices_in_an_old_address_find_the_cheapest(client, drive):
     small, large = drive(capacity_gb=5_000), drive(capacity_gb=20_000)
     query = f"{ASKED}&price-{small.slug}=100&price-{large.slug}=1000&sort=cheapest"
     found = answer(client, query)
     assert list(found) == [small.slug, large.slug]
     assert [row["price"] for row in found.values()] == ["800", "3000"]
-    assert "Cheapest of those with a price: 8 x" in client.get(f"/sizing/?{query}").text
+    text = client.get(f"/sizing/?{query}").text
+    assert "Cheapest of those with a price: 8 x" in text
+    assert '<td class="n" data-label="Total price">800</td>' in text
+
+
+def test_the_form_sends_no_price_and_the_cells_of_prices_are_hidden_without_a_script(client, drive):
+    product = drive(capacity_gb=20_000)
+    text = shown_html(client.get(f"/sizing/?{ASKED}"))
+    assert 'name="price-' not in text
+    assert "cheapest first" not in text
+    cells = re.findall(r"<t[dh][^>]* data-price[^>]*>", text)
+    assert len(cells) == 4  # two heads and two cells
+    assert all(cell.endswith(" hidden>") for cell in cells)
+    assert f'data-price="{product.slug}" data-shows="total"' in text
+    assert 'data-tps="200000" data-gb="20000" data-count="3"' in text
+    assert re.search(r"<section class=\"prices[^>]* hidden>", text)
 
 
 def test_every_figure_of_a_row_has_a_label_where_a_phone_shows_no_heads(client, drive):
@@ -103,6 +119,51 @@ def test_historical_results_and_instances_are_not_an_answer(client, drive):
     assert answer(client) == {}
 
 
+@pytest.fixture
+def instance(make_product, make_published_run):
+    """Return a function that makes a published run of a cloud instance."""
+
+    def make(product=None, tps=200_000, device_count=2, device_gb=900, **fields):
+        product = product or make_product(category="cloud", capacity_gb=None)
+        return make_published_run(
+            product=product, tps=Decimal(tps), device_count=device_count, device_gb=device_gb, **fields
+        )
+
+    return make
+
+
+def test_instances_are_sized_by_the_speed_and_the_storage_of_all_their_devices(client, drive, instance):
+    drive()
+    run = instance()
+    rows = client.get(f"/sizing/?{ASKED.replace('per_node=1', 'per_node=7')}&of=instances&format=json").json()["rows"]
+    # 600,000 tps and 40 TB: 3 instances by throughput, 23 of 1.8 TB by capacity; each is a node.
+    assert [(row["product"], row["drives"], row["nodes"], row["by_throughput"]) for row in rows] == [
+        (run.product.slug, 23, 23, 3)
+    ]
+    assert (rows[0]["capacity_gb"], rows[0]["by_endurance"], rows[0]["needed_dwpd"]) == (1800, None, None)
+    text = client.get(f"/sizing/?{ASKED}&of=instances").text
+    assert "Fewest instances: 23 x Exemplar " in text
+    assert "all devices of an instance together" in text
+
+
+def test_each_set_of_devices_of_an_instance_is_a_row_with_its_fastest_run(client, instance):
+    one = instance(tps=100_000, device_count=1)
+    slower, faster = instance(one.product, tps=150_000), instance(one.product, tps=190_000)
+    sole = instance(one.product, sole_tenant=True)
+    rows = client.get(f"/sizing/?{ASKED}&of=instances&format=json").json()["rows"]
+    assert [row["basis"] for row in rows] == [f"run {run.public_id}" for run in (sole, faster, one)]
+    assert slower.public_id not in str(rows)
+    assert [row["name"].endswith("sole tenant") for row in rows] == [True, False, False]
+    steps = client.get(f"/sizing/?{ASKED}&of=instances&drive={one.public_id}").text
+    assert f"Run {one.public_id}, published" in steps
+
+
+def test_an_instance_without_its_storage_is_not_an_answer(client, instance):
+    instance(device_gb=None)
+    assert client.get(f"/sizing/?{ASKED}&of=instances&format=json").json()["rows"] == []
+    assert "No instance has a result within these limits" in client.get(f"/sizing/?{ASKED}&of=instances").text
+
+
 def test_the_tps_of_several_devices_is_shared_among_them(client, drive, make_published_run, make_product):
     product = make_product(capacity_gb=100_000)
     make_published_run(product=product, tps=Decimal(400_000), device_count=4)
@@ -120,8 +181,8 @@ def test_a_publication_without_a_number_of_drives_is_assumed_to_use_one(client, 
     assert "assumed" not in found[stated.slug]["basis"]
     text = client.get(f"/sizing/?{ASKED}&drive={assumed.slug}").text
     assert (
-        text.count("taken as the speed of one drive, because the publication states no number of drives") == 2
-    )  # of the load, and over the steps
+        text.count("taken as the speed of one drive, because the publication states no number of drives") == 3
+    )  # of the reads, of the writes, and over the steps
 
 
 def test_a_log_without_devices_is_not_an_answer(client, make_product, make_log_run, make_published_run):
@@ -188,18 +249,54 @@ def test_a_certificate_counts_only_if_its_load_test_meets_the_limits_of_the_read
     assert answer(client, f"{ASKED}&limit_1ms=0.5")[product.slug]["tested_tps"] == "150000"
 
 
-@pytest.mark.parametrize("changed", ["object=4096", "reads=100000", "copies=3"])
-def test_another_workload_is_untested_and_not_scaled(client, drive, changed):
+def test_larger_objects_are_untested_and_not_scaled(client, drive):
     product = drive()
-    name = changed.partition("=")[0]
-    query = "&".join([*(part for part in ASKED.split("&") if not part.startswith(f"{name}=")), changed])
-    row = answer(client, query)[product.slug]
+    row = answer(client, f"{ASKED}&object=4096")[product.slug]
     assert (row["drives"], row["by_throughput"], row["binding"]) == (None, None, "untested at this workload")
-    assert row["by_capacity"] is not None
-    assert "No drive was tested at this workload" in client.get(f"/sizing/?{query}").text
+    assert (row["mix"], row["by_capacity"] is not None) == ("untested", True)
+    assert "No drive was tested at this workload" in client.get(f"/sizing/?{ASKED}&object=4096").text
 
 
-UNTESTED = "reads=300000&writes=100000&object=1500&data=40&copies=2&per_node=1&spare=0"
+def changed_query(changed):
+    name = changed.partition("=")[0]
+    return "&".join([*(part for part in ASKED.split("&") if not part.startswith(f"{name}=")), changed])
+
+
+@pytest.mark.parametrize(
+    ("changed", "mix", "by_throughput", "limited_by"),
+    [
+        ("writes=100000", "tested", 3, "throughput"),
+        ("writes=100001", "tested", 4, "throughput"),
+        ("writes=200000", "bound", 6, "throughput: writes"),
+        ("reads=600000", "bound", 5, "throughput: reads"),
+        ("copies=3", "bound", 5, "throughput: writes"),
+        ("reads=0", "bound", 3, "throughput: writes"),
+        ("writes=0", "bound", 3, "throughput: reads"),
+        ("object=512", "bound", 3, "throughput: reads"),
+    ],
+)
+def test_another_mix_is_a_bound_by_the_tested_reads_and_writes(client, drive, changed, mix, by_throughput, limited_by):
+    """The drive was tested at 133,333 reads/s and 66,667 writes/s."""
+    product = drive(capacity_gb=100_000, dwpd="100")
+    query = changed_query(changed)
+    row = answer(client, query)[product.slug]
+    assert (row["mix"], row["by_throughput"], row["drives"]) == (mix, by_throughput, by_throughput)
+    text = client.get(f"/sizing/?{query}").text
+    assert f"in {by_throughput} nodes, limited by {limited_by}." in text
+    assert ("Your mix was not tested: " in text) == (mix == "bound")
+    assert f'<span class="tag">{"bound" if mix == "bound" else "tested mix"}</span>' in text
+
+
+def test_five_million_reads_and_one_million_writes_have_a_readable_answer(client, catalogue):
+    text = client.get("/sizing/?reads=5000000&writes=1000000").text
+    said = html.unescape(re.sub(r"<[^>]+>", "", text.split('id="said"')[1].split(">", 1)[1].split("</p>")[0]))
+    assert re.match(r"Fewest drives: \d+ x .+ in \d+ nodes, limited by \w+", said), said
+    remarks = html.unescape(re.search(r'<p id="remarks">(.*?)</p>', text)[1])
+    assert "Your mix was not tested: 71.4 % of the requests to your drives are reads" in remarks
+    assert "fewer may suffice" in remarks
+
+
+UNTESTED = "reads=300000&writes=100000&object=4096&data=40&copies=2&per_node=1&spare=0"
 
 
 def test_an_untested_load_is_ordered_by_its_minimum_of_drives(client, drive):
@@ -256,23 +353,6 @@ def test_the_tested_mixes_are_offered_as_links(client, drive, query):
         assert "price-" not in address
 
 
-@pytest.mark.parametrize(
-    ("query", "known"),
-    [
-        # 400,000 reads and a few writes: the tested mix has more of these. 400,000 + 2 x 98,500 tps are 3 drives.
-        ("reads=400000&writes=1000", "<b>3 x Exemplar KNOWN9 100\N{NO-BREAK SPACE}TB</b> in 3 nodes sustain"),
-        ("reads=400000&writes=100000&object=512", "hold"),
-        ("reads=400000&writes=100000&object=4096", ""),
-        ("reads=400000&writes=100000", ""),
-    ],
-)
-def test_an_untested_load_shows_the_result_of_a_tested_load_that_is_at_least_as_high(client, drive, query, known):
-    drive(model="KNOWN9", capacity_gb=100_000)
-    text = client.get(f"/sizing/?{query}&data=10&copies=2&per_node=1&spare=0").text
-    assert ("A load heavier than yours was tested: " in text) is bool(known)
-    assert known in text
-
-
 def test_a_link_to_a_tested_mix_keeps_the_query_without_empty_fields(client, drive):
     drive()
     (address, _) = links(client.get("/sizing/?reads=300000&writes=100000&life=3&copies=").text)
@@ -282,13 +362,13 @@ def test_a_link_to_a_tested_mix_keeps_the_query_without_empty_fields(client, dri
 def test_a_tested_mix_is_shown_in_numbers(client, drive):
     drive()
     text = client.get(f"/sizing/?{UNTESTED}").text
-    assert "300,000 reads and 73,900 writes per second at 2 copies, objects of 1,500 bytes</a>" in text
+    assert "300,000 reads and 73,900 writes per second at 2 copies, objects of 1,536 bytes</a>" in text
 
 
 @pytest.mark.parametrize(("size", "is_said"), [("1024", False), ("1025", True), ("1500", True), ("1536", False)])
 def test_an_object_that_reads_like_the_tested_one_is_answered_with_a_note(client, drive, size, is_said):
     product = drive()
-    assert (answer(client, f"{ASKED}&object={size}")[product.slug]["drives"] is None) == (size == "1024")
+    assert (answer(client, f"{ASKED}&object={size}")[product.slug]["mix"] == "bound") == (size == "1024")
     said = (
         "are read as 3 sectors of 512 bytes, as the tested objects of 1,536 bytes are"
         in client.get(f"/sizing/?{ASKED}&object={size}").text
@@ -303,6 +383,8 @@ def test_every_step_is_shown_with_its_source(client, drive):
     assert "53.1 TB / 6.4 TB x 5 years / 5 years warranty / 3 DWPD, rounded up" in text
     assert "data sheet, not verified" in text
     assert "5 years assumed" in text
+    assert "400,000/s / 133,333/s of one, as tested; rounded up" in text
+    assert "200,000/s / 66,667/s of one, as tested; rounded up" in text
 
 
 def test_a_missing_rating_is_reported(client, drive):
@@ -327,6 +409,10 @@ def test_a_missing_rating_is_reported(client, drive):
         "price-x=1e-999999999",
         "price-x=-1",
         "sort=dearest",
+        "of=servers",
+        "margin=101",
+        "min_tb=x",
+        "vendor=nobody",
         "colour=red",
     ],
 )
@@ -420,7 +506,7 @@ def test_only_the_first_of_very_many_drives_are_shown_and_the_file_has_all(clien
         drive(capacity_gb=1000 * (number + 1))
     text = client.get("/sizing/").text
     assert "The table shows the first 2 of 3 drives with a result within the limits, historical drives" in text
-    assert text.count('aria-label="Price of one') == 2
+    assert text.count('data-shows="field"') == 2
     assert len(answer(client)) == 3
 
 
@@ -428,3 +514,84 @@ def test_the_published_catalogue_is_sized(client, catalogue):
     found = answer(client, "")
     assert len(found) > 30
     assert all(row["drives"] for row in found.values())
+
+
+def test_a_high_use_of_the_rating_is_remarked_in_the_row(client, drive):
+    narrow, wide = drive(tps=10**6, capacity_gb=20_000, dwpd="1", model="NARROW"), drive(capacity_gb=20_000, dwpd="30")
+    found = answer(client)
+    # 53.08416 TB a day on 3 drives of 20 TB
+    assert (found[narrow.slug]["drives"], found[narrow.slug]["endurance_margin_pct"]) == (3, "11.5")
+    text = client.get(f"/sizing/?{ASKED}").text
+    remarks = re.findall(r'<span class="tag">([^<]* margin: [^<]*)</span>', text)
+    assert [html.unescape(remark).replace("\N{NO-BREAK SPACE}", " ") for remark in remarks] == [
+        "11.5 % margin: needs 0.885 of 1 DWPD"
+    ]
+    assert found[wide.slug]["endurance_margin_pct"] == "97.1"
+
+
+def test_restrictions_leave_drives_out_and_count_them(client, drive):
+    small = drive(capacity_gb=1_600, vendor="Western Digital", dwpd="30")
+    large = drive(capacity_gb=6_400, vendor="Micron", dwpd="1")
+    assert list(answer(client, f"{ASKED}&vendor=western-digital")) == [small.slug]
+    assert list(answer(client, f"{ASKED}&min_tb=6.4")) == [large.slug]
+    assert list(answer(client, f"{ASKED}&min_tb=6.401")) == []
+    assert list(answer(client, f"{ASKED}&max_tb=1.6")) == [small.slug]
+    assert list(answer(client, f"{ASKED}&max_tb=1.599")) == []
+    margins = {slug: row["endurance_margin_pct"] for slug, row in answer(client).items()}
+    assert list(answer(client, f"{ASKED}&margin=50")) == [small.slug], margins
+    text = client.get(f"/sizing/?{ASKED}&vendor=micron&limit_1ms=4.5").text
+    assert "1 hidden by your restrictions." in text
+    assert '<option value="micron" selected>Micron</option>' in text
+    (address,) = re.findall(r'<a href="([^"]+)">Show them</a>', text)
+    assert "vendor" not in address
+    assert len(client.get(f"/sizing/{html.unescape(address)}&format=json").json()["rows"]) == 2
+
+
+def test_a_margin_that_is_not_known_is_not_large_enough(client, drive):
+    drive(dwpd=None)
+    assert answer(client, f"{ASKED}&margin=0") == {}
+    text = client.get(f"/sizing/?{ASKED}&margin=0").text
+    assert "Your restrictions leave out all 1 results." in text
+    assert "Remove the restrictions" in text
+
+
+def test_results_are_ranked_within_their_comparison_group(client, drive, make_product, make_published_run):
+    product = {version: make_product(capacity_gb=100_000) for version in ("6.1", "6.4", "5.2", "")}
+    for tps, (version, each) in enumerate(product.items(), 3):
+        make_published_run(product=each, tps=Decimal(tps * 100_000), tool_version=version)
+    packed = make_product(capacity_gb=100_000)
+    make_published_run(product=packed, tps=Decimal(10**7), tool_version="6.1", compress_pct=50)
+    rows = client.get(f"/sizing/?{ASKED}&format=json").json()["rows"]
+    service, queue = "steady-as-published.service.1", "steady-as-published.queue-and-service.1"
+    assert [(row["product"], row["group"]) for row in rows][:3] == [
+        (product["6.4"].slug, service),
+        (product["6.1"].slug, service),
+        (product["5.2"].slug, queue),
+    ]
+    assert {row["product"] for row in rows[3:]} == {product[""].slug, packed.slug}
+    text = client.get(f"/sizing/?{ASKED}").text
+    bands = re.findall(r'<tr class="group"><th[^>]*>(.*?)</th></tr>', text, re.DOTALL)
+    assert [("not ranked" in band, "ranked among each other" in band) for band in bands] == [
+        (False, True),
+        (False, True),
+        (True, False),
+        (True, False),
+    ]
+    assert "This ranks 2 drives of one comparison group: ACT 6.x: service time, as published, 1 device." in text
+    assert f"Fewest drives: 2 x Exemplar {product['6.4'].model} 100" in text
+
+
+def test_a_drive_is_sized_by_a_run_that_can_be_ranked_if_it_has_one(client, make_product, make_published_run):
+    product = make_product(capacity_gb=100_000)
+    make_published_run(product=product, tps=Decimal(900_000), tool_version="6.1", compress_pct=50)
+    ranked = make_published_run(product=product, tps=Decimal(100_000), tool_version="6.1")
+    assert answer(client)[product.slug]["basis"].startswith(f"run {ranked.public_id}")
+
+
+def test_a_log_is_sized_by_its_own_reads_and_writes(client, make_product, make_log_run):
+    product = make_product(capacity_gb=100_000)
+    rates = {"reads_per_s": Decimal(136_000), "writes_per_s": Decimal(64_000)}
+    run = make_log_run(product=product, tps=Decimal(200_000), device_count=1, **rates)
+    run.verdicts.update(outcome="pass")
+    query = f"{ASKED}&limit_1ms=100&limit_8ms=100&limit_64ms=100"
+    assert answer(client, query)[product.slug]["by_throughput"] == 4  # 200,000 writes / 64,000

@@ -1,0 +1,181 @@
+// The reader's own prices of drives: kept in this browser, never sent. Fills every cell with data-price, and the price list.
+// The server writes the cells without figures, and hides them, because they need this script.
+const KEY = 'drivecert.prices', COLUMN_KEY = 'drivecert.prices.column', CURRENCY_KEY = 'drivecert.prices.currency';
+const SLUG = /^[a-z0-9_-]{1,120}$/, PRICE = /^\d{1,9}(\.\d{1,4})?$/, GROUPED = /^\d{1,3}([,\s]\d{3})+(\.\d+)?$/;
+const CURRENCY_MAX = 8, NO_BREAK = '\u00a0';
+
+const stored = key => { try { return localStorage.getItem(key) ?? ''; } catch { return ''; } };
+const keep = (key, text) => { try { localStorage.setItem(key, text); return true; } catch { return false; } };
+
+/** Return a price as typed in plain digits, null if it is not one: thousands may be grouped. */
+export function priceOf(text) {
+  const typed = text.trim(), digits = GROUPED.test(typed) ? typed.replace(/[,\s]/g, '') : typed;
+  return PRICE.test(digits) && Number(digits) > 0 ? digits.replace(/\.0+$/, '') : null;
+}
+
+/** Return the currency of a text: no separators of a CSV file, and no control characters. */
+export const currencyOf = text => text.replace(/[\p{C}",;]/gu, '').trim().slice(0, CURRENCY_MAX);
+
+/** Return a price list from CSV (product, price, currency; a head is optional) and the number of the first wrong line, or 0. */
+export function readList(text) {
+  const prices = new Map();
+  for (const [place, line] of text.split(/\r?\n/).entries()) {
+    if (!line.trim() || (place === 0 && /^\s*product\s*,/i.test(line))) continue;
+    const [slug = '', ...rest] = line.split(',').map(part => part.trim().replace(/^"(.*)"$/, '$1'));
+    const price = priceOf(rest[0] ?? '');
+    if (!SLUG.test(slug) || price === null || rest.length > 2) return {prices, wrongLine: place + 1};
+    prices.set(slug, {price, currency: currencyOf(rest[1] ?? '')});
+  }
+  return {prices, wrongLine: 0};
+}
+
+/** Return a price list as CSV. */
+export const writeList = prices => ['product,price,currency',
+  ...[...prices].sort(([a], [b]) => a < b ? -1 : 1).map(([slug, {price, currency}]) => `${slug},${price},${currency}`), ''].join('\n');
+
+/** Return a number with three significant digits, whole numbers of 1,000 and more with thousands separated. */
+export const threeDigits = number => number >= 999.5 ? Math.round(number).toLocaleString('en-US') : String(Number(number.toPrecision(3)));
+
+// What a cell shows, from the price of one drive, its tested speed, its capacity and the number of drives.
+const FIGURES = {
+  'per-tps': (price, {tps}) => Number(tps) ? price / Number(tps) * 1000 : null,
+  'per-tb': (price, {gb}) => Number(gb) ? price / Number(gb) * 1000 : null,
+  total: (price, {count}) => Number(count) ? price * Number(count) : null,
+};
+
+/** Return the text of a figure with its currency; empty without a price, or if the drive lacks the figure. */
+export function figureText(entry, shows, drive) {
+  const figure = entry && FIGURES[shows](Number(entry.price), drive);
+  return figure ? `${threeDigits(figure)}${entry.currency && NO_BREAK}${entry.currency}` : '';
+}
+
+const panel = globalThis.document?.querySelector('[data-prices]');
+const part = name => panel.querySelector(`[data-price-${name}]`);
+let prices = new Map();
+
+function save(said) {
+  const isKept = keep(KEY, writeList(prices));
+  part('said').textContent = isKept ? said : 'This browser does not store prices. They are lost when you leave the page.';
+  show();
+}
+
+function changed(event) {
+  const {target: input} = event, cell = input.closest('[data-price]');
+  if (!cell || input.type !== 'text') return;
+  const price = priceOf(input.value), isWrong = input.value.trim() !== '' && price === null;
+  input.setAttribute('aria-invalid', String(isWrong));
+  if (isWrong) { part('said').textContent = `${cell.dataset.name}: "${input.value}" is not a price. Expected digits, for example 1,250.50.`; return; }
+  const currency = currencyOf(part('currency').value);
+  if (price === null) prices.delete(cell.dataset.price); else prices.set(cell.dataset.price, {price, currency});
+  save('');
+}
+
+// A field keeps its text while the reader types in it.
+function showField(cell, entry) {
+  if (!cell.firstElementChild) {
+    cell.replaceChildren(part('field').content.cloneNode(true));
+    cell.firstElementChild.setAttribute('aria-label', `Price of one ${cell.dataset.name}`);
+  }
+  const [input, currency] = cell.children;
+  if (input !== document.activeElement) input.value = entry?.price ?? '';
+  currency.textContent = entry?.currency ?? '';
+}
+
+function showCell(cell) {
+  const entry = prices.get(cell.dataset.price);
+  if (cell.dataset.shows === 'field') return showField(cell, entry);
+  const text = cell.dataset.shows === 'both'
+    ? ['per-tps', 'per-tb'].map(shows => figureText(entry, shows, cell.dataset)).filter(Boolean).join(', ')
+    : figureText(entry, cell.dataset.shows, cell.dataset);
+  if (cell.textContent !== text) cell.textContent = text;
+}
+
+function show() {
+  for (const cell of document.querySelectorAll('[data-price]')) { showCell(cell); cell.hidden = false; }
+  for (const head of document.querySelectorAll('[data-price-shown]')) head.hidden = false;
+  const list = part('list');
+  if (list !== document.activeElement) list.value = writeList(prices);
+}
+
+function saveList() {
+  const {prices: read, wrongLine} = readList(part('list').value);
+  if (wrongLine) {
+    part('said').textContent = `Line ${wrongLine} of the price list was not understood. Expected product,price,currency, for example micron-9400-max-12800gb,1250.50,EUR.`;
+    return;
+  }
+  prices = read;
+  save(`The price list has ${read.size} price${read.size === 1 ? '' : 's'}.`);
+}
+
+function download() {
+  const link = Object.assign(document.createElement('a'), {download: 'drive-prices.csv'});
+  link.href = URL.createObjectURL(new Blob([writeList(prices)], {type: 'text/csv'}));
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+// Rows of a table of drives: the script of the tables writes them again after each change of a filter.
+let drivesByRun;
+async function loadDrives() {
+  const {load} = await import('./drives/column-store.js');
+  const store = await load(panel.dataset.file), {device_tps: tps, capacity_gb: capacity} = store.columns;
+  return new Map(store.run.map((run, row) => [run, {slug: store.product[row], tps: tps.value(row), gb: capacity.value(row)}]));
+}
+
+function addColumn(table, drives) {
+  const head = table.tHead.rows[0];
+  if (!head.querySelector('[data-price-added]')) head.append(part('head').content.cloneNode(true));
+  for (const box of table.querySelectorAll('tbody input[name=run]')) {
+    const row = box.closest('tr'), drive = drives.get(box.value);
+    if (row.querySelector('[data-price-added]')) continue;
+    const cell = row.insertCell();
+    cell.className = 'n';
+    cell.dataset.priceAdded = '';
+    if (!drive?.gb) continue; // an instance or a system has no price of a drive
+    const name = box.getAttribute('aria-label').replace(/^Compare (.*), run .*$/, '$1');
+    for (const [tag, shows] of [['span', 'field'], ['small', 'both']]) {
+      const figure = document.createElement(tag);
+      Object.assign(figure.dataset, {price: drive.slug, shows, name, tps: drive.tps ?? '', gb: drive.gb});
+      cell.append(figure);
+    }
+  }
+}
+
+async function showColumn() {
+  const isShown = part('column')?.checked;
+  document.querySelectorAll('[data-section]').forEach(wrap => wrap.classList.toggle('with-prices', Boolean(isShown)));
+  if (!isShown) return document.querySelectorAll('[data-price-added]').forEach(cell => cell.remove());
+  try {
+    drivesByRun ??= await loadDrives();
+  } catch (error) {
+    part('said').textContent = `The figures of the drives could not be loaded. ${error.message}`;
+    return undefined;
+  }
+  document.querySelectorAll('table.runs').forEach(table => addColumn(table, drivesByRun));
+  return show();
+}
+
+function start() {
+  const read = () => { prices = readList(stored(KEY)).prices; };
+  read();
+  panel.hidden = false;
+  part('currency').value = stored(CURRENCY_KEY);
+  part('currency').addEventListener('input', ({target}) => keep(CURRENCY_KEY, currencyOf(target.value)));
+  part('save').addEventListener('click', saveList);
+  part('download').addEventListener('click', download);
+  document.addEventListener('input', changed);
+  addEventListener('storage', ({key}) => { if (key === KEY) { read(); show(); } });
+  if (part('column')) {
+    part('column').checked = stored(COLUMN_KEY) === 'shown';
+    part('column').addEventListener('change', ({target}) => { keep(COLUMN_KEY, target.checked ? 'shown' : ''); showColumn(); });
+    showColumn();
+  }
+  show();
+  // Results are replaced while the reader types in a form; new cells are empty.
+  new MutationObserver(() => {
+    if (document.querySelector('[data-price][hidden], [data-price-shown][hidden]')) show();
+    if (part('column')?.checked && document.querySelector('tbody tr:has(input[name=run]):not(:has([data-price-added]))')) showColumn();
+  }).observe(document.getElementById('main'), {childList: true, subtree: true});
+}
+
+if (panel) start();

@@ -1,0 +1,123 @@
+"""The reader's prices in a real browser: kept there, never sent, and shown on every page that has figures of drives."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+SN861, P5510 = "sandisk-dc-sn861-6400gb", "intel-p5510-7680gb"
+PAIR = f"/compare/?drive={SN861}&drive={P5510}"
+STORED = "localStorage.getItem('drivecert.prices')"
+
+
+@pytest.fixture
+def requests(page):
+    """The addresses and the bodies of all requests of the page."""
+    sent = []
+    page.on("request", lambda request: sent.append(f"{request.url} {request.post_data or ''}"))
+    return sent
+
+
+def enter(page, name, price):
+    field = page.get_by_label(f"Price of one {name}")
+    field.click()
+    field.press_sequentially(price)
+
+
+def cell(page, slug, shows):
+    return page.locator(f"[data-price={slug}][data-shows={shows}]")
+
+
+def test_a_price_gives_figures_on_every_page_and_is_never_sent(page, requests):
+    page.goto(PAIR)
+    page.locator("#prices ~ details summary").click()
+    page.get_by_label("Currency of new prices").fill("EUR")
+    enter(page, "SanDisk DC SN861 6.4 TB", "1,728.00")
+    expect(cell(page, SN861, "per-tps")).to_have_text("1 EUR")
+    expect(cell(page, SN861, "per-tb")).to_have_text("270 EUR")
+    expect(cell(page, P5510, "per-tb")).to_have_text("")
+    page.goto(f"/drive/{SN861}/")
+    expect(cell(page, SN861, "per-tps")).to_have_text("1 EUR")
+    page.goto("/sizing/?reads=500000&writes=125000")
+    drives = page.locator(f"tr:has([data-price={SN861}]) td").first.inner_text()
+    expect(cell(page, SN861, "total")).to_have_text(f"{int(drives) * 1728:,} EUR")
+    assert [sent for sent in requests if "1728" in sent or "EUR" in sent] == []
+
+
+def test_a_price_keeps_the_focus_and_survives_a_change_of_the_form(page):
+    page.goto("/sizing/")
+    enter(page, "Intel P5510 7.68 TB", "900")
+    total = cell(page, P5510, "total")
+    expect(total).to_have_text(re.compile(r"^[\d,]+$"))
+    assert page.evaluate("document.activeElement.closest('td').dataset.price") == P5510
+    before = total.inner_text()
+    page.get_by_label("Data, one copy").fill("200")
+    expect(total).not_to_have_text(before)
+    expect(total).to_have_text(re.compile(r"^[\d,]+$"))
+    assert "price" not in page.url
+
+
+def test_a_wrong_price_is_named_and_not_stored(page):
+    page.goto(PAIR)
+    enter(page, "SanDisk DC SN861 6.4 TB", "1,5")
+    expect(page.locator("[data-price-said]")).to_contain_text('"1,5" is not a price')
+    field = page.get_by_label("Price of one SanDisk DC SN861 6.4 TB")
+    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("")
+    assert field.get_attribute("aria-invalid") == "false"
+    assert SN861 not in page.evaluate(STORED)
+
+
+def test_the_price_list_is_csv_that_can_be_replaced_and_downloaded(page):
+    page.goto(PAIR)
+    page.locator("#prices ~ details summary").click()
+    page.get_by_label("Price list as CSV").fill(f"product,price,currency\n{P5510},800,USD\n{SN861},1280,USD\n")
+    page.get_by_role("button", name="Replace the price list").click()
+    expect(page.locator("[data-price-said]")).to_have_text("The price list has 2 prices.")
+    expect(cell(page, SN861, "per-tb")).to_have_text("200 USD")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as CSV").click()
+    text = download.value.path().read_text()
+    assert text == f"product,price,currency\n{P5510},800,USD\n{SN861},1280,USD\n"
+    page.get_by_label("Price list as CSV").fill(f"{P5510},800,USD\n{SN861},much,USD\n")
+    page.get_by_role("button", name="Replace the price list").click()
+    expect(page.locator("[data-price-said]")).to_contain_text("Line 2 of the price list was not understood.")
+    assert page.evaluate(STORED) == text
+
+
+def test_another_tab_shows_a_new_price(page):
+    page.goto(PAIR)
+    other = page.context.new_page()
+    other.goto(PAIR)
+    enter(other, "SanDisk DC SN861 6.4 TB", "640")
+    expect(cell(page, SN861, "per-tb")).to_have_text("100")
+
+
+def test_a_table_of_drives_has_a_column_of_prices_on_request(page):
+    page.goto(PAIR)
+    enter(page, "SanDisk DC SN861 6.4 TB", "1728")
+    page.goto("/drives/nvme-flash/")
+    assert page.locator("[data-price-added]").count() == 0
+    page.get_by_label("Show a column of prices in the table").check()
+    row = page.locator("table.runs tbody tr", has_text="SN861 6.4").first
+    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text("1, 270")
+    page.get_by_label("Speed, at least").fill("1000000")
+    expect(page.locator("[data-shown]")).to_contain_text("of 36 shown")
+    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text("1, 270")
+    rows = page.locator("table.runs tbody tr:has(input[name=run])").count()
+    expect(page.locator("td[data-price-added]")).to_have_count(rows)
+    page.reload()
+    expect(page.locator("td[data-price-added]").first).to_be_visible()
+    page.get_by_label("Show a column of prices in the table").uncheck()
+    assert page.locator("[data-price-added]").count() == 0
+    assert row.count() <= 1
+
+
+def test_no_price_is_shown_without_a_script(new_page):
+    page = new_page(java_script_enabled=False)
+    for path in (PAIR, f"/drive/{SN861}/", "/sizing/", "/drives/nvme-flash/"):
+        page.goto(path)
+        assert not page.locator(".prices").first.is_visible()
+        assert page.locator("[data-price], [data-price-shown]").locator("visible=true").count() == 0

@@ -1,0 +1,130 @@
+"""The sentences of a comparison: its result, why runs do not compare, and what is known of their conditions."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from django.utils.text import get_text_list
+
+from results.rules.act.limits import Limit
+from results.rules.endurance import needed_dwpd, sustained_tps, three_digits
+from webapp.register.comparability.comparable import Condition, Unreported
+from webapp.register.compare.figures import share_value
+from webapp.register.compare.heads import Head
+from webapp.register.tables.columns import device_tps, product_of
+from webapp.templatetags import units
+
+# The conditions that change the meaning of a share come first: a reader learns the most important reason.
+FIRST_REASONS = ("workload", "time", "statistic", "compress_pct", "device_count")
+NAMED_AT_MOST = 4
+# Labels of rows that are no nouns, for sentences.
+NOUNS = {
+    "compress_pct": "compression",
+    "read_at_us": "the times of the limits",
+    "defrag_lwm_pct": "the defragmentation threshold",
+    "devices_per_drive": "the number of device names for each drive",
+    "over_provisioning_pct": "over-provisioning",
+    "over_provisioned_to_pct": "the size after over-provisioning",
+    "device_count": "the number of devices",
+    "requests_together": "the number of requests that begin together",
+}
+
+
+def distinct_names(heads: Sequence[Head]) -> list[str]:
+    """Return the names of runs for a sentence; runs of the same drive are named by their ids."""
+    names = [head.name for head in heads]
+    if len(set(names)) == len(names):
+        return names
+    ids = [f"{head.run.public_id} ({head.letter})" for head in heads]
+    return [f"Runs {ids[0]}", *ids[1:]]
+
+
+def joined(words: Iterable[str]) -> str:
+    """Return words as a list with "and"."""
+    return str(get_text_list(list(words), "and"))
+
+
+def why_apart_sentence(heads: Sequence[Head], differing: Sequence[Condition]) -> str:
+    """Return in one sentence why runs do not compare, with the reason that matters most."""
+    first = min(differing, key=lambda each: _reason_order(each.name))
+    names = joined(distinct_names(heads))
+    return f"{names} do not compare: {_noun(first)} differs ({first.sides}), and {first.why}."
+
+
+def _reason_order(name: str) -> int:
+    return FIRST_REASONS.index(name) if name in FIRST_REASONS else len(FIRST_REASONS)
+
+
+def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
+    """Return the result of ACT runs that compare: their speeds, and for two runs their slow reads.
+
+    Runs without a speed, as those of YCSB, can be compared too.
+    """
+    names = {head.letter: name for head, name in zip(heads, distinct_names(heads), strict=True)}
+    if not all(head.run.tps for head in heads):
+        return f"{joined(names.values())} can be compared."
+    fastest, *_, slowest = sorted(heads, key=lambda head: -(head.run.tps or 0))
+    ratio = Fraction(fastest.run.tps or 0) / Fraction(slowest.run.tps or 1)
+    speed = units.decimal(slowest.run.tps)
+    if ratio == 1:
+        start = f"{joined(names.values())} were tested at the same speed, {speed} tps."
+    else:
+        among = f", the slowest of {len(heads)}" if len(heads) > 2 else ""
+        times = units.decimal(three_digits(ratio))
+        start = f"{names[fastest.letter]} was tested at {times} times the speed of {names[slowest.letter]}{among}: "
+        start += f"{units.decimal(fastest.run.tps)} against {speed} tps."
+    return start + (_slow_reads(fastest, slowest, limits[0]) if len(heads) == 2 and limits else "")
+
+
+def _slow_reads(first: Head, second: Head, limit: Limit) -> str:
+    """Return the shares of two runs over a threshold as a sentence; empty if one is not reported."""
+    shares = [share_value(head.run, limit).text for head in (first, second)]
+    threshold = units.threshold(limit.threshold_us)
+    return f" {shares[0]} % against {shares[1]} % of their reads took over {threshold}." if all(shares) else ""
+
+
+def conditions_sentence(conditions: Sequence[Condition], unreported: Unreported) -> str:
+    """Return in one sentence what is known to be equal, known to differ, and not reported; empty without conditions."""
+    if not unreported.conditions:
+        return ""
+    equal = [_noun(each) for each in conditions if not each.differs and not each.is_unknown]
+    differing = [_noun(each) for each in conditions if each.differs]
+    missing = len(unreported.labels)
+    parts = [
+        f"Known to be equal: {_named(equal) if equal else 'nothing'}",
+        f"known to differ: {_named(differing) if differing else 'nothing'}",
+        f"not reported by every run: {missing} of {unreported.conditions} conditions",
+    ]
+    return "; ".join(parts) + "."
+
+
+def _named(nouns: Sequence[str]) -> str:
+    """Return the first few nouns, and the number of the others."""
+    more = len(nouns) - NAMED_AT_MOST
+    return joined([*nouns[:NAMED_AT_MOST], f"{more} more"] if more > 0 else nouns)
+
+
+def _noun(condition: Condition) -> str:
+    """Return a condition within a sentence: abbreviations such as PCIe keep their letters."""
+    label = NOUNS.get(condition.name, condition.label)
+    return label if label[:2].isupper() else label[:1].lower() + label[1:]
+
+
+def endurance_sentences(heads: Iterable[Head]) -> list[tuple[Head, str]]:
+    """Return for each drive with a rating what its tested speed takes of it, and the speed that the rating sustains."""
+    return [(head, sentence) for head in heads if (sentence := _endurance_sentence(head))]
+
+
+def _endurance_sentence(head: Head) -> str:
+    product, tps = product_of(head.run), device_tps(head.run)
+    needed, sustained = (
+        three_digits(needed_dwpd(tps, product.capacity_gb)),
+        three_digits(sustained_tps(product.endurance_dwpd, product.capacity_gb)),
+    )
+    if needed is None or sustained is None or tps is None:
+        return ""
+    speed = units.count(round(tps))
+    rated = units.decimal(product.endurance_dwpd)
+    start = f"At {speed} tps, one drive takes {units.decimal(needed)} drive writes a day; it is rated for {rated}."
+    if sustained >= tps:
+        return f"{start} Its rating sustains this speed."
+    return f"{start} Its rating sustains {units.decimal(sustained)} tps."

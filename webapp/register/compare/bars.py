@@ -1,0 +1,194 @@
+"""The bars of a comparison: a picture for each figure, with a bar for each column, drawn without a script.
+
+Places are percentages of the width of the picture, heights are pixels, so that text keeps its size at every width.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from results.rules.act.limits import Limit
+from results.rules.endurance import needed_dwpd, three_digits, tps_per_tb
+from webapp.register.compare.figures import Value, share_value
+from webapp.register.compare.heads import Head
+from webapp.register.svg.scales import LinearScale
+from webapp.register.tables.columns import device_tps, product_of
+from webapp.templatetags import units
+
+LEFT_PCT, WIDTH_PCT = 7, 55  # of the bars; the letters are to their left, the figures to their right
+ROW_PX, BAR_PX = 24, 12
+TEXT_PCT = 16  # of the text of a share on a phone
+SHORTEST_PCT = 0.4  # of a bar that is not 0
+LIMITS_SHOWN = 3  # a bar ends at three times its limit, or the limit would be next to 0
+ABOVE_LIMIT = 1.12  # the scale ends a little above the limit
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar: its letter, its place, its figure as text. `tick` is the place of a rating or of a limit after it."""
+
+    letter: str
+    row: int
+    width: str
+    text: str
+    is_over: bool
+    is_apart: bool
+    tick: str = ""
+    is_tick_shown: bool = False
+
+    @property
+    def top_px(self) -> int:
+        """Return the place of the upper edge."""
+        return self.row * ROW_PX + (ROW_PX - BAR_PX) // 2
+
+    @property
+    def middle_px(self) -> int:
+        """Return the place of the middle."""
+        return self.row * ROW_PX + ROW_PX // 2
+
+    @property
+    def end(self) -> str:
+        """Return the place at which the text begins: after the bar, and after its tick."""
+        return _pct(LEFT_PCT + max(float(self.width[:-1]), float(self.tick[:-1]) - LEFT_PCT if self.tick else 0))
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """A picture of bars: the figure, its unit, and the line of its limit, if it has one."""
+
+    title: str
+    unit: str
+    bars: list[Bar]
+    limit: str = ""
+    limit_text: str = ""
+
+    @property
+    def height_px(self) -> int:
+        """Return the height of the picture."""
+        return len(self.bars) * ROW_PX
+
+    @property
+    def left(self) -> str:
+        """Return the place at which bars begin."""
+        return _pct(LEFT_PCT)
+
+    @property
+    def bar_px(self) -> int:
+        """Return the height of a bar."""
+        return BAR_PX
+
+    @property
+    def sentence(self) -> str:
+        """Return the figures as text, for readers who do not see the picture."""
+        limit = f", limit {self.limit_text} %" if self.limit_text else ""
+        return f"{self.title}, {self.unit}{limit}: " + "; ".join(f"{bar.letter} {bar.text}" for bar in self.bars)
+
+    @property
+    def apart(self) -> list[str]:
+        """Return the letters of the columns that do not compare."""
+        return [bar.letter for bar in self.bars if bar.is_apart]
+
+
+def bar_charts(heads: Sequence[Head], limits: Iterable[Limit]) -> list[BarChart]:
+    """Return the pictures of the figures that at least one run reports."""
+    found = [
+        _plain_chart("Speed", "tps", heads, lambda head: head.run.tps),
+        *(_share_chart(heads, limit) for limit in limits),
+        _endurance_chart(heads),
+        _plain_chart("Speed per TB", "tps, one device", heads, _per_tb),
+    ]
+    return [chart for chart in found if chart is not None]
+
+
+def _per_tb(head: Head) -> Decimal | None:
+    return three_digits(tps_per_tb(device_tps(head.run), product_of(head.run).capacity_gb))
+
+
+def _plain_chart(
+    title: str, unit: str, heads: Sequence[Head], figure: Callable[[Head], Decimal | None]
+) -> BarChart | None:
+    known = [(head, value) for head in heads if (value := figure(head)) is not None]
+    if not any(value for _, value in known):
+        return None
+    scale = LinearScale(0, float(max(value for _, value in known)))
+    return BarChart(
+        title,
+        unit,
+        [
+            Bar(head.letter, row, _width(scale, value), units.decimal(value), False, head.is_apart)
+            for row, (head, value) in enumerate(known)
+        ],
+    )
+
+
+def _share_chart(heads: Sequence[Head], limit: Limit) -> BarChart | None:
+    known = [(head, value) for head in heads if (value := share_value(head.run, limit)).share_pct is not None]
+    if not known:
+        return None
+    limit_pct = float(limit.limit_pct)
+    most = max(float(value.share_pct or 0) for _, value in known)
+    high = max(limit_pct * ABOVE_LIMIT, min(most, limit_pct * LIMITS_SHOWN)) or most or 1.0
+    scale = LinearScale(0, high)
+    line = LEFT_PCT + scale.place(limit_pct) * WIDTH_PCT
+    widths = [_width(scale, value.share_pct) for _, value in known]
+    return BarChart(
+        f"Over {units.threshold(limit.threshold_us)}",
+        "% of reads",
+        [
+            Bar(head.letter, row, width, _share_text(value), value.is_over, head.is_apart, _clear(width, line))
+            for row, ((head, value), width) in enumerate(zip(known, widths, strict=True))
+        ],
+        _pct(line),
+        units.decimal(limit.limit_pct),
+    )
+
+
+def _clear(width: str, line: float) -> str:
+    """Return the place of the limit if it would cross the text of a bar, which then begins after the limit."""
+    end = LEFT_PCT + float(width[:-1])
+    return _pct(line) if end <= line < end + TEXT_PCT else ""
+
+
+def _share_text(value: Value) -> str:
+    return f"{value.text}, over" if value.is_over else value.text
+
+
+def _endurance_chart(heads: Sequence[Head]) -> BarChart | None:
+    """Return the drive writes a day that each tested speed takes, with a tick at the rating."""
+    known = []
+    for head in heads:
+        product = product_of(head.run)
+        needed = needed_dwpd(device_tps(head.run), product.capacity_gb)
+        if needed is not None and product.endurance_dwpd is not None:
+            known.append((head, needed, product.endurance_dwpd))
+    if not known:
+        return None
+    scale = LinearScale(0, float(max(max(needed, Fraction(rated)) for _, needed, rated in known)) or 1.0)
+    return BarChart(
+        "Endurance",
+        "drive writes a day at the tested speed; line: rating",
+        [
+            Bar(
+                head.letter,
+                row,
+                _width(scale, needed),
+                f"{units.decimal(three_digits(needed))}, rated {units.decimal(rated)}",
+                needed > Fraction(rated),
+                False,
+                _pct(LEFT_PCT + scale.place(float(rated)) * WIDTH_PCT),
+                is_tick_shown=True,
+            )
+            for row, (head, needed, rated) in enumerate(known)
+        ],
+    )
+
+
+def _width(scale: LinearScale, value: Decimal | Fraction | None) -> str:
+    """Return the width of a bar, which ends at the end of the scale."""
+    place = min(scale.place(float(value or 0)), 1.0) * WIDTH_PCT
+    return _pct(max(place, SHORTEST_PCT) if value else 0)
+
+
+def _pct(number: float) -> str:
+    return f"{number:.2f}%"

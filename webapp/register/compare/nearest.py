@@ -1,0 +1,95 @@
+"""The nearest comparable runs: what to show next to a run that does not compare, and the example of an empty page."""
+
+from collections.abc import Iterable, Sequence
+
+from django.db.models import F, Q
+from django.db.models.functions import Abs
+
+from results.models import Category, Product, Run, Tier
+from results.models.querysets import RunQuerySet
+from results.rules.act.comparison_groups import DRIVETEST, ReadTime
+from results.rules.act.limits import Limit
+from webapp.register.comparability.comparable import Conditioned, compare, conditioned
+from webapp.register.compare.choice import Choice, runs_to_compare
+from webapp.register.compare.heads import compared_group
+from webapp.register.tables.columns import product_of
+
+NEAREST_MAX = 24  # runs that are considered, the nearest in speed first
+EXAMPLE_CATEGORY = Category.NVME_FLASH
+SERVICE_VERSION = r"^([6-9]|[1-9][0-9]+)(\.|$)"
+
+
+def nearest_to(together: Sequence[Conditioned], replaced: Run, avoided: Iterable[Product]) -> Conditioned | None:
+    """Return the run that is nearest to a run, and that compares with all of some others; None without such a run.
+
+    Another capacity of the same model is nearest, then the run with the nearest speed.
+    """
+    first = together[0]
+    found = _runs_like(first, product_of(replaced).category).exclude(product__in=list(avoided))
+    distance = Abs(F("tps") - (replaced.tps or first.run.tps or 0))
+    ids = found.annotate(distance=distance).order_by("distance", "pk").values_list("pk", flat=True)[:NEAREST_MAX]
+    place = {pk: number for number, pk in enumerate(ids)}
+    model = _model(replaced)
+    candidates = sorted(
+        conditioned(runs_to_compare(Run.objects.filter(pk__in=place))),
+        key=lambda each: (_model(each.run) != model, place[each.run.pk]),
+    )
+    group = compared_group(first)
+    return next(
+        (
+            each
+            for each in candidates
+            if compared_group(each) == group and all(compare(each, other) for other in together)
+        ),
+        None,
+    )
+
+
+def _model(run: Run) -> tuple[str, str]:
+    return product_of(run).vendor, product_of(run).model
+
+
+def _runs_like(first: Conditioned, category: str) -> RunQuerySet:
+    """Return current runs of a category that may be in the comparison group of a run."""
+    runs = Run.objects.listed().filter(workload=first.run.workload, statistic=first.run.statistic, tps__gt=0)
+    runs = runs.on_drives().current().in_category(category)
+    is_log, time = ~Q(tier=Tier.PUBLISHED), compared_group(first).time  # the verdict of a log has its time
+    is_of_service_time = Q(tool=DRIVETEST) | Q(tool_version__regex=SERVICE_VERSION)
+    if time is None:
+        return runs
+    return runs.filter(is_log | (is_of_service_time if time is ReadTime.SERVICE else ~is_of_service_time))
+
+
+def nearest_sets(runs: Sequence[Conditioned], flags: Sequence[bool]) -> list[list[Run]]:
+    """Return sets of runs that compare, each with some of these runs and the nearest runs in place of the others.
+
+    `flags` are true for the runs that do not compare with those before them.
+    """
+    avoided = [product_of(each.run) for each in runs]
+    together = [each for each, is_apart in zip(runs, flags, strict=True) if not is_apart]
+    apart = [each for each, is_apart in zip(runs, flags, strict=True) if is_apart]
+    found = []
+    for each in apart[:1]:
+        for kept, replaced in ((together, each.run), ([each], together[0].run)):
+            if (nearest := nearest_to(kept, replaced, avoided)) is not None:
+                found.append([*(other.run for other in kept), nearest.run])
+    return found
+
+
+def example_choice(limits: Sequence[Limit]) -> Choice | None:
+    """Return the fastest drive of a category within the limits, with the fastest of another maker; None without such.
+
+    Both are of one comparison group that can be ranked.
+    """
+    runs = Run.objects.listed().rated().on_drives().current().within(limits).with_ranked_tps()
+    ordered = runs.in_category(EXAMPLE_CATEGORY).filter(tps__gt=0).order_by(F("ranked_tps").desc(nulls_last=True), "pk")
+    place = {pk: number for number, pk in enumerate(ordered.values_list("pk", flat=True)[:NEAREST_MAX])}
+    found = conditioned(runs_to_compare(Run.objects.filter(pk__in=place)))
+    found.sort(key=lambda each: place[each.run.pk])
+    for number, first in enumerate(found):
+        if compared_group(first).is_ranked:
+            for second in found[number + 1 :]:
+                is_other = product_of(second.run).vendor != product_of(first.run).vendor
+                if is_other and compared_group(second) == compared_group(first) and compare(first, second):
+                    return Choice([first, second])
+    return None
