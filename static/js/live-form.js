@@ -1,10 +1,15 @@
 // Forms whose results are on the same page: results and address are updated while the reader types.
 // Without this script the button of the form does the same.
+import {plainNumber} from './typed-numbers.js';
+
 const WAIT_MS = 250;
+
+// An address has the number, also if it was typed as 1M or 500k.
+const plain = (field, value) => ['decimal', 'numeric'].includes(field?.inputMode) ? plainNumber(value) ?? value : value;
 
 async function update(form, signal) {
   const isSet = ([name, value]) => value !== '' && value !== form.elements[name]?.dataset?.profile;
-  const query = new URLSearchParams([...new FormData(form)].filter(isSet));
+  const query = new URLSearchParams([...new FormData(form)].filter(isSet).map(([name, value]) => [name, plain(form.elements[name], value)]));
   const address = `${location.pathname}?${query}`;
   const response = await fetch(address, {signal, headers: {Accept: 'text/html'}});
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');

@@ -2,16 +2,20 @@
 // Without this script the form asks the server for the same page.
 import {billionths, isCountWithin} from './limits.js';
 import {escape, fill} from './parts.js';
+import {plainNumber} from './typed-numbers.js';
 
 const TRACK = 44; // units of the track; webapp/register/tables/marks.py draws the same
 const STRONG_FROM = 0.9; // of the limit
+
+const percentage = text => plainNumber(text, '%', 9);
+// The limit in a field, in digits; null for text that is not a number.
+const limitOf = field => percentage(field.value.trim() || field.dataset.profile);
 
 /** Return the limits of a form (threshold in us as text -> limit as text), and in `wrong` the fields without a percentage. */
 export function readLimits(form) {
   const limits = new Map(), wrong = [];
   for (const field of form.querySelectorAll('input[data-threshold]')) {
-    const text = field.value.trim() || field.dataset.profile;
-    const isRight = /^\d{1,3}(\.\d{1,9})?$/.test(text) && billionths(text) <= 100e9;
+    const text = limitOf(field), isRight = text !== null && Number(text) <= 100;
     field.setAttribute('aria-invalid', String(!isRight));
     if (isRight) limits.set(field.dataset.threshold, text); else wrong.push(field);
   }
@@ -20,9 +24,8 @@ export function readLimits(form) {
 
 /** Return the parameters of the limits that differ from the profile's, without trailing zeros. */
 export function limitParameters(form) {
-  const shortest = text => text.includes('.') ? text.replace(/\.?0+$/, '') : text;
   return [...form.querySelectorAll('input[data-threshold]')]
-    .map(field => [field.name, shortest(field.value.trim() || field.dataset.profile), shortest(field.dataset.profile)])
+    .map(field => [field.name, limitOf(field), percentage(field.dataset.profile)])
     .filter(([, text, profile]) => text !== profile).map(([name, text]) => [name, text]);
 }
 

@@ -19,7 +19,8 @@ from webapp.api.problems import Problem
 from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
 from webapp.register.fleet.answers import answers, counts
-from webapp.register.fleet.drives import FleetError, read_drives
+from webapp.register.fleet.drives import read_drives
+from webapp.register.fleet.listed_drive import FleetError
 from webapp.register.fleet.views import LIST_BYTES_MAX, NO_STORE, SCHEMA, TOO_LARGE, decoded, values_of
 from webapp.register.products.model_index import register_index
 
@@ -79,8 +80,8 @@ def _write(upload: "UploadedFile[bytes]", file: IO[bytes]) -> None:
 class FleetCheck(APIView):
     """POST returns the state of each drive of a list, and stores nothing.
 
-    The body of the request is the output of nvme list -o json, lsblk -O -J or smartctl -j, or CSV with a column
-    model. An optional CSV column count gives the number of drives of a row. The state of a drive is one of:
+    The body of the request is the output of nvme list, lsblk, smartctl -i or lshw, as plain text or JSON, or CSV with
+    a column model. An optional CSV column count gives the number of drives of a row. The state of a drive is one of:
     certified; other-firmware (certified only with different firmware); tested (logs, but no certificate); published
     (only figures from publications); withdrawn (the certificate or all results were withdrawn); unknown (not in the
     register). If the body is not a list of drives, the response is 400 with the reason.
@@ -91,7 +92,7 @@ class FleetCheck(APIView):
 
     @extend_schema(
         summary="Check a list of drives",
-        request={"application/json": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR},
+        request={"application/json": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR, "text/plain": OpenApiTypes.STR},
         responses={200: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request) -> Response:

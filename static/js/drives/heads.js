@@ -3,8 +3,13 @@ import {addressOf} from './query.js';
 import {escape} from '../parts.js';
 import {decimal} from './column-store.js';
 
-export const columnsOf = (section, chosen) =>
-  section.columns.filter(({code, is_usual: isUsual}) => chosen.length ? code === 'drive' || chosen.includes(code) : isUsual);
+/** Return the columns that a table shows: the chosen ones, by default the usual ones and those of the filters that are set. */
+export function columnsOf(section, {columns: chosen, choices, numbers}, filters) {
+  if (chosen.length) return section.columns.filter(({code}) => code === 'drive' || chosen.includes(code));
+  const isSet = new Set([...choices, ...numbers].map(([name]) => name));
+  const shown = new Set(filters.filter(({name}) => isSet.has(name)).flatMap(({shows}) => shows));
+  return section.columns.filter(({code, is_usual: isUsual}) => isUsual || shown.has(code));
+}
 
 // A narrow screen chooses from the groups of the shown columns.
 function drawGroups(wrap, section, columns, labels) {

@@ -1,23 +1,25 @@
 // The query of the form, and its shortest address: webapp/register/drives/query.py in the browser.
 import {limitParameters, readLimits} from '../your-limits.js';
-import {decimal} from './column-store.js';
+import {escape} from '../parts.js';
+import {plainNumber} from '../typed-numbers.js';
 import {wordsOf} from './search.js';
 
 const SEPARATOR = '~', INCLUDED = ['historical', 'withdrawn', 'superseded'];
-const PLAIN = /^\d{1,13}(\.\d{1,4})?$/, PERCENTAGE = /^\d{1,3}(\.\d{1,9})?$/;
-
-const GROUPED = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$|^\d{1,3}(?:\s\d{3})+(?:\.\d+)?$/;
-const ungrouped = text => GROUPED.test(text) ? text.replace(/[,\s]/g, '') : text;
-
-const shortest = text => decimal(text).replaceAll(',', '').replace(/^0+(?=\d)/, '');
+/** Mark a field whose text is not a number, and say below it what is expected. */
+function showWrong(field, isWrong, expected) {
+  field.setAttribute('aria-invalid', String(isWrong));
+  const label = field.closest('label'), shown = label.querySelector('.wrong');
+  if (isWrong && !shown) label.insertAdjacentHTML('beforeend', `<span class="wrong" role="alert">${escape(expected)}</span>`);
+  if (!isWrong) shown?.remove();
+}
 
 function numbersOf(form, filters) {
-  return filters.filter(({kind}) => kind !== 'choice').flatMap(({name, kind}) => {
-    const field = form.elements[name];
-    const text = ungrouped(field.value.trim());
-    const isRight = !text || (kind === 'most' ? PERCENTAGE.test(text) && Number(text) <= 100 : PLAIN.test(text));
-    field.setAttribute('aria-invalid', String(!isRight));
-    return text && isRight ? [[name, shortest(text)]] : [];
+  return filters.filter(({kind}) => kind !== 'choice').flatMap(({name, unit, places, largest, expected}) => {
+    const field = form.elements[name], isEmpty = !field.value.trim();
+    const plain = plainNumber(field.value, unit, places);
+    const isRight = plain !== null && Number(plain) <= largest;
+    showWrong(field, !isEmpty && !isRight, expected);
+    return isRight ? [[name, plain]] : [];
   });
 }
 

@@ -4,6 +4,8 @@ import {resultsOf} from './results.js';
 import {tickAgain} from '../choose-runs.js';
 import {columnsOf, showHead} from './heads.js';
 import {addressOf, fillForm, readForm, tickColumns, ticked, viewOf, without, withEverything} from './query.js';
+import '../copy-link.js';
+import '../menus.js';
 import {escape} from '../parts.js';
 import {fill, linesOf} from './rows.js';
 import {count, load} from './column-store.js';
@@ -37,12 +39,18 @@ function addLater() {
 
 function showTable(wrap, store, {groups, isEmpty}, query, [most, heightPx]) {
   const section = layout.sections.find(({code}) => code === wrap.dataset.section);
-  const columns = columnsOf(section, query.columns);
+  const columns = columnsOf(section, query, layout.filters);
   showHead(wrap, section, columns, query, layout);
   const table = wrap.querySelector('table');
-  table.querySelectorAll('tbody').forEach(body => body.remove());
+  table.querySelectorAll('tbody:not([id])').forEach(body => body.remove());
   reserveHeight(wrap, heightPx, fill(table, linesOf(store, columns, groups, query, !layout.isHistorical), most));
   (wrap.closest('section') ?? wrap).hidden = isEmpty;
+}
+
+/** Put the target of the link to the results before the first shown rows. */
+function placeResultsTarget(wraps) {
+  const first = wraps.find(wrap => !(wrap.closest('section') ?? wrap).hidden) ?? wraps[0], target = document.getElementById('results');
+  if (first && !first.contains(target)) first.querySelector('thead').after(target);
 }
 
 function hiddenLine({hidden, reasons}, query) {
@@ -77,7 +85,7 @@ function showAround(results, query) {
   if (pages) pages.innerHTML = results.pages < 2 ? '' : Array.from({length: results.pages}, (_, place) => place + 1)
     .map(page => `<a href="${escape(addressOf({...query, page}))}"${page === results.page ? ' aria-current="page"' : ''}>${page}</a> `).join('');
   for (const pick of form.querySelectorAll('[data-pick]')) {
-    const labels = [...pick.querySelectorAll('input:checked')].map(field => field.parentElement.textContent.trim());
+    const labels = [...pick.querySelectorAll('input:checked')].map(field => field.nextSibling.data.trim());
     pick.querySelector('[data-picked]').textContent = labels.join(', ') || 'any';
   }
 }
@@ -96,6 +104,7 @@ async function show(step) {
   const seen = wraps.map(wrap => [linesSeen(wrap), wrap.offsetHeight]); // measured before anything changes
   later = [];
   wraps.forEach((wrap, place) => showTable(wrap, store, results.sections.find(({code}) => code === wrap.dataset.section), query, seen[place]));
+  placeResultsTarget(wraps);
   tickAgain();
   showAround(results, query);
   addLater();

@@ -34,9 +34,9 @@ def test_drives_of_all_categories_are_in_one_list_from_the_fastest(client, fast_
 
 def test_a_load_and_limits_select_the_drives_that_sustain_it(client, fast_and_slow):
     address = "/drives/?min_tps=500+000&within=only"
-    assert len(names(client.get(address))) == 2
-    assert len(names(client.get(f"{address}&limit_1ms=7"))) == 3
-    assert ["FASTNVME" in name for name in names(client.get(f"{address}&limit_1ms=1"))] == [True]
+    assert len(names(client.get(address, follow=True))) == 2
+    assert len(names(client.get(f"{address}&limit_1ms=7", follow=True))) == 3
+    assert ["FASTNVME" in name for name in names(client.get(f"{address}&limit_1ms=1", follow=True))] == [True]
 
 
 def form_of(home, action):
@@ -56,7 +56,7 @@ def test_the_home_page_has_separate_forms_for_single_drives_and_cloud_instances(
     kinds = "category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash"
     answer = client.get(f"/drives/?{kinds}&min_device_tps=&{limits}&sort=-device_tps")
     assert ["CLOUD" in name for name in names(answer)] == [False, False]
-    assert len(names(client.get(f"/drives/cloud/?min_tps=500,000&{limits}"))) == 1
+    assert len(names(client.get(f"/drives/cloud/?min_tps=500,000&{limits}", follow=True))) == 1
 
 
 @pytest.mark.parametrize(("least", "shown"), [("25000", 1), ("25001", 0)])

@@ -108,5 +108,5 @@ def test_names_are_escaped_in_the_form_too(client, make_published_run, make_prod
     for vendor in ('A & <B> "C"', "Other"):
         make_published_run(product=make_product(vendor=vendor))
     text = client.get("/drives/nvme-flash/").text
-    assert 'value="a-b-c">A &amp; &lt;B&gt; &quot;C&quot;</label>' in text
-    assert 'value="other">Other</label>' in text
+    assert 'value="a-b-c">A &amp; &lt;B&gt; &quot;C&quot; <span class="sub">(1)</span></label>' in text
+    assert 'value="other">Other <span class="sub">(1)</span></label>' in text

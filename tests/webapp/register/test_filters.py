@@ -1,5 +1,6 @@
 """Filters: alternatives inside one, all of them together, permanent addresses, and the reasons of hidden rows."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,10 @@ def test_an_address_always_has_the_same_meaning(client, catalogue, path, query, 
         ("vendor=nosuch", "vendor=nosuch: expected one of aws, azure"),
         ("capacity=big", "capacity=big: expected one of to-1tb, 1-to-2tb"),
         ("min_tps=-1", "min_tps=-1: expected a number from 0 to"),
-        ("min_tps=1e9", "min_tps=1e9: expected a number"),
+        ("min_tps=1e9", "min_tps=1e9: expected a number from 0 to 1,000,000,000,000 tps, for example 500k or 1,500,"),
+        ("min_tb=big", "min_tb=big: expected a number from 0 to 1,000,000 TB, for example 6.4 TB or 800 GB"),
+        ("max_tb=1000001", "max_tb=1000001: expected a number from 0 to 1,000,000 TB"),
+        ("max_tb=1.2345", "max_tb=1.2345: expected a number"),
         ("min_dwpd=NaN", "min_dwpd=NaN: expected a number"),
         ("max_1ms=101", "max_1ms=101: expected a percentage from 0 to 100"),
         ("max_1ms=1&max_1ms=2", "max_1ms: expected once, got 2 times"),
@@ -219,3 +223,79 @@ def test_the_data_file_is_compressed_if_the_client_accepts_it(client, catalogue)
 def test_an_unreviewed_run_is_not_in_the_data_file(client, make_log_run):
     run = make_log_run(visibility="unreviewed")
     assert run.public_id not in client.get("/drives/rows.json").text
+
+
+@pytest.mark.parametrize(
+    ("typed", "plain"),
+    [
+        ("min_tps=1M", "min_tps=1000000"),
+        ("min_tps=500k+tps", "min_tps=500000"),
+        ("min_tps=300,000", "min_tps=300000"),
+        ("min_tps=0500000.0", "min_tps=500000"),
+        ("max_1ms=3+%25&vendor=intel", "vendor=intel&max_1ms=3"),
+        ("min_tb=800+GB&max_tb=2TiB", "min_tb=0.8&max_tb=2.199"),
+    ],
+)
+def test_an_address_with_a_typed_number_leads_to_the_one_with_the_plain_number(client, catalogue, typed, plain):
+    response = client.get(f"/drives/nvme-flash/?{typed}")
+    assert (response.status_code, response.headers["Location"]) == (302, f"/drives/nvme-flash/?{plain}")
+    assert client.get(f"/drives/nvme-flash/?{plain}").status_code == 200
+
+
+def test_an_export_accepts_typed_numbers_without_a_redirect(client, catalogue):
+    exports = [client.get(f"/drives/nvme-flash/?min_tps={text}&format=csv") for text in ("500k", "500,000", "500000")]
+    assert [response.status_code for response in exports] == [200] * 3
+    assert len({response.content for response in exports}) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "capacities"),
+    [
+        ("min_tb=6&max_tb=8", {"6.4", "7.68"}),
+        ("min_tb=6.4&max_tb=6.4", {"6.4"}),
+        ("min_tb=6.401&max_tb=7.679", set()),
+        ("min_tb=12.8", {"12.8", "15.36"}),
+        ("max_tb=1", {"1"}),
+        ("capacity=over-8tb", {"12.8", "15.36"}),
+    ],
+)
+def test_a_range_of_capacities_includes_both_ends(client, catalogue, query, capacities):
+    rows = client.get(f"/drives/nvme-flash/?{query}&format=json").json()["rows"]
+    assert {f"{row['capacity_gb'] / 1000:g}" for row in rows} == capacities
+
+
+def test_a_drive_without_a_capacity_is_in_no_range(client, make_product, make_published_run):
+    make_published_run(product=make_product(capacity_gb=None))
+    assert "0 of 1 shown" in client.get("/drives/nvme-flash/?min_tb=0").text
+    assert "capacity is below 0 TB or not reported" in client.get("/drives/nvme-flash/?min_tb=0").text
+
+
+def heads_of(client, address):
+    return re.findall(r'data-column="(\w+)"', client.get(address).text.split("<tbody")[0])
+
+
+def test_a_filter_by_endurance_shows_the_columns_of_endurance(client, catalogue):
+    assert {"endurance_dwpd", "sustained_tps"} & set(heads_of(client, "/drives/")) == set()
+    assert {"endurance_dwpd", "sustained_tps"} <= set(heads_of(client, "/drives/?min_dwpd=3"))
+
+
+def test_a_filter_shows_its_own_column_unless_columns_are_chosen(client, catalogue):
+    assert "pcie_gen" in heads_of(client, "/drives/nvme-3dxpoint/?pcie=4.0")
+    assert "pcie_gen" not in heads_of(client, "/drives/nvme-flash/")
+    assert "pcie_gen" in heads_of(client, "/drives/nvme-flash/?pcie=unstated")
+    assert heads_of(client, "/drives/?min_dwpd=3&columns=tps") == ["drive", "tps"]
+
+
+def test_each_option_of_a_filter_has_the_number_of_its_rows(client, catalogue):
+    text = client.get("/drives/nvme-flash/").text
+    for option, count in (("intel", 4), ("micron", 5), ("western-digital", 5)):
+        label = text.split(f'name="vendor" value="{option}"')[1].split("</label>")[0]
+        assert label.endswith(f'<span class="sub">({count})</span>'), label
+        assert len(rows_of(client, f"/drives/nvme-flash/?vendor={option}")) == count
+
+
+def test_withdrawn_rows_are_not_counted_in_an_option(client, make_product, make_published_run):
+    product = make_product(vendor="Exemplar")
+    make_published_run(product=product)
+    make_published_run(product=product, visibility="withdrawn")
+    assert "(1)</span>" in client.get("/drives/nvme-flash/").text.split('value="exemplar"')[1].split("</label>")[0]

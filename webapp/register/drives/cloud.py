@@ -1,8 +1,9 @@
-"""Figures below the table of cloud instances: stated places, repeated runs, and speed by number of devices."""
+"""Figures below the table of cloud instances: places, repeated runs, speed and slow reads by number of devices."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
+from itertools import combinations
 from typing import Any
 
 from results.models import Category, Statistic
@@ -11,6 +12,7 @@ from results.rules.endurance import three_digits
 from webapp.register.drives.layouts import ALWAYS_SHOWN
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.query import SEPARATOR
+from webapp.register.drives.store.column_store import BILLIONTHS
 from webapp.register.drives.store.encoded_columns import NOT_REPORTED, ColumnStore
 from webapp.register.tables.categories import SPECS
 from webapp.register.tables.sentences import HOW
@@ -25,6 +27,7 @@ STATED = (
 )
 TENANCY = {"yes": "sole tenant", "no": "shared", "": "not reported"}
 Row = dict[str, Any]  # as the template shows it
+ODD_SHARE = "pct_over_1ms"  # the threshold at which fewer devices are compared with more
 PLACED_MAX = 50  # runs listed with their place and device; the table above has all
 
 
@@ -49,6 +52,7 @@ def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) 
         "placed_columns": SEPARATOR.join(code for code in shown if code != ALWAYS_SHOWN),
         "repeats": _repeats(store, rows),
         "by_devices": _by_devices(store, passing),
+        "fewer": fewer_devices(store, rows, set(passing)),
     }
 
 
@@ -135,3 +139,56 @@ def _instance(store: ColumnStore, rows: Sequence[int]) -> Row:
     ]
     vendor, model, size = (columns[code].word(rows[0]) for code in ("vendor", "model", "device_gb"))
     return {"name": f"{vendor} {model}, {size} GB devices", "lines": lines}
+
+
+def fewer_devices(store: ColumnStore, rows: Sequence[int], passing: Collection[int]) -> list[Row]:
+    """Return the instance types of which fewer devices had more slow reads at the same speed of each device.
+
+    Devices that do not disturb each other have the same share for any number of them. Only results of the same
+    storage, tenancy, statistic and ACT version are compared. Those come first of which only the result with more
+    devices is in `passing`, then those with the largest ratio of the shares.
+    """
+    share, devices = store.columns[ODD_SHARE], store.columns["device_count"]
+    codes = ("vendor", "model", "device_gb", "sole_tenant", "statistic", "act_version", "device_tps")
+    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for row in rows:
+        key = tuple(store.columns[code].codes[row] for code in codes)
+        if NOT_REPORTED not in (share.codes[row], devices.codes[row], key[2], key[-1]):
+            groups[key].append(row)
+    found = [_fewer(store, sorted(same, key=lambda row: int(devices.word(row))), passing) for same in groups.values()]
+    return sorted(filter(None, found), key=lambda line: (line["changes"], line["ratio"]), reverse=True)
+
+
+def _fewer(store: ColumnStore, rows: Sequence[int], passing: Collection[int]) -> Row | None:
+    """Return the line of one instance type, by number of devices; None unless fewer devices had a larger share."""
+    columns = store.columns
+    pairs = [pair for pair in combinations(rows, 2) if _is_odd(store, *pair)]
+    if not pairs:
+        return None
+    fewer, more = max(pairs, key=lambda pair: _ratio(store, *pair))
+    vendor, model, size = (columns[code].word(fewer) for code in ("vendor", "model", "device_gb"))
+    return {
+        "changes": fewer not in passing and more in passing,
+        "ratio": _ratio(store, fewer, more),
+        "name": f"{vendor} {model}, {size} GB devices",
+        "tenancy": TENANCY[columns["sole_tenant"].word(fewer)],
+        "per_device": columns["device_tps"].word(fewer),
+        "fewer": _devices_share(store, fewer),
+        "more": _devices_share(store, more),
+        "lines": [{"public_id": store.runs[row], **_devices_share(store, row)} for row in rows],
+    }
+
+
+def _devices_share(store: ColumnStore, row: int) -> Row:
+    return {"devices": int(store.columns["device_count"].word(row)), "share": store.columns[ODD_SHARE].word(row)}
+
+
+def _is_odd(store: ColumnStore, fewer: int, more: int) -> bool:
+    devices, share = store.columns["device_count"], store.columns[ODD_SHARE]
+    return devices.codes[fewer] != devices.codes[more] and share.codes[fewer] > share.codes[more]
+
+
+def _ratio(store: ColumnStore, fewer: int, more: int) -> float:
+    """Return how many times larger the share of the fewer devices is; a share below 0.01 % counts as 0.01 %."""
+    share = store.columns[ODD_SHARE]
+    return float(share.value(fewer) or 0) / max(float(share.value(more) or 0), BILLIONTHS / 100)

@@ -4,10 +4,11 @@ A row passes a filter if it has any of the chosen options; it is shown if it pas
 are made from the words themselves (intel, western-digital, 6, to-1tb) and never change, so that old links keep working.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
 
 from results.models import Category
@@ -32,7 +33,8 @@ class Filter:
     """One filter: its parameter, its column, and its texts.
 
     `kind` is CHOICE (of the column's options), LEAST or MOST (by the column's numbers; an address has them divided by
-    `scale`). `labels` names fixed options; without it the options are named by the column's own words.
+    `scale`, with at most `places` decimals). `labels` names fixed options; without it the options are named by the
+    column's own words. `also_shows` are the codes of columns that a set filter shows next to its own.
     """
 
     name: str
@@ -42,7 +44,30 @@ class Filter:
     subject: str
     unit: str = ""
     scale: int = 1
+    places: int = 4
+    largest: int = 10**12
+    example: str = ""
     labels: dict[str, str] = field(default_factory=dict)
+    also_shows: tuple[str, ...] = ()
+
+    @property
+    def expected(self) -> str:
+        """Return what a number of the filter may be, with an example, for an error message."""
+        words = "percentage from 0 to 100" if self.unit == "%" else f"number from 0 to {self.largest:,} {self.unit}"
+        return f"expected a {words}, for example {self.example}"
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """Return the codes of the columns that a set filter shows."""
+        return (self.column, *self.also_shows)
+
+    def counts(self, store: ColumnStore, rows: Rows) -> Counter[str]:
+        """Return the number of these rows for each option."""
+        encoded = store.columns[self.column]
+        found: Counter[str] = Counter()
+        for option, having in zip((*encoded.options, UNSTATED), encoded.sets, strict=True):
+            found[option] += (having & rows).bit_count()
+        return found
 
     def options(self, store: ColumnStore, rows: Rows | None = None) -> dict[str, str]:
         """Return the label of each option by its code: for the whole register, or for some of its rows."""
@@ -59,17 +84,43 @@ def _share_filter(threshold_us: int) -> Filter:
     threshold = units.threshold(threshold_us).replace(units.NBSP, " ")
     name = share_code(threshold_us).replace("pct_over_", "max_")
     subject = f"share over {threshold}"
-    return Filter(name, share_code(threshold_us), MOST, f"Over {threshold}, at most", subject, "%", 10**9)
+    label = f"Over {threshold}, at most"
+    return Filter(name, share_code(threshold_us), MOST, label, subject, "%", 10**9, 9, 100, "0.5")
 
 
 CATEGORY = Filter("category", "category", CHOICE, "Category", "category", labels=dict(Category.choices))
 VENDOR = Filter("vendor", "vendor", CHOICE, "Vendor", "vendor")
 PROVIDER = Filter("provider", "vendor", CHOICE, "Provider", "provider")
-CAPACITY = Filter("capacity", "capacity_gb", CHOICE, "Capacity", "capacity", labels=BAND_LABELS)
-TPS = Filter("min_tps", "tps", LEAST, "Speed, at least", "speed", "tps")
-DEVICE_TPS = Filter("min_device_tps", "device_tps", LEAST, "One device, at least", "speed of one device", "tps")
+CAPACITY = Filter("capacity", "capacity_gb", CHOICE, "Capacity class", "capacity", labels=BAND_LABELS)
+_capacity_side = partial(
+    Filter,
+    column="total_gb",
+    subject="capacity",
+    unit="TB",
+    scale=1000,
+    places=3,
+    largest=10**6,
+    example="6.4 TB or 800 GB",
+)
+CAPACITY_RANGE = (
+    _capacity_side("min_tb", kind=LEAST, label="Capacity, from"),
+    _capacity_side("max_tb", kind=MOST, label="Capacity, to"),
+)
+_speed = partial(Filter, kind=LEAST, unit="tps", example="500k or 1,500,000")
+TPS = _speed("min_tps", "tps", label="Speed, at least", subject="speed")
+DEVICE_TPS = _speed("min_device_tps", "device_tps", label="One device, at least", subject="speed of one device")
 SHARES = tuple(_share_filter(threshold_us) for threshold_us in (1_000, 8_000, 64_000))
-DWPD = Filter("min_dwpd", "endurance_dwpd", LEAST, "Endurance, at least", "endurance", "DWPD")
+DWPD = Filter(
+    "min_dwpd",
+    "endurance_dwpd",
+    LEAST,
+    "Endurance, at least",
+    "endurance",
+    "DWPD",
+    largest=10**6,
+    example="3 or 0.8",
+    also_shows=("sustained_tps",),
+)
 PCIE = Filter("pcie", "pcie_gen", CHOICE, "PCIe generation", "PCIe generation")
 PROTOCOL = Filter("protocol", "protocol", CHOICE, "Protocol", "protocol")
 TENANCY = Filter("sole_tenant", "sole_tenant", CHOICE, "Sole tenant", "sole tenancy", labels=YES_NO)
@@ -83,10 +134,10 @@ OVER_PROVISIONED = Filter(
     "over_provisioned", "over_provisioned", CHOICE, "Over-provisioned", "over-provisioning", labels=YES_NO
 )
 ALWAYS = (TPS, *SHARES, ACT, TIER, COMPRESSIBLE)
-OF_DRIVES = (VENDOR, CAPACITY, TPS, *SHARES, DWPD, PCIE, ACT, TIER, COMPRESSIBLE, OVER_PROVISIONED)
+OF_DRIVES = (VENDOR, *CAPACITY_RANGE, CAPACITY, TPS, *SHARES, DWPD, PCIE, ACT, TIER, COMPRESSIBLE, OVER_PROVISIONED)
 OF_NETWORKED = (VENDOR, PROTOCOL, *ALWAYS, OVER_PROVISIONED)
-OF_CLOUD = (PROVIDER, TENANCY, DEVICES, *ALWAYS)
-BY_NAME = {each.name: each for each in (CATEGORY, DEVICE_TPS, *OF_DRIVES, *OF_NETWORKED, *OF_CLOUD)}
+OF_CLOUD = (PROVIDER, TENANCY, DEVICES, *CAPACITY_RANGE, DEVICE_TPS, *ALWAYS)
+BY_NAME = {each.name: each for each in (CATEGORY, *OF_DRIVES, *OF_NETWORKED, *OF_CLOUD)}
 
 
 @dataclass(frozen=True)

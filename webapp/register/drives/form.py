@@ -1,6 +1,6 @@
 """The form above the tables of drives: its fields, their options, and the data that the page's script needs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -11,11 +11,13 @@ from django.utils.safestring import SafeString, mark_safe
 from results.models import Category
 from webapp.register.drives.filters import CHOICE, Filter
 from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
+from webapp.register.drives.limit_check import current_rows
 from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, HIDDEN_BECAUSE, DrivesPage
 from webapp.register.drives.query import active_filters
 from webapp.register.tables.columns import Column
 from webapp.register.tables.sentences import HOW
 from webapp.register.tables.tables import GROUP_LABELS, STATISTIC_TITLES, TableSpec
+from webapp.templatetags import units
 
 Option = tuple[str, str, bool]  # code and label of one thing that can be ticked, and whether it is
 
@@ -42,7 +44,7 @@ def _fields(page: DrivesPage) -> Iterable[dict[str, Any]]:
         field: dict[str, Any] = {"name": each.name, "label": each.label, "unit": each.unit, "text": text}
         if each.kind == CHOICE:
             options = _options(page, each, choices.get(each.name, ()))
-            field["boxes"] = boxes(each.name, options)
+            field["boxes"] = boxes(each.name, options, _counts(page, each))
             field["picked"] = ", ".join(label for _, label, is_chosen in options if is_chosen) or "any"
             field["is_hidden"] = len(options) < 2 and each.name not in choices
         yield field
@@ -53,6 +55,12 @@ def _options(page: DrivesPage, each: Filter, chosen: tuple[str, ...]) -> list[Op
     known = store.cached(each.name, lambda: each.options(store))
     offered = store.cached((page.layout.name, each.name), lambda: each.options(store, page.universe))
     return [(code, label, code in chosen) for code, label in known.items() if code in offered or code in chosen]
+
+
+def _counts(page: DrivesPage, each: Filter) -> dict[str, int]:
+    """Return for each option of a filter how many rows of the page have it, without any filter."""
+    key = (page.layout.name, each.name, "counts")
+    return page.store.cached(key, lambda: each.counts(page.store, page.default_rows & current_rows(page.store)))
 
 
 def _column_boxes(page: DrivesPage) -> SafeString:
@@ -69,7 +77,7 @@ def _script_data(page: DrivesPage) -> dict[str, Any]:
         "version": page.store.version,
         "isHistorical": layout.is_historical,
         "included": list(layout.included),
-        "filters": [asdict(each) for each in layout.filters],
+        "filters": [asdict(each) | {"shows": each.shows, "expected": each.expected} for each in layout.filters],
         "sections": [_section_data(spec, layout) for spec in layout.specs],
         "usual": layout.usual,
         "groupLabels": GROUP_LABELS,
@@ -79,11 +87,16 @@ def _script_data(page: DrivesPage) -> dict[str, Any]:
     }
 
 
-def boxes(name: str, options: Iterable[Option]) -> SafeString:
-    """Return options as check boxes. A form has a hundred, and a template takes five times as long for them."""
+def boxes(name: str, options: Iterable[Option], counts: Mapping[str, int] | None = None) -> SafeString:
+    """Return options as check boxes, with the number of rows of each if `counts` are given.
+
+    A form has a hundred, and a template takes five times as long for them.
+    """
     written = (
         f'<label><input type="checkbox" name="{name}" value="{escape(code)}"'
-        f"{' checked' if is_chosen else ''}>{escape(label)}</label>"
+        f"{' checked' if is_chosen else ''}>{escape(label)}"
+        + ("" if counts is None else f' <span class="sub">({units.count(counts.get(code, 0))})</span>')
+        + "</label>"
         for code, label, is_chosen in options
     )
     return mark_safe("".join(written))  # noqa: S308 - codes and labels are escaped above, names are our own

@@ -21,17 +21,20 @@ from webapp.register.tables.tables import TableSpec
 INCLUDED = ("historical", "withdrawn", "superseded")
 ALWAYS_SHOWN = "drive"
 ALL_COLUMNS = (
-    *(columns.DRIVE, columns.CATEGORY, columns.CAPACITY, columns.STORAGE, columns.SPEED, columns.DEVICES),
+    *(columns.DRIVE, columns.CATEGORY, columns.TOTAL_CAPACITY, columns.STORAGE, columns.SPEED, columns.DEVICES),
     *(columns.DEVICE_SPEED, *SHARES),
-    *(columns.ENDURANCE, columns.NOTES, columns.ACT, columns.SOURCE, columns.TIER, columns.STARTED, columns.FIRMWARE),
+    *(columns.ENDURANCE, columns.SUSTAINED, columns.NOTES, columns.ACT, columns.SOURCE, columns.TIER),
+    *(columns.STARTED, columns.FIRMWARE),
 )
 ALL_NOTES = (*COMMON_NOTES, EVERY_CLOUD_NOTES[0], EVERY_CLOUD_NOTES[1], ENDURANCE_NOTE, STATES_NOTE)
 # Shown by choice only: a desktop has no room for them next to the columns on devices.
-LESS_NEEDED = frozenset({"storage", "endurance_dwpd", "act_version"})
+LESS_NEEDED = frozenset({"storage", "endurance_dwpd", "sustained_tps", "act_version"})
 ALL = TableSpec(
     "all", "Drives of all categories", ALL_COLUMNS, by_choice=BY_CHOICE | LESS_NEEDED, reading_notes=ALL_NOTES
 )
 ALL_FILTERS = (filters.CATEGORY, filters.DEVICE_TPS, filters.DEVICES, *filters.OF_DRIVES)
+# Columns that had another code on a page: old addresses keep their meaning.
+RENAMED_COLUMNS = {"capacity_gb": "total_gb"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,12 @@ class PageLayout:
     included: tuple[str, ...] = INCLUDED
     is_historical: bool = False
     categories: tuple[str, ...] = ()  # of its one table, if that has several
+
+    def current_code(self, code: str) -> str:
+        """Return the code that a column has today; unknown codes unchanged."""
+        known = {column.code for column in self.columns}
+        renamed = RENAMED_COLUMNS.get(code, code)
+        return renamed if code not in known and renamed in known else code
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -105,7 +105,10 @@ class DrivesPage:
         counts = [rows.bit_count() for rows in self.filtered]
         before = [sum(counts[:place]) for place in range(len(counts))]
         parts = zip(self.layout.specs, self.groups, self.universes, before, strict=True)
-        return [self._section(spec, each, start) for spec, each, universe, start in parts if universe or self.is_alone]
+        made = [self._section(spec, each, start) for spec, each, universe, start in parts if universe or self.is_alone]
+        # The link to the results leads to the first rows.
+        first = next((section for section in made if section["groups"]), made[0] if made else None)
+        return [section | {"is_first": section is first} for section in made]
 
     @cached_property
     def groups(self) -> list[list[RowGroup]]:
@@ -131,10 +134,8 @@ class DrivesPage:
         return len(self.layout.specs) == 1
 
     def _section(self, spec: TableSpec, groups: list[RowGroup], before: int) -> dict[str, Any]:
-        chosen = self.query.columns
-        columns = (
-            tuple(column for column in spec.columns if column.code in (*chosen, ALWAYS_SHOWN)) if chosen else spec.usual
-        )
+        codes = self._shown_codes(spec)
+        columns = tuple(column for column in spec.columns if column.code in codes)
         shown = page_of(groups, self.query.page, before)
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.layout.is_historical
@@ -149,6 +150,13 @@ class DrivesPage:
             "is_wide": len(columns) > COLUMNS_SIDE_BY_SIDE,  # it then scrolls in a box of its own
             "column_groups": column_groups(spec, columns),  # that a narrow screen offers
         }
+
+    def _shown_codes(self, spec: TableSpec) -> set[str]:
+        """Return the codes of a table's shown columns: the chosen ones, or the usual and filtered ones."""
+        if self.query.columns:
+            return {*self.query.columns, ALWAYS_SHOWN}
+        set_filters = (filters.BY_NAME[name] for name, _ in (*self.query.choices, *self.query.numbers))
+        return {column.code for column in spec.usual}.union(*(each.shows for each in set_filters))
 
     def _head(self, column: Column) -> SafeString:
         return head_html(column, self.query.sort, self.limits.by_threshold, self._sorted_address, has_code=True)

@@ -7,11 +7,12 @@ from decimal import Decimal
 
 from django.http import QueryDict
 from django.utils.http import urlencode
+from django.utils.text import slugify
 
 from results.rules.act.limits import Limit
-from webapp.register.drives.filters import BY_NAME, CHOICE, MOST, Filter
+from webapp.register.drives.filters import BY_NAME, CHOICE, Filter
 from webapp.register.drives.layouts import ALWAYS_SHOWN, INCLUDED, PageLayout
-from webapp.register.drives.store.encoded_columns import ColumnStore
+from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore
 from webapp.register.http.query_params import (
     FORMAT,
     LONGEST_QUERY,
@@ -19,15 +20,14 @@ from webapp.register.http.query_params import (
     ParameterError,
     one_of,
     read_parameters,
-    ungrouped,
     words_of,
 )
-from webapp.register.limits.reader_limits import YourLimits, limits_parameter, read_percentage
+from webapp.register.http.typed_numbers import plain_number
+from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort, read_sort
 
 SEPARATOR = "~"  # of codes in an address, where it needs no escape; codes contain none
-LARGEST = 10**12
-PLAIN_NUMBER = re.compile(r"[0-9]{1,13}(?:\.[0-9]{1,4})?")
+LONGEST_NAME = 100  # characters of the name of an exported file, without its ending
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def read_drives_query(
             Parameter("search_text", ("q",), read_search_text),
             Parameter("only_within", ("within",), lambda given: one_of(given, "within", ("any", "only")) == "only"),
             Parameter("included", layout.included, lambda given: _included(given, layout.included)),
-            Parameter("sort", ("sort",), lambda given: _sort(given, sortable)),
+            Parameter("sort", ("sort",), lambda given: _sort(given, layout, sortable)),
             Parameter("columns", ("columns",), lambda given: _columns(given.getlist("columns"), layout), True),
             Parameter("page", ("page",), _page),
             FORMAT,
@@ -118,8 +118,10 @@ def _names(filters: Iterable[Filter]) -> tuple[str, ...]:
     return tuple(each.name for each in filters)
 
 
-def _sort(given: Mapping[str, str], codes: Collection[str]) -> Sort:
-    return read_sort(given["sort"], codes) if given.get("sort") else FASTEST_FIRST
+def _sort(given: Mapping[str, str], layout: PageLayout, codes: Collection[str]) -> Sort:
+    text = given.get("sort", "")
+    code = text.removeprefix("-")
+    return read_sort(text.removesuffix(code) + layout.current_code(code), codes) if text else FASTEST_FIRST
 
 
 def _included(given: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
@@ -149,16 +151,22 @@ def require_known_codes(name: str, codes: Iterable[str], known: Collection[str])
 
 def _numbers(given: Mapping[str, str], filters: Iterable[Filter]) -> Iterable[tuple[str, str]]:
     for each in filters:
-        if text := ungrouped(given.get(each.name, "")):
+        if text := given.get(each.name, "").strip():
             yield each.name, _number(each, text)
 
 
 def _number(chosen: Filter, text: str) -> str:
-    if chosen.kind == MOST:
-        return f"{read_percentage(chosen.name, text).normalize():f}"
-    if not PLAIN_NUMBER.fullmatch(text) or float(text) > LARGEST:
-        raise ParameterError(chosen.name, f"expected a number from 0 to {LARGEST:,}, for example 300000 or 1.5", text)
-    return f"{Decimal(text).normalize():f}"
+    """Return a number of a filter in digits, as an address has it."""
+    plain = plain_number(text, chosen.unit, chosen.places)
+    if plain is None or Decimal(plain) > chosen.largest:
+        raise ParameterError(chosen.name, chosen.expected, text)
+    return plain
+
+
+def is_current(query: QueryDict, found: DrivesQuery) -> bool:
+    """Return whether an address has plain numbers and today's code of the sort, not 500k or a code that was renamed."""
+    plain = {**dict(found.numbers), **({"sort": found.sort.parameter} if query.get("sort") else {})}
+    return all(query.get(name) == text for name, text in plain.items())
 
 
 def read_search_text(given: Mapping[str, str]) -> str:
@@ -170,7 +178,7 @@ def read_search_text(given: Mapping[str, str]) -> str:
 
 
 def _columns(texts: Iterable[str], layout: PageLayout) -> tuple[str, ...]:
-    codes = _parts(texts)
+    codes = [layout.current_code(code) for code in _parts(texts)]
     require_known_codes("columns", codes, [column.code for column in layout.columns])
     chosen = tuple(column.code for column in layout.columns if column.code in codes and column.code != ALWAYS_SHOWN)
     return () if chosen == layout.usual else chosen
@@ -181,6 +189,40 @@ def _page(given: Mapping[str, str]) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text)):
         raise ParameterError("page", "expected a whole number from 1", text)
     return int(text)
+
+
+def export_name(name: str, query: DrivesQuery) -> str:
+    """Return the name of a file with the rows of a query, without its ending: nvme-flash-micron-min-500000-tps.
+
+    It has only letters, digits, dots and hyphens, and is cut between two words.
+    """
+    words = [name, *(_option_word(filter_name, code) for filter_name, codes in query.choices for code in codes)]
+    words += [_number_word(filter_name, text) for filter_name, text in query.numbers]
+    words += [f"{name.replace('_', '-')}-{text}" for name, text in query.limits.parameters.items()]
+    words += ["within-limits"] if query.only_within else []
+    words += [f"with-{each}" for each in query.included]
+    words += [slugify(query.search_text)] if query.search_text else []
+    words += ["by", query.sort.parameter.replace("_", "-").strip("-")] if query.sort != FASTEST_FIRST else []
+    words += ["columns", *(code.replace("_", "-") for code in query.columns)] if query.columns else []
+    return _cut("-".join(word for word in words if word))
+
+
+def _option_word(name: str, code: str) -> str:
+    """Return an option as a word; a code that says nothing alone (6, yes) has its filter before it."""
+    is_clear = code[:1].isalpha() and code not in {"yes", "no", UNSTATED}
+    return code if is_clear else f"{name.replace('_', '-')}-{code}"
+
+
+def _number_word(name: str, text: str) -> str:
+    """Return a number of a filter as a word: min-500000-tps, max-3-pct-over-1ms."""
+    side, _, rest = name.partition("_")
+    unit = f"pct-over-{rest}" if BY_NAME[name].unit == "%" else rest.replace("_", "-")
+    return f"{side}-{text}-{unit}"
+
+
+def _cut(name: str) -> str:
+    safe = re.sub(r"[^a-z0-9.-]+", "-", name.lower())
+    return safe if len(safe) <= LONGEST_NAME else safe[: LONGEST_NAME + 1].rpartition("-")[0]
 
 
 def active_filters(query: DrivesQuery) -> list[str]:

@@ -14,12 +14,14 @@ from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
 from webapp.register.limits.reader_limits import read_limits
 from webapp.register.products.model_index import CAPACITY_OFF_PCT
 from webapp.register.products.name_search import NameQuery, search
+from webapp.register.products.neighbours import KnownDrive, Neighbours, neighbours_of
 from webapp.register.products.part_numbers import Part, part_of
 from webapp.register.tables.categories import SPECS
 from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units
 
 SHOWN_AT_MOST = 100
+NAMED_AT_MOST = 5  # neighbours in a sentence
 # A number with its unit, or with a decimal: "3.2" alone can only be of TB.
 CAPACITY = re.compile(
     r"(?<![\w.,])(?:(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,3})?) ?(?P<unit>tb|gb)"
@@ -106,18 +108,55 @@ def _size(gigabytes: float) -> str:
 def found_products(
     store: ColumnStore, query: ProductQuery, profile: Iterable[Limit]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return the first products that match a query, in the order of their names, and the number of all that match.
+    """Return the first products that match a query, in the order of their names, and the number of all that match."""
+    slugs = list(dict.fromkeys(store.slugs[row] for row in range(store.count) if query.matches(store, row)))
+    return products_of(store, slugs[:SHOWN_AT_MOST], profile), len(slugs)
+
+
+def products_of(store: ColumnStore, slugs: Iterable[str], profile: Iterable[Limit]) -> list[dict[str, Any]]:
+    """Return products for the table of the search.
 
     Only current results count. Each statistic has a fastest result of its own, because statistics do not compare.
     """
     current = current_rows(store)
     passing = current & on_drives(store) & LimitCheck(store, read_limits({}, profile)).passes_profile
-    rows_of: dict[str, list[int]] = {}
-    for row in range(store.count):
-        if query.matches(store, row):
-            rows_of.setdefault(store.slugs[row], []).append(row)
-    shown = list(rows_of.values())[:SHOWN_AT_MOST]
-    return [_product(store, rows, current, passing) for rows in shown], len(rows_of)
+    rows_of: dict[str, list[int]] = {slug: [] for slug in slugs}
+    for row, slug in enumerate(store.slugs):
+        if slug in rows_of:
+            rows_of[slug].append(row)
+    return [_product(store, rows, current, passing) for rows in rows_of.values()]
+
+
+def neighbours(store: ColumnStore, query: ProductQuery) -> Neighbours:
+    """Return the neighbours of a query without a match: drives that have a current result."""
+    vendor, model, current = store.columns["vendor"], store.columns["model"], current_rows(store)
+    rows = {slug: row for row, slug in enumerate(store.slugs) if current >> row & 1}
+    known = [KnownDrive(slug, vendor.word(row), model.word(row)) for slug, row in rows.items()]
+    return neighbours_of(query.names.alternatives, known)
+
+
+def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str:
+    """Return the sentence that the register has no match for a query, and which drives it has."""
+    rows = {slug: row for row, slug in enumerate(store.slugs)}
+    names = [_drive_name(store, rows[drive.key]) for drive in near.drives]
+    more = f" and {units.count(len(names) - NAMED_AT_MOST)} more" if len(names) > NAMED_AT_MOST else ""
+    listed = f"{', '.join(names[:NAMED_AT_MOST])}{more}"
+    if near.maker:
+        category = store.columns["category"]
+        is_cloud = all(category.word(rows[drive.key]) == Category.CLOUD for drive in near.drives)
+        noun = f"{near.maker} {'instance' if is_cloud else 'drive'}"
+        has = f"It has {units.counted(len(names), noun)}: {listed}."
+    elif names:
+        has = f"Drives with a similar name: {listed}."
+    else:
+        makers = sorted(set(store.columns["vendor"].words), key=str.casefold)
+        has = f"It has results of these makers and providers: {', '.join(makers)}." if makers else ""
+    return format_html("The register has no result for <bdi>{}</bdi>. <bdi>{}</bdi>", query, has)
+
+
+def _drive_name(store: ColumnStore, row: int) -> str:
+    words = (store.columns[code].word(row) for code in ("vendor", "model", "capacity_gb"))
+    return " ".join(filter(None, words))
 
 
 def _product(store: ColumnStore, rows: list[int], current: Rows, passing: Rows) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
@@ -11,8 +11,16 @@ from webapp.register.drives.form import form_context
 from webapp.register.drives.headline import page_headline
 from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, HISTORICAL_LAYOUT, PageLayout, category_layout
 from webapp.register.drives.page import DrivesPage
-from webapp.register.drives.query import read_drives_query, read_search_text
-from webapp.register.drives.search import found_products, found_sentence, lookup
+from webapp.register.drives.query import export_name, is_current, read_drives_query, read_search_text
+from webapp.register.drives.search import (
+    SHOWN_AT_MOST,
+    found_products,
+    found_sentence,
+    lookup,
+    neighbours,
+    neighbours_sentence,
+    products_of,
+)
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.data_file import current_file
 from webapp.register.http.query_params import given_of, refuse_unknown
@@ -58,8 +66,11 @@ def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> 
     store, profile = current_store(), current_limits()
     query = read_drives_query(request.GET, layout, profile, store)
     page = DrivesPage(layout, store, query, profile)
+    if query.form == "html" and not is_current(request.GET, query):
+        return redirect(f"{request.path}{query.address}")
     if query.form != "html":
-        return runs_response(query.form, layout.name, query.sort, runs_of(page))
+        name = export_name(layout.name, query)
+        return runs_response(query.form, layout.name, query.sort, runs_of(page), codes=query.columns, file_name=name)
     context = {
         "section": "drives",
         "page": page,
@@ -86,8 +97,8 @@ def runs_of(page: DrivesPage) -> list[Run]:
 def search_drives(request: HttpRequest) -> HttpResponse:
     query = read_search_text(given_of(request.GET, ("q",)))
     store = current_store()
-    product_query = lookup(store, query)
-    products, count = found_products(store, product_query, current_limits()) if query else ([], 0)
+    product_query, profile = lookup(store, query), current_limits()
+    products, count = found_products(store, product_query, profile) if query else ([], 0)
     context = {
         "section": "drives",
         "query": query,
@@ -95,4 +106,9 @@ def search_drives(request: HttpRequest) -> HttpResponse:
         "sentence": found_sentence(query, count, len(products)),
         "read_sentence": product_query.sentence if query else "",
     }
+    if query and not products:
+        near = neighbours(store, product_query)
+        slugs = [drive.key for drive in near.drives[:SHOWN_AT_MOST]]
+        context["sentence"] = neighbours_sentence(store, query, near)
+        context["neighbours"] = products_of(store, slugs, profile)
     return render(request, "register/drives/search.html", context)

@@ -10,7 +10,7 @@ from django.utils.text import capfirst
 
 from results.models import Certificate, Product
 from results.rules.plural import counted
-from webapp.register.fleet.drives import ListedDrive, named_size_gb
+from webapp.register.fleet.listed_drive import ListedDrive, named_size_gb
 from webapp.register.fleet.matching import Match, Matcher, matched_sentence, unknown_sentence
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_MARK, VIRTUAL_DEVICE_REASON
 from webapp.register.products.model_index import Listed, RegisterIndex, publications_of
@@ -44,6 +44,28 @@ MEANINGS = {
 }
 
 
+class NextStep(TextChoices):
+    """What the reader of an answer can do next, after links to the products that it names."""
+
+    VIEW = "view-results", ""
+    TEST_FIRMWARE = "test-firmware", "Test this firmware and submit the log."
+    REPLACE = "view-reason", "Look for another drive."
+    CHOOSE = "name-capacity", "Add the capacity of the drive to the list."
+    NEAREST = "view-nearest", "Or test this drive and submit the log."
+    SUBMIT = "submit", "Test this drive and submit the log."
+    NAME = "name-model", "Send the model: run nvme list, lsblk -o NAME,MODEL,SIZE,REV, or smartctl -i on the device."
+
+
+STEPS = {
+    State.CERTIFIED: NextStep.VIEW,
+    State.OTHER_FIRMWARE: NextStep.TEST_FIRMWARE,
+    State.TESTED: NextStep.VIEW,
+    State.PUBLISHED: NextStep.VIEW,
+    State.WITHDRAWN: NextStep.REPLACE,
+}
+TO_SUBMIT = {NextStep.TEST_FIRMWARE, NextStep.NEAREST, NextStep.SUBMIT}
+
+
 @dataclass(frozen=True)
 class FleetAnswer:
     """The answer for one row of a list; `publications` are slugs of publications with YCSB figures."""
@@ -64,6 +86,22 @@ class FleetAnswer:
         return drives + [
             (reverse("ycsb-publication", args=[slug]), publication_of(slug).title) for slug in self.publications
         ]
+
+    @property
+    def next_step(self) -> NextStep:
+        """Return what to do next about this drive."""
+        if self.state in STEPS:
+            return STEPS[self.state]
+        if not self.drive.model:
+            return NextStep.NAME
+        if len(self.products) > 1:
+            return NextStep.CHOOSE
+        return NextStep.NEAREST if self.nearest else NextStep.SUBMIT
+
+    @property
+    def is_to_submit(self) -> bool:
+        """Return whether the next step can be to submit a log."""
+        return self.next_step in TO_SUBMIT
 
     @property
     def capacity(self) -> str:

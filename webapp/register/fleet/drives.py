@@ -1,53 +1,15 @@
-"""Drives in a list: the output of `nvme list`, `lsblk` or `smartctl` as JSON, or CSV; with sizes in GB (10^9 bytes)."""
+"""Drives in a list: the output of `nvme list`, `lsblk`, `smartctl` or `lshw`, as text or as JSON, or CSV."""
 
 import csv
 import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-BINARY = {"": 0, "B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
-PRINTED = re.compile(r"([0-9]{1,20}(?:[.,][0-9]{1,6})?) ?([KMGTP]?)(i?B)?", re.IGNORECASE)
-NAMED = re.compile(r"(?<![0-9A-Za-z.,])([0-9]{1,5}(?:[.,][0-9]{1,3})?) ?(TB|GB|tb|gb)(?![0-9A-Za-z/])")
-NAMED_FROM_GB = 32  # smaller numbers are port speeds, or thousands written with a comma
-BYTES_FROM = 10**9  # a larger number without a unit can only be bytes
-
-
-def size_gb(value: Any, *, bare_is_gb: bool = False) -> tuple[float | None, bool]:
-    """Return a size in GB, and whether the tool rounded it; None if the value is not a size.
-
-    A number without a unit is in bytes; in tables it is in gigabytes unless it is huge. 1.8T, as lsblk prints it, means
-    2^40 bytes; 1.92 TB, as makers print it, means 10^12.
-
-    >>> size_gb(1920383410176), size_gb("1.8T")[1], size_gb("1.92 TB"), size_gb("960", bare_is_gb=True), size_gb("big")
-    ((1920.383410176, False), True, (1920.0, False), (960.0, False), (None, False))
-    """
-    found = PRINTED.fullmatch(str(value)[:40].strip())
-    if not found:
-        return None, False
-    number, letter, unit = float(found[1].replace(",", ".")), found[2].upper(), (found[3] or "").upper()
-    if number <= 0:
-        return None, False
-    if not letter and not unit:
-        is_gb = bare_is_gb and number < BYTES_FROM
-        return (number if is_gb else number / 1e9), False
-    if unit == "B" and letter:
-        return number * 1000 ** BINARY[letter] / 1e9, False
-    return number * 1024 ** BINARY[letter] / 1e9, bool(letter)
-
-
-def named_size_gb(name: str) -> float | None:
-    """Return the capacity in a model's name in GB; None if it has none, or several.
-
-    >>> named_size_gb("Micron 7450 MAX 3.2TB"), named_size_gb("SSDPF21Q800GB"), named_size_gb("P1 1.6TB or 3.2TB")
-    (3200.0, None, None)
-    """
-    sizes = {size_gb(number + unit)[0] for number, unit in NAMED.findall(name)}
-    size = sizes.pop() if len(sizes) == 1 else None
-    return size if size is not None and size >= NAMED_FROM_GB else None
-
+from webapp.register.fleet.listed_drive import NVME, FleetError, LeftOut, ListedDrive, size_gb
+from webapp.register.fleet.tool_output import documents_of
 
 DRIVES_AT_MOST = 5_000
 ROWS_AT_MOST = 20_000  # including rows without a drive: loop devices, empty lines
@@ -58,7 +20,7 @@ CELL_AT_MOST = 100_000  # characters of one CSV cell; a longer one usually means
 csv.field_size_limit(16 * 1024**2)  # above CELL_AT_MOST: the csv module's own error names neither cell nor limit
 LEFT_OUT_NAMED = 4
 NO_DRIVE = re.compile(r"(?:loop|zram|ram|dm-|md)[0-9]+")  # lsblk reports zram and ram as disks as well
-EXPECTED = "expected the JSON of nvme list -o json, lsblk -O -J or smartctl -j, or CSV with a column model"
+EXPECTED = "expected the output of nvme list, lsblk, smartctl -i or lshw, as text or JSON, or CSV with a column model"
 COLUMNS = {
     "model": ("model", "modelnumber", "model_number", "model number", "model_name", "product", "drive"),
     "firmware": ("firmware", "fw", "firmware_version", "firmware rev", "rev", "revision"),
@@ -68,37 +30,7 @@ COLUMNS = {
     "count": ("count", "quantity", "qty"),
 }
 Json = Mapping[str, Any]
-Rows = Iterator["ListedDrive | LeftOut | None"]  # None is a row without a name, which also counts as read
-
-
-class FleetError(Exception):
-    """The text is not a list of drives. The message says what was expected and what was found."""
-
-    status = 400
-
-
-@dataclass(frozen=True)
-class ListedDrive:
-    """One drive of a list; "" and None mean not reported. `capacity_is_rounded`: as lsblk prints it.
-
-    `count` is the number of drives of its row, 0 to COUNT_AT_MOST; 1 if not reported.
-    """
-
-    device: str
-    model: str
-    firmware: str = ""
-    vendor: str = ""
-    capacity_gb: float | None = None
-    capacity_is_rounded: bool = False
-    count: int = 1
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A device of a list that is not a drive, by its type or name."""
-
-    device: str
-    kind: str
+Rows = Iterator[ListedDrive | LeftOut | None]  # None is a row without a name, which also counts as read
 
 
 def read_drives(text: str) -> list[ListedDrive]:
@@ -106,7 +38,7 @@ def read_drives(text: str) -> list[ListedDrive]:
     content = text.lstrip("\ufeff").strip()
     if not content:
         raise FleetError(f"The list is empty: {EXPECTED}.")
-    found = _of_json(content) if content[0] in "{[" else _of_csv(content)
+    found = _of_json(content) if content[0] in "{[" else _of_text(text.lstrip("\ufeff"))
     drives: list[ListedDrive] = []
     left_out: list[LeftOut] = []
     for rows, drive in enumerate(found, start=1):
@@ -153,6 +85,17 @@ def _of_json(content: str) -> Rows:
             at += 1
 
 
+def _of_text(text: str) -> Rows:
+    """Read the plain output of tools; a text without any is CSV."""
+    documents = documents_of(text)
+    first = next(documents, None)
+    if first is None:
+        yield from _of_csv(text.strip())
+    else:
+        for document in chain([first], documents):
+            yield from _of_object(document)
+
+
 def _of_object(document: Json) -> Rows:
     """Recognise the tool by the keys that only it uses."""
     if "Devices" in document:
@@ -189,7 +132,8 @@ def _of_subsystems(subsystems: Any) -> Rows:
 
 def _nvme(device: str, controller: Json, space: Json) -> ListedDrive:
     model, firmware = _text(controller, "ModelNumber"), _text(controller, "Firmware", "FirmwareRev")
-    return ListedDrive(device, model, firmware, "", size_gb(space.get("PhysicalSize"))[0])
+    size, is_rounded = size_gb(space.get("PhysicalSize"))
+    return ListedDrive(device, model, firmware, "", size, is_rounded, stated_interface=NVME)
 
 
 def _of_lsblk(devices: Any) -> Rows:
@@ -202,8 +146,8 @@ def _of_lsblk(devices: Any) -> Rows:
             yield LeftOut(name, kind)
         else:  # a virtual machine's disk has no model
             gigabytes, is_rounded = size_gb(device.get("size"))
-            model, firmware, vendor = (_text(device, column) for column in ("model", "rev", "vendor"))
-            yield ListedDrive(name, model, firmware, vendor, gigabytes, is_rounded)
+            model, firmware, vendor, interface = (_text(device, key) for key in ("model", "rev", "vendor", "tran"))
+            yield ListedDrive(name, model, firmware, vendor, gigabytes, is_rounded, stated_interface=interface)
 
 
 def _other_kind(device: Json) -> str:
@@ -219,9 +163,11 @@ def _of_smartctl(document: Json) -> Rows:
     capacity, device = document.get("user_capacity"), document.get("device")
     size = capacity.get("bytes") if isinstance(capacity, dict) else document.get("nvme_total_capacity")
     name = _text(device, "name", "info_name") if isinstance(device, dict) else ""
+    interface = _text(device, "type", "protocol") if isinstance(device, dict) else ""
     model = _text(document, "model_name", "scsi_model_name", "scsi_product")
     firmware, vendor = _text(document, "firmware_version", "scsi_revision"), _text(document, "vendor", "scsi_vendor")
-    yield ListedDrive(name, model, firmware, vendor, size_gb(size)[0]) if model or name else None
+    drive = ListedDrive(name, model, firmware, vendor, size_gb(size)[0], stated_interface=interface)
+    yield drive if model or name else None
 
 
 def _of_csv(content: str) -> Rows:

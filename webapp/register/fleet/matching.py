@@ -1,10 +1,12 @@
 """Matching of listed drives with products: by part number, otherwise by model words; with the nearest products."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from webapp.register.fleet.drives import ListedDrive
+from results.models import Category
+from results.models.categories import OF_DRIVES
+from webapp.register.fleet.listed_drive import NVME, SCSI, ListedDrive
 from webapp.register.products import model_index
 from webapp.register.products.model_index import Figured, Listed, RegisterIndex, name_words
 from webapp.register.products.name_search import one_error_away
@@ -14,6 +16,11 @@ from webapp.templatetags import units
 
 BY_MODEL, BY_PART = "model", "part-number"
 NEAREST_AT_MOST = 4
+KINDS: dict[str, Collection[str]] = {
+    NVME: {Category.NVME_3DXPOINT, Category.NVME_FLASH, Category.M2_FLASH},
+    SCSI: {Category.SATA_SAS_FLASH, Category.M2_FLASH},
+    "": OF_DRIVES,
+}  # categories of the products that can be neighbours of a drive, by its interface
 GUESSED_AT_MOST = 500  # distinct models of one list that are compared with the names one letter away
 
 
@@ -67,7 +74,8 @@ class Matcher:
         if part and part.capacity_gb:
             find = partial(self.index.find, part.vendor, part.model, is_rounded=False)
             found = find(part.capacity_gb) if _agrees(drive, part) else []
-            return Match(found, part, () if found else find(None)[:NEAREST_AT_MOST])
+            near = () if found else find(None) or _same_kind(drive, self._of_maker(drive, part))
+            return Match(found, part, near[:NEAREST_AT_MOST])
         found = self.index.find(drive.vendor, drive.model, drive.capacity_gb, is_rounded=drive.capacity_is_rounded)
         if found or not drive.model:
             return Match(found, is_stated_part=is_stated)
@@ -81,7 +89,7 @@ class Matcher:
         key = _model_key(drive)
         if not others and key not in self.guessed and len(self.guessed) < GUESSED_AT_MOST:
             self.guessed[key] = self._one_error_away(drive)
-        near = others or self.guessed.get(key) or self._of_maker(drive, part)
+        near = others or _same_kind(drive, self.guessed.get(key, ())) or _same_kind(drive, self._of_maker(drive, part))
         return near[:NEAREST_AT_MOST]
 
     def _one_error_away(self, drive: ListedDrive) -> list[Listed]:
@@ -106,6 +114,11 @@ class Matcher:
         makers = [part.vendor.casefold()] if part else self.index.named_vendors(drive.vendor, drive.model)
         same = [each for maker in makers for each in self.index.by_vendor.get(maker, ())]
         return [each for each in same if model_index.is_near(each.product, drive.capacity_gb, is_rounded=True)]
+
+
+def _same_kind(drive: ListedDrive, listed: Iterable[Listed]) -> list[Listed]:
+    """Return the products that are drives, and of the same interface if it is known; systems are never neighbours."""
+    return [each for each in listed if each.product.category in KINDS[drive.interface]]
 
 
 def _model_key(drive: ListedDrive) -> tuple[str, str]:

@@ -15,7 +15,8 @@ from rest_framework.views import APIView
 
 from webapp.api.authentication import ReadThrottle
 from webapp.register.fleet.answers import FleetAnswer, answers, counts
-from webapp.register.fleet.drives import FleetError, read_drives
+from webapp.register.fleet.drives import read_drives
+from webapp.register.fleet.listed_drive import FleetError
 from webapp.register.http.files import Value, rows_response
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import bad_request, public_page
@@ -74,7 +75,7 @@ def decoded(content: bytes) -> str:
 SCHEMA = "drivecert.fleet-check/1"
 FIELDS = (
     *("device", "vendor", "model", "firmware", "capacity_gb", "state", "sentence", "products", "is_historical"),
-    *("matched_by", "nearest", "count", "publications"),
+    *("matched_by", "nearest", "count", "publications", "next_step"),
 )
 NO_STORE = "no-store"
 
@@ -111,7 +112,9 @@ def _check(request: HttpRequest) -> HttpResponse:
     if wanted in {"csv", "json"}:
         return rows_response(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
     columns = {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")}
-    page = {"answers": found, "counts": counts(found), "total": sum(each.drive.count for each in found)}
+    states = counts(found)
+    shown = [each for each in states if each[2]]  # a count of 0 says nothing: each drive has a state
+    page = {"answers": found, "counts": shown, "states": states, "total": sum(each.drive.count for each in found)}
     return render(request, "register/fleet/answer.html", {"section": "check", "columns": columns} | page)
 
 
@@ -139,4 +142,5 @@ def values_of(answer: FleetAnswer) -> dict[str, Value]:
         "nearest": " ".join(each.slug for each in answer.nearest) or None,
         "count": drive.count,
         "publications": " ".join(answer.publications) or None,
+        "next_step": answer.next_step.value,
     }

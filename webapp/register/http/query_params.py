@@ -11,16 +11,13 @@ from typing import Any
 
 from django.http import HttpRequest, QueryDict
 
+from webapp.register.http.typed_numbers import plain_number
+
 SHOWN_CHARACTERS = 60  # of a name or a value that a reader gave, in an error message
 LONGEST_QUERY = 100  # characters of a search
-# A blank of any kind: figures copied from a page contain no-break and narrow ones.
-GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,3}(?:\s[0-9]{3})+(?:\.[0-9]+)?")
-SEPARATORS = re.compile(r"[,\s]")
 WORDS = re.compile(r"[^\W_]+")
 FORMS = ("html", "csv", "json")
-# No exponent: 1e-999999999 is short, and as a fraction it is a number of a thousand million digits.
-PLACES = 6
-PLAIN = re.compile(rf"[0-9]{{1,13}}(?:\.[0-9]{{1,{PLACES}}})?")
+EXAMPLES = ("500k", "20", "2")  # of numbers, for error messages
 Given = Mapping[str, str]
 
 
@@ -42,18 +39,6 @@ def unknown_parameter(name: str, known: Collection[str]) -> ParameterError:
     """Return the error of a parameter that a page does not have, with those that it has."""
     expected = f"expected one of {', '.join(known)}" if known else "this page has no parameters"
     return ParameterError(name, expected, is_unknown=True)
-
-
-def ungrouped(text: str) -> str:
-    """Return a number without the separators of its thousands; return text that is grouped otherwise unchanged.
-
-    A comma before other than three digits may be a decimal point: 1,5 is not 15.
-
-    >>> ungrouped("100 000"), ungrouped("1,728,000.5"), ungrouped("1,5"), ungrouped(" 12 ")
-    ('100000', '1728000.5', '1,5', '12')
-    """
-    stripped = text.strip()
-    return SEPARATORS.sub("", stripped) if GROUPED.fullmatch(stripped) else stripped
 
 
 def words_of(text: str) -> list[str]:
@@ -96,26 +81,32 @@ def one_of(given: Given, name: str, words: Collection[str]) -> str:
     return word
 
 
-def number_of(given: Given, name: str, least: str, most: str) -> Decimal | None:
-    """Return a decimal from `least` to `most`, None if it is not given; thousands may be grouped."""
+def number_of(given: Given, name: str, least: str, most: str, *, unit: str = "") -> Decimal | None:
+    """Return a decimal from `least` to `most` in `unit`, None if it is not given; see `plain_number` for its forms."""
     text = given.get(name, "").strip()
     if not text:
         return None
-    plain = ungrouped(text)
-    if not PLAIN.fullmatch(plain) or not Decimal(least) <= Decimal(plain) <= Decimal(most):
-        expected = f"expected a number from {least} to {most} in digits, with at most {PLACES} decimals"
-        raise ParameterError(name, expected, text)
+    plain = plain_number(text, unit)
+    if plain is None or not Decimal(least) <= Decimal(plain) <= Decimal(most):
+        raise ParameterError(name, f"expected a number {_range(least, most, unit)}", text)
     return Decimal(plain)
 
 
-def whole_number_of(given: Given, name: str, least: int, most: int) -> int | None:
+def whole_number_of(given: Given, name: str, least: int, most: int, *, unit: str = "") -> int | None:
     """Return a whole number from `least` to `most`, None if it is not given."""
-    number = number_of(given, name, str(least), str(most))
+    number = number_of(given, name, str(least), str(most), unit=unit)
     if number is None:
         return None
     if number != int(number):
-        raise ParameterError(name, f"expected a whole number from {least} to {most}", given[name])
+        raise ParameterError(name, f"expected a whole number {_range(str(least), str(most), unit)}", given[name])
     return int(number)
+
+
+def _range(least: str, most: str, unit: str) -> str:
+    """Return a range of numbers with an example that is in it, for an error message."""
+    words = " " * bool(unit) + unit
+    fitting = (each for each in EXAMPLES if Decimal(least) <= Decimal(plain_number(each) or 0) <= Decimal(most))
+    return f"from {Decimal(least):,f} to {Decimal(most):,f}{words}, for example {next(fitting, most)}"
 
 
 @dataclass(frozen=True)
@@ -136,12 +127,14 @@ def word(name: str, words: Collection[str], *, key: str = "") -> Parameter:
     return Parameter(key or name, (name,), lambda query: one_of(query, name, words))
 
 
-def number(name: str, least: str, most: str, *, default: Any = None, is_whole: bool = False) -> Parameter:
-    """Declare a decimal, or a whole number, in a range."""
+def number(
+    name: str, least: str, most: str, *, default: Any = None, is_whole: bool = False, unit: str = ""
+) -> Parameter:
+    """Declare a decimal, or a whole number, in a range; in a unit of size (TB, bytes) other units are converted."""
 
     def read(query: QueryDict) -> Any:
-        whole = whole_number_of(query, name, int(least), int(most)) if is_whole else None
-        found = whole if is_whole else number_of(query, name, least, most)
+        whole = whole_number_of(query, name, int(least), int(most), unit=unit) if is_whole else None
+        found = whole if is_whole else number_of(query, name, least, most, unit=unit)
         return default if found is None else found
 
     return Parameter(name, (name,), read)

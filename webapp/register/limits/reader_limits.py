@@ -1,6 +1,5 @@
 """The limits that a reader sets instead of the profile's: read from the address, with their effect on results."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,11 +9,11 @@ from django.utils.http import urlencode
 from results.models import Verdict
 from results.rules.act.limits import Limit
 from webapp.register.http.query_params import Parameter, ParameterError
+from webapp.register.http.typed_numbers import plain_number
 from webapp.templatetags import units
 
 PREFIX = "limit_"
 PLACES = 9  # shares are stored rounded up to nine places, so a limit of nine places compares exactly
-PLAIN = re.compile(rf"[0-9]{{1,3}}(?:\.[0-9]{{1,{PLACES}}})?")
 NAMED_AT_MOST = 5  # names in a sentence; others are counted
 EXPECTED = f"a percentage from 0 to 100 with at most {PLACES} decimals, for example 0.5"
 
@@ -30,9 +29,10 @@ def limit_name(threshold_us: int) -> str:
 
 def read_percentage(name: str, text: str) -> Decimal:
     """Return a percentage. Raises ParameterError if the text is not one."""
-    if not PLAIN.fullmatch(text) or Decimal(text) > 100:
+    plain = plain_number(text, "%", PLACES)
+    if plain is None or Decimal(plain) > 100:
         raise ParameterError(name, f"expected {EXPECTED}", text)
-    return Decimal(text)
+    return Decimal(plain)
 
 
 @dataclass(frozen=True)

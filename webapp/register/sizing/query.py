@@ -61,7 +61,7 @@ class Field:
     def parameter(self) -> Parameter:
         """Return the parameter that it sends."""
         default = Decimal(self.default) if self.default else None
-        return number(self.name, self.least, self.most, default=default, is_whole=self.is_whole)
+        return number(self.name, self.least, self.most, default=default, is_whole=self.is_whole, unit=self.unit)
 
     def scaled(self, number: Decimal | int) -> Any:
         """Return a number of the form as `Demand` has it."""

@@ -75,8 +75,8 @@ NETWORKED_COLUMNS = (
     *STATED,
 )
 CLOUD_COLUMNS = (
-    *(columns.INSTANCE, columns.SOLE_TENANT, columns.STORAGE, columns.SPEED, *SHARES, columns.NOTES, *EVIDENCE),
-    *PLACES,
+    *(columns.INSTANCE, columns.SOLE_TENANT, columns.STORAGE, columns.SPEED, columns.DEVICE_SPEED, *SHARES),
+    *(columns.NOTES, *EVIDENCE, *PLACES),
 )
 BY_CHOICE = frozenset({"needed_dwpd", "source", "started_at", "firmware"})  # hidden by default
 flash_table = partial(TableSpec, columns=DRIVE_COLUMNS, by_choice=BY_CHOICE | {"pcie_gen"}, reading_notes=DRIVE_NOTES)

@@ -100,6 +100,14 @@ def ranked_tps(run: Run) -> Fraction:
     return Fraction(run.tps or 0) if is_whole else device_tps(run) or Fraction(0)
 
 
+def total_gb(run: Run) -> int | None:
+    """Return the capacity of the drive, or of all devices of an instance that the run loaded; None if not reported."""
+    own: int | None = product_of(run).capacity_gb
+    if own is not None or run.device_count is None or run.device_gb is None:
+        return own
+    return run.device_count * run.device_gb
+
+
 def pcie_generation(run: Run) -> str | None:
     """Return the product's PCIe generation; None if it is not reported."""
     return product_of(run).pcie_gen or None
@@ -198,6 +206,7 @@ OVER_1MS = share_column(1_000, "Over 1 ms")
 OVER_8MS = share_column(8_000, "Over 8 ms")
 OVER_64MS = share_column(64_000, "Over 64 ms")
 CAPACITY = product_column("capacity_gb", "Capacity", units.capacity, "", "size")
+TOTAL_CAPACITY = value_column("total_gb", "Capacity", "number", total_gb, units.capacity, "", "size")
 CATEGORY = Column(
     "category",
     "Category",

@@ -1,6 +1,6 @@
 """The rows of a list page as CSV and JSON: same rows, same order, stable names (docs/reference/exports.md)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from operator import attrgetter
 
 from django.http import HttpResponse, JsonResponse
@@ -45,6 +45,7 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
     "over_provisioning_pct": lambda run: plain(run.over_provisioning_pct),
     "pcie_gen": lambda run: product_of(run).pcie_gen,
     **attributes("sole_tenant", "device_count", "device_gb", "backing_device", "protocol"),
+    "total_gb": columns.total_gb,
     "region": lambda run: run.region or None,
     "zone": lambda run: run.zone or None,
     "tps": lambda run: plain(run.tps),
@@ -66,9 +67,39 @@ FIELDS: dict[str, Callable[[Run], Value]] = {
 }
 
 
-def runs_response(form: str, name: str, sort: Sort, runs: Iterable[Run]) -> HttpResponse:
-    """Return runs as CSV or as JSON. In JSON decimals are text, so that no digit is lost."""
-    rows = [{field: read(run) for field, read in FIELDS.items()} for run in runs]
+# Fields that identify a row, and without which its figures can be misread; in every export.
+ALWAYS_EXPORTED = ("run", "run_page", "product", "vendor", "model", "capacity_gb", "tps", "statistic", "visibility")
+# The fields of columns that have no field of their own name.
+FIELDS_OF_COLUMN = {
+    "drive": ("part_number",),
+    "storage": ("device_count", "device_gb"),
+    "notes": (
+        *("device_count", "firmware", "over_provisioned_to_gb", "over_provisioning_pct", "compress_pct"),
+        *("duration_s", "slice_length_s", "notes"),
+    ),
+    "act_version": ("tool", "tool_version"),
+}
+
+
+def exported_fields(codes: Collection[str]) -> tuple[str, ...]:
+    """Return the fields of some columns, in the order of all fields; every field if no column was chosen."""
+    if not codes:
+        return tuple(FIELDS)
+    wanted = {*ALWAYS_EXPORTED, *(field for code in codes for field in FIELDS_OF_COLUMN.get(code, (code,)))}
+    return tuple(field for field in FIELDS if field in wanted)
+
+
+def runs_response(
+    form: str, name: str, sort: Sort, runs: Iterable[Run], *, codes: Collection[str] = (), file_name: str = ""
+) -> HttpResponse:
+    """Return runs as CSV or as JSON, with the fields of the chosen columns.
+
+    In JSON decimals are text, so that no digit is lost. `file_name` has no ending; by default it is the list's name.
+    """
+    fields = exported_fields(codes)
+    rows = [{field: FIELDS[field](run) for field in fields} for run in runs]
     if form == "csv":
-        return csv_response(name, FIELDS, (row.values() for row in rows))
-    return JsonResponse({"schema": SCHEMA, "list": name, "sort": sort.parameter, "rows": rows})
+        return csv_response(file_name or name, fields, (row.values() for row in rows))
+    response = JsonResponse({"schema": SCHEMA, "list": name, "sort": sort.parameter, "rows": rows})
+    response["Content-Disposition"] = f'inline; filename="{file_name or name}.json"'
+    return response

@@ -1,5 +1,8 @@
 """The products on the search page, with the results that count."""
 
+import html
+import re
+
 import pytest
 
 from tests.results.rows import make_judged_run
@@ -76,3 +79,48 @@ def test_a_product_with_only_withdrawn_results_is_found_without_a_speed(client, 
     make_published_run(product=make_product(model="EX9"), visibility="withdrawn")
     _, _, speed, results, _ = read_rows(client.get("/search/?q=ex9"))[0]
     assert (speed, results) == ("none", "0")
+
+
+def test_a_search_without_a_match_states_what_the_register_has(client, catalogue):
+    response = client.get("/search/?q=samsung+990+pro")
+    text = html.unescape(response.text).replace("\N{NO-BREAK SPACE}", " ")
+    assert "The register has no result for <bdi>samsung 990 pro</bdi>. <bdi>It has 3 Samsung drives: " in text
+    assert "Samsung PM983 1.92 TB" in text
+    assert {row[0].split()[0] for row in read_rows(response)} == {"Samsung"}
+    assert len(read_rows(response)) == 3
+
+
+def test_instances_are_not_called_drives(client, catalogue):
+    assert re.search(r"It has [0-9]+ GCP instances: GCP n2-", client.get("/search/?q=google+c3").text)
+
+
+def test_a_search_that_names_no_maker_states_similar_names_or_all_makers(client, catalogue):
+    text = client.get("/search/?q=solidigm+p5520").text
+    assert "Drives with a similar name: Intel P5510 " in text
+    text = client.get("/search/?q=zzzzz").text
+    assert "It has results of these makers and providers: AWS, Azure, " in text
+    assert "submit a result" in text
+
+
+def test_a_model_of_another_capacity_is_a_neighbour(client, catalogue):
+    rows = read_rows(client.get("/search/?q=micron+9400+3.2tb"))
+    assert rows[0][0] == "Micron 9400 Max"
+
+
+def test_neighbours_are_drives_with_a_current_result(client, make_product, make_published_run):
+    make_published_run(product=make_product(vendor="Exemplar", model="EX9"), visibility="withdrawn")
+    text = client.get("/search/?q=exemplar+zz1").text
+    assert "EX9" not in text
+
+
+def test_an_empty_register_has_no_neighbours(client):
+    response = client.get("/search/?q=samsung")
+    assert (response.status_code, "has no result for <bdi>samsung</bdi>." in response.text) == (200, True)
+
+
+def test_markup_in_names_of_neighbours_is_escaped(client, make_product, make_published_run):
+    make_published_run(product=make_product(vendor="<i>Ex", model="<b>1"))
+    text = client.get("/search/", {"q": "i ex zz<u>"}).text
+    assert "&lt;b&gt;1" in text
+    assert "<b>1" not in text
+    assert "zz<u>" not in text

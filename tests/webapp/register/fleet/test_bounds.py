@@ -5,7 +5,8 @@ import pytest
 from results.models import Product
 from webapp.register.fleet import matching
 from webapp.register.fleet.answers import answers
-from webapp.register.fleet.drives import DRIVES_AT_MOST, ListedDrive
+from webapp.register.fleet.drives import DRIVES_AT_MOST
+from webapp.register.fleet.listed_drive import ListedDrive
 from webapp.register.fleet.matching import GUESSED_AT_MOST, NOT_COMPARED
 from webapp.register.products.model_index import WORDS_AT_MOST, Listed, RegisterIndex, name_words
 
@@ -13,7 +14,7 @@ from webapp.register.products.model_index import WORDS_AT_MOST, Listed, Register
 def register(count=2_000):
     """A register of so many models, which nothing stores."""
     products = (
-        Product(pk=number, slug=f"ex{number}", vendor="Exemplar", model=f"EX{number:05d}", capacity_gb=960)
+        Product(pk=number, category="nvme-flash", vendor="Exemplar", model=f"EX{number:05d}", capacity_gb=960)
         for number in range(count)
     )
     return RegisterIndex([Listed(product) for product in products])

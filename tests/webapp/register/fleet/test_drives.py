@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from webapp.register.fleet.drives import CELL_AT_MOST, DRIVES_AT_MOST, ROWS_AT_MOST, FleetError, read_drives, size_gb
+from webapp.register.fleet.drives import CELL_AT_MOST, DRIVES_AT_MOST, ROWS_AT_MOST, read_drives
+from webapp.register.fleet.listed_drive import FleetError, size_gb
 
 NVME = {
     "Devices": [

@@ -1,9 +1,11 @@
 """Hints of a fleet check for an unknown drive: the capacity in its name, similar drives, and their figures."""
 
+import json
+
 import pytest
 
 from results.catalogue.claims import import_figures
-from webapp.register.fleet.drives import named_size_gb
+from webapp.register.fleet.listed_drive import named_size_gb
 
 pytestmark = pytest.mark.django_db
 NB = "\N{NO-BREAK SPACE}"
@@ -93,3 +95,48 @@ def test_a_drive_of_a_ycsb_publication_is_hinted_with_its_publication(client):
 def test_an_unnamed_drive_of_a_publication_is_not_hinted(client):
     import_figures()
     assert ask(client, "Other first-generation PCIe Gen4,")[0]["publications"] is None
+
+
+@pytest.fixture
+def place(make_product, make_published_run):
+    """Return a function that puts a product of a category into the register, and gives its slug."""
+
+    def make(category, model):
+        product = make_product(category=category, vendor="Western Digital", model=model, capacity_gb=3840)
+        make_published_run(product=product)
+        return product.slug
+
+    return make
+
+
+def nearest(client, device, model="WDC NEW9000X"):
+    document = {"blockdevices": [{"name": device, "type": "disk", "model": model, "size": 3840755982336}]}
+    response = client.post("/check/answer/", {"list": json.dumps(document), "format": "json"}).json()
+    return set((response["rows"][0]["nearest"] or "").split())
+
+
+@pytest.mark.parametrize("device", ["nvme0n1", "sda", "vda"])
+def test_systems_are_never_nearest_to_a_drive(client, place, device):
+    place("networked", "OpenFlex F-Series")
+    place("cloud", "c9.large")
+    assert nearest(client, device) == set()
+
+
+def test_only_drives_of_the_same_interface_are_nearest(client, place):
+    flash, sata, m2 = place("nvme-flash", "SN840"), place("sata-sas-flash", "SA210"), place("m2-flash", "SN720")
+    xpoint = place("nvme-3dxpoint", "X1000")
+    assert nearest(client, "nvme0n1") == {flash, xpoint, m2}
+    assert nearest(client, "sda") == {sata, m2}
+    assert nearest(client, "vda") == {flash, sata, xpoint, m2}
+
+
+def test_a_known_part_number_that_the_register_lacks_is_near_to_drives_of_its_maker(client, place):
+    place("networked", "OpenFlex F-Series")
+    flash = place("nvme-flash", "SN840")
+    assert nearest(client, "nvme0n1", "WDC WUS4BB038D7P3E3") == {flash}
+
+
+def test_a_misspelt_model_of_another_interface_is_not_nearest(client, place):
+    sata = place("sata-sas-flash", "SA2100")
+    assert nearest(client, "sda", "SA210O") == {sata}
+    assert nearest(client, "nvme0n1", "SA210O") == set()

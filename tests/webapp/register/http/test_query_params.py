@@ -47,7 +47,7 @@ def test_a_number_may_have_commas_or_be_absent(text, number):
     "text", ["0.4", "1001", "-1", "nan", "Infinity", "1e999999999", "ten", "1;2", "<b>", "1,5", "1,7280", "10 0"]
 )
 def test_a_number_outside_its_range_is_named(text):
-    said = f"a={text}: expected a number from 0.5 to 1000"
+    said = f"a={text}: expected a number from 0.5 to 1,000"
     assert refusal(lambda: number_of({"a": text}, "a", "0.5", "1000")).startswith(said)
 
 
@@ -55,7 +55,7 @@ def test_a_number_outside_its_range_is_named(text):
     "text", ["1e3", "1E-400", "1e-999999999", "0.0000001", "1" * 14, "1_000", "\N{ARABIC-INDIC DIGIT ONE}"]
 )
 def test_a_number_has_plain_digits_and_a_limited_number_of_decimals(text):
-    said = f"a={text}: expected a number from 0 to 1000000000000 in digits, with at most 6 decimals"
+    said = f"a={text}: expected a number from 0 to 1,000,000,000,000, for example 500k"
     assert refusal(lambda: number_of({"a": text}, "a", "0", "1000000000000")) == said
 
 
@@ -66,4 +66,6 @@ def test_a_figure_copied_from_a_page_is_read(blank):
 
 def test_a_whole_number_has_no_decimals():
     assert whole_number_of({"a": "3.0"}, "a", 1, 9) == 3
-    assert refusal(lambda: whole_number_of({"a": "3.5"}, "a", 1, 9)) == "a=3.5: expected a whole number from 1 to 9"
+    assert refusal(lambda: whole_number_of({"a": "3.5"}, "a", 1, 9)) == (
+        "a=3.5: expected a whole number from 1 to 9, for example 2"
+    )

@@ -44,7 +44,22 @@ def test_a_limit_is_kept_in_the_address(text, kept):
 
 @pytest.mark.parametrize(
     "text",
-    ["100.1", "101", "-1", "%2B1", "1e1", "1,5", "NaN", ".5", "5.", "0x1", "\u0665", "1_0", "0.0000000001", "5 %25"],
+    [
+        "100.1",
+        "101",
+        "-1",
+        "%2B1",
+        "1e1",
+        "1,5",
+        "NaN",
+        ".5",
+        "5.",
+        "0x1",
+        "\u0665",
+        "1_0",
+        "0.0000000001",
+        "5 %25 %25",
+    ],
 )
 def test_a_limit_that_is_not_a_percentage_is_named(text):
     with pytest.raises(ParameterError, match=r"^limit_8ms=.*: expected a percentage from 0 to 100"):

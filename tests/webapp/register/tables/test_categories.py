@@ -58,8 +58,8 @@ def test_cloud_is_grouped_by_provider_with_tenancy_and_storage(client, catalogue
 
 def test_a_measurement_over_a_limit_is_marked(client, catalogue):
     response = client.get("/drives/cloud/")
-    row = next(row for row in read_rows(response) if "12.47" in row[4])
-    assert row[4] == "12.47 over the limit"
+    row = next(row for row in read_rows(response) if "12.47" in row[5])
+    assert row[5] == "12.47 over the limit"
     assert '<span class="over">12.47</span>' in response.text
     assert shown_html(response).count('class="beyond"') == 5
 

@@ -16,7 +16,15 @@ from results.rules.act.comparison_groups import is_compressible
 from webapp.register.drives.store.encoded_columns import ColumnEncoding, ColumnStore, SortedText
 from webapp.register.drives.store.row_reader import LISTED_IN_TABLES, RowReader, rows_state
 from webapp.register.tables import categories
-from webapp.register.tables.columns import Column, newest_verdict, notes_of, product_of, share_of, whole_device_tps
+from webapp.register.tables.columns import (
+    Column,
+    newest_verdict,
+    notes_of,
+    product_of,
+    share_of,
+    total_gb,
+    whole_device_tps,
+)
 from webapp.register.tables.groups import group_of
 from webapp.register.tables.marks import TIERS_RISING, run_tier_word, tier_code
 from webapp.templatetags import units
@@ -99,6 +107,7 @@ OWN = {
     "device_count": ColumnEncoding(lambda run: run.device_count, option=str),
     "device_tps": ColumnEncoding(whole_device_tps, text_of_key=units.count, value=int),
     "device_gb": ColumnEncoding(lambda run: run.device_gb, lambda run: units.count(run.device_gb)),
+    "total_gb": ColumnEncoding(total_gb, text_of_key=units.capacity, value=int),
     "compressible": ColumnEncoding(_compressible, option=str),
     "over_provisioned": ColumnEncoding(_over_provisioned, option=str),
 }  # fmt: skip

@@ -1,0 +1,56 @@
+"""Neighbours of a drive that the register does not have: drives of the same maker, or drives with a similar name."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from webapp.register.http.query_params import words_of
+from webapp.register.tables.makers import OWN_NAMES
+
+SIMILAR_FROM = 72  # of 100: P5520 is similar to P5510, and "toaster 9000" to no drive of the published table
+
+
+@dataclass(frozen=True)
+class KnownDrive:
+    """A drive of the register; `key` identifies it for the caller."""
+
+    key: str
+    vendor: str
+    model: str
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The neighbours of a searched drive, the most similar first; `maker` is empty if the search names no maker."""
+
+    maker: str
+    drives: tuple[KnownDrive, ...]
+
+
+def neighbours_of(words: Sequence[Collection[str]], known: Sequence[KnownDrive]) -> Neighbours:
+    """Return the neighbours of a search; each of its words is given with its corrections.
+
+    If the search names a maker of the register, these are all drives of the maker, otherwise the drives whose names
+    are similar.
+    """
+    maker = _named_maker(words, known)
+    rest = " ".join(next(iter(each)) for each in words if not _makers_words(each) & set(words_of(maker)))
+    scored = [(fuzz.WRatio(rest, " ".join(words_of(drive.model))) if rest else 0.0, drive) for drive in known]
+    if maker:
+        near = [(score, drive) for score, drive in scored if drive.vendor == maker]
+    else:
+        near = [(score, drive) for score, drive in scored if score >= SIMILAR_FROM]
+    near.sort(key=lambda pair: (-pair[0], pair[1].vendor.casefold(), pair[1].model.casefold()))
+    return Neighbours(maker, tuple(drive for _, drive in near))
+
+
+def _named_maker(words: Sequence[Collection[str]], known: Sequence[KnownDrive]) -> str:
+    """Return the maker of which every word is in the search, also under another name of it; empty if there is none."""
+    named = set().union(*map(_makers_words, words))
+    vendors = sorted({drive.vendor for drive in known}, key=len, reverse=True)
+    return next((vendor for vendor in vendors if words_of(vendor) and named.issuperset(words_of(vendor))), "")
+
+
+def _makers_words(alternatives: Collection[str]) -> set[str]:
+    return {part for word in alternatives for part in OWN_NAMES.get(word, word).split()}
