@@ -66,6 +66,8 @@ EVENT_LABELS = {
     "run-judged-anew": "re-evaluated",
     "submission-slices-changed": "slice length changed",
     "run-not-found-again": "not found by a newer reader",
+    "run-shown-as-example": "shown as an example",
+    "run-removed-as-example": "removed as an example",
     "certificate-issued": "issued",
     "certificate-withdrawn": "withdrawn",
     "certificate-reinstated": "reinstated",

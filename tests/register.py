@@ -29,6 +29,8 @@ GIVEN_BY_THE_SESSION = ("DATABASE_URL", "REDIS_URL", "DRIVECERT_TEST_REDIS_URL",
 # With tests/startup on PYTHONPATH, a process collects garbage less often than one that `make run` starts.
 WITH_USUAL_COLLECTIONS = {"PYTHONPATH": ""}
 
+WITH_EXAMPLES = {"EXAMPLE_RUNS": "yes"}
+
 
 class Register:
     """One data directory and the supervisor on it, if it runs."""
@@ -59,10 +61,11 @@ class Register:
     def environment(self):
         """Return the environment of a new user's shell, with port, data directory and the settings of this test.
 
-        The one difference: with tests/startup, its processes collect garbage less often (WITH_USUAL_COLLECTIONS).
+        Two differences: with tests/startup, its processes collect garbage less often (WITH_USUAL_COLLECTIONS), and it
+        has no example runs unless the test asks for them (WITH_EXAMPLES).
         """
         inherited = {name: value for name, value in os.environ.items() if name not in GIVEN_BY_THE_SESSION}
-        own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir)} | self.settings
+        own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir), "EXAMPLE_RUNS": "no"} | self.settings
         return inherited | own | {"DJANGO_SETTINGS_MODULE": "webapp.settings"}
 
     def run_command(self, *arguments, **environment):

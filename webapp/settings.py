@@ -180,6 +180,8 @@ SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
 DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14)
 # A register that imports a dump of another register starts without products.
 PUBLISHED_CATALOGUE = env.read_bool("PUBLISHED_CATALOGUE", default=True)
+# `manage.py up` creates the example runs once. A production register has them only if its operator asks for them.
+EXAMPLE_RUNS = env.read_bool("EXAMPLE_RUNS", default=not PRODUCTION)
 DATA_LICENCE = env.read_text("DATA_LICENCE", "CC-BY-4.0")
 
 # The operator, as /about/ states it; what is unset is shown as not reported. A contact is a mail or web address.

@@ -22,8 +22,13 @@ from results.rules.comparability import coalescing_times_us
 
 def candidate_runs(product: Product) -> RunQuerySet:
     """Return the product's runs that can support a certificate: current rated runs with a verdict."""
-    judged = Run.objects.listed().rated().filter(product=product, verdicts__isnull=False).distinct()
-    return judged.prefetch_related("verdicts__profile", "drives__preparation__evidence").order_by("pk")
+    return with_candidate_rows(Run.objects.listed().rated().filter(product=product)).order_by("pk")
+
+
+def with_candidate_rows(runs: RunQuerySet) -> RunQuerySet:
+    """Return the runs that have a verdict, with the rows that the rules need."""
+    judged = runs.filter(verdicts__isnull=False).distinct()
+    return judged.prefetch_related("verdicts__profile", "drives__preparation__evidence")
 
 
 def by_profile(runs: Iterable[Run]) -> dict[Profile, dict[str, facts.CandidateRun]]:
@@ -105,6 +110,14 @@ def attempts(product: Product) -> list[dict[str, Any]]:
     """
     stored: list[dict[str, Any]] | None = product.attempts
     return stored if stored is not None else _attempt_documents(_found(by_profile(candidate_runs(product))))
+
+
+def attempts_of_runs(runs: Iterable[Run]) -> list[dict[str, Any]]:
+    """Return what some runs would certify and what is missing, as attempts() does; no certificate is issued.
+
+    The runs come from with_candidate_rows().
+    """
+    return _attempt_documents(_found(by_profile(runs)))
 
 
 Found = list[tuple[Profile, facts.Certificate]]

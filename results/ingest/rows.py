@@ -121,6 +121,7 @@ def _new_run(reading: Reading, ordinal: int, columns: Document, read: Document) 
         "started_at": started_at(submission.lab_record),
         **_log_columns(read),
         "is_virtual": submission.is_virtual or has_virtual_drive(read),
+        **_example_columns(submission),
     }
     run, is_new = Run.objects.get_or_create(reading=reading, ordinal=ordinal, defaults=shared | columns)
     if is_new:
@@ -146,6 +147,18 @@ def _log_columns(read: Document) -> Document:
         "tool": read["tool"][:40],
         "tool_version": (read["tool_version"] or "")[:20],
     }
+
+
+def _example_columns(submission: Submission) -> Document:
+    """Return the flag and the fixed id of an example run; empty for other runs.
+
+    A later reading writes a second row for a moment (results/reevaluation/recompute.py), which gets an id of its own.
+    """
+    fixed_id = submission.demo_run_id
+    if not fixed_id:
+        return {}
+    is_taken = Run.objects.filter(public_id=fixed_id).exists()
+    return {"is_demo": True} | ({} if is_taken else {"public_id": fixed_id})
 
 
 def _act_columns(read: Document) -> Document:

@@ -36,7 +36,8 @@ class SubmissionMetadata:
 
     `embargo_until` is a request; results/lifecycle/embargo.py decides about it once the bytes are known.
     `is_virtual` is no statement of a sender: only the lab knows that it ran on a device that is no drive. Nor is
-    `lab_record`, what the lab recorded of the drives (results/ingest/rows.py).
+    `lab_record`, what the lab recorded of the drives (results/ingest/rows.py), or `demo_run_id`, the fixed id of an
+    example run (results/demonstration).
     """
 
     vendor: str = ""
@@ -52,6 +53,7 @@ class SubmissionMetadata:
     notes: str = ""
     embargo_until: datetime | None = None
     is_virtual: bool = False
+    demo_run_id: str = ""
     lab_record: dict[str, Any] = field(default_factory=dict)
 
 

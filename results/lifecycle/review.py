@@ -55,6 +55,8 @@ def name_product(submission: Submission, product: Product, reviewer: AbstractBas
     """Set the product of a submission and of its runs, and replace an earlier one."""
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
+        if locked.demo_run_id:
+            raise ReviewRefusedError("The submission is an example of the register. An example run has no product.")
         before = locked.product
         Submission.objects.filter(pk=locked.pk).update(product=product)
         locked.runs.update(product=product)

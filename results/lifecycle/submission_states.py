@@ -18,7 +18,7 @@ RECALLED_KIND = "run-recalled"
 
 
 class SubmissionState(models.TextChoices):
-    """In the order they are passed; failed, declined, published and withdrawn end it."""
+    """In the order they are passed; failed, declined, published, withdrawn and example end it."""
 
     RECEIVED = "received", "received"
     READING = "reading", "reading"
@@ -29,6 +29,7 @@ class SubmissionState(models.TextChoices):
     EMBARGOED = "embargoed", "under embargo"
     PUBLISHED = "published", "published"
     WITHDRAWN = "withdrawn", "withdrawn"
+    EXAMPLE = "example", "example of the register"
 
 
 UNFINISHED = frozenset({SubmissionState.RECEIVED, SubmissionState.READING})
@@ -81,6 +82,7 @@ def _state() -> Case:
         When(reading_state=Reading.State.PENDING, then=Value(SubmissionState.RECEIVED)),
         When(reading_state=Reading.State.READING, then=Value(SubmissionState.READING)),
         When(reading_state=Reading.State.FAILED, then=Value(SubmissionState.FAILED)),
+        When(~Q(demo_run_id=""), then=Value(SubmissionState.EXAMPLE)),
         When(is_past_review & Q(has_unreviewed=True) & ~is_declined, then=Value(SubmissionState.IN_REVIEW)),
         When(Q(is_published=True), then=Value(SubmissionState.PUBLISHED)),
         When(Q(is_withdrawn=True), then=Value(SubmissionState.WITHDRAWN)),

@@ -56,9 +56,20 @@ TRANSITIONS = {
     name: Transition(name, _states(before), _states(after), event_kind, name in APPROVALS, meaning)
     for name, before, after, event_kind, meaning in _TABLE
 }
+# Example runs have transitions of their own, and no others: no reviewer publishes or withdraws them.
+_EXAMPLE_TABLE = (
+    ("show-example", "unreviewed", "public", "run-shown-as-example",
+     "everyone sees the example run at its own address; no list has it"),
+    ("remove-example", "public", "unreviewed", "run-removed-as-example",
+     "the example run leaves the site; its evidence stays"),
+)  # fmt: skip
+EXAMPLE_TRANSITIONS = {
+    name: Transition(name, _states(before), _states(after), event_kind, is_approval=False, meaning=meaning)
+    for name, before, after, event_kind, meaning in _EXAMPLE_TABLE
+}
 
 
-WITHOUT_REASON = frozenset({"publish", "embargo", "disclose"})
+WITHOUT_REASON = frozenset({"publish", "embargo", "disclose", "show-example"})
 
 
 def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> None:
@@ -142,8 +153,22 @@ def unsupersede(run: Run, actor: AbstractBaseUser, reason: str) -> None:
         _carry_out("unsupersede", locked, actor, reason, columns={"superseded_by": None}, details=details)
 
 
+def show_example(run: Run) -> None:
+    """Show an example run of the register at its own address."""
+    with transaction.atomic():
+        _carry_out("show-example", _lock(run), None, columns={"published_at": timezone.now()})
+
+
+def remove_example(run: Run, reason: str) -> None:
+    """Remove an example run from the site. Its evidence and rows stay, and show_example() shows it again."""
+    with transaction.atomic():
+        _carry_out("remove-example", _lock(run), None, reason)
+
+
 def allowed_transitions(run: Run, actor: AbstractBaseUser) -> list[Transition]:
-    """Return the transitions that the actor may make with a run now, in the order of the table."""
+    """Return the transitions that the actor may make with a run now, in the order of the table; none for examples."""
+    if run.is_demo:
+        return []
     own = is_own(run, actor)
     return [
         transition
@@ -178,7 +203,10 @@ def _carry_out(
     details: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Make one transition, with the columns and event details that it writes in addition to the state."""
-    transition = TRANSITIONS[name]
+    table = EXAMPLE_TRANSITIONS if locked.is_demo else TRANSITIONS
+    if name not in table:
+        raise ReviewRefusedError(_wrong_kind_message(locked, name))
+    transition = table[name]
     if transition.is_approval and actor is not None:
         refuse_own(locked, actor, transition.name)
     if name not in WITHOUT_REASON and not reason.strip():
@@ -193,6 +221,15 @@ def _carry_out(
     stated = {"before": locked.visibility, "after": after.value, **details}
     record_event(actor, transition.event_kind, run_subject(locked), reason, stated)
     refresh_certificates([locked.product_id])
+
+
+def _wrong_kind_message(run: Run, name: str) -> str:
+    if run.is_demo:
+        return (
+            f"{run.public_id} is an example run of the register, so it cannot be: {name}. `manage.py demo --remove` "
+            "removes it from the site."
+        )
+    return f"{run.public_id} is no example run, so it cannot be: {name}."
 
 
 def _after(transition: Transition, locked: Run) -> Visibility:

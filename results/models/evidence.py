@@ -73,14 +73,16 @@ class Submission(models.Model):
     `is_virtual`: the lab ran it on a virtual device (Device.IdentityKind.VIRTUAL); such a run never certifies.
     `lab_record` is the lab's record of the drives (results/ingest/rows.py); it is empty for other senders.
     `embargo_until` is a whole minute: none of its runs is public before it (results/lifecycle/embargo.py).
+    `demo_run_id` is the fixed public id of an example run of the register (results/demonstration); empty for others.
     """
 
     class Origin(models.TextChoices):
-        """The way in which a submission reached the intake: by form, by API, or from a dispatch of the lab."""
+        """The way in which a submission reached the intake; the register itself sends its examples (demo)."""
 
         FORM = "form"
         API = "api"
         DISPATCH = "dispatch"
+        DEMO = "demo"
 
     public_id = models.CharField(max_length=20, unique=True, default=new_submission_id)
     link_key = models.CharField(max_length=40, default=new_link_key)
@@ -101,6 +103,7 @@ class Submission(models.Model):
     slice_length_s = models.PositiveIntegerField(default=SLICE_LENGTH_DEFAULT_S)
     notes = models.TextField(blank=True)
     is_virtual = models.BooleanField(default=False)
+    demo_run_id = models.CharField(max_length=20, blank=True, default="", db_default="")
     lab_record = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="submissions")
     received_at = models.DateTimeField(auto_now_add=True)

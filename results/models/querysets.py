@@ -92,10 +92,20 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Queries for runs by visibility, and by the table that lists them."""
 
     def public(self) -> RunQuerySet:
-        """Return the public runs on physical devices, also superseded and withdrawn ones, which stay readable."""
+        """Return the public runs on physical devices, also superseded and withdrawn ones, which stay readable.
+
+        Example runs are left out here, and so from every list, count, file, feed, ladder and certificate.
+        """
         return self.filter(
-            visibility__in=["public", "superseded", "withdrawn"], product__isnull=False, is_virtual=False
+            visibility__in=["public", "superseded", "withdrawn"],
+            product__isnull=False,
+            is_virtual=False,
+            is_demo=False,
         )
+
+    def examples(self) -> RunQuerySet:
+        """Return the example runs that are shown at their own addresses, the lowest load first."""
+        return self.filter(visibility="public", is_demo=True).order_by("nx_load", "pk")
 
     def withheld(self) -> RunQuerySet:
         """Return the runs with a sequestered log, side file or companion; its content is hidden from everyone."""

@@ -50,6 +50,8 @@ class Run(models.Model):
 
     `region` and `zone` are a provider's names of where a cloud instance ran, empty if not reported. A run that
     `is_virtual` is never public; one `is_on_no_drive` by the names of its devices may be, if a reviewer decides so.
+    The register's example runs are `is_demo`: their pages are public, but no list, count or certificate has them
+    (RunQuerySet.public). They have no product.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_run_id)
@@ -86,6 +88,7 @@ class Run(models.Model):
     zone = models.CharField(max_length=PLACE_CHARS, blank=True, default="", db_default="")
     notes = models.TextField(blank=True)
     is_virtual = models.BooleanField(default=False)
+    is_demo = models.BooleanField(default=False, db_default=False)
     started_at = models.DateTimeField(null=True)
     facts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -116,6 +119,11 @@ class Run(models.Model):
                 name="superseded_names_its_successor",
             ),
             models.CheckConstraint(condition=~Q(superseded_by=F("id")), name="run_supersedes_another"),
+            # Products, certificates and ladders find runs by their product, so that none of them can find an example.
+            models.CheckConstraint(
+                condition=Q(is_demo=False) | Q(is_virtual=True, product__isnull=True),
+                name="example_run_is_of_no_product",
+            ),
         ]
 
     def __str__(self) -> str:

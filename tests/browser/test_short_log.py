@@ -43,6 +43,8 @@ def test_the_chart_of_few_slices_numbers_each_slice_once(staff_page):
     shown_rows(staff_page)
     staff_page.locator("a[href^='/runs/']").first.click()
     staff_page.get_by_role("heading", name="Slow reads").scroll_into_view_if_needed()
+    assert staff_page.locator(".slice-bars").first.locator(".tick.along").all_text_contents() == ["1", "2"]
+    staff_page.get_by_role("button", name="Explore").first.click()
     ticks = staff_page.locator(".js-plotly-plot").first.locator(".xtick")
     ticks.first.wait_for()
     assert ticks.all_text_contents() == ["1", "2"]

@@ -4,6 +4,8 @@ import os
 import signal
 import socket
 import subprocess
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import psycopg
@@ -11,6 +13,7 @@ import pytest
 import redis
 
 from tests.register import (
+    WITH_EXAMPLES,
     WITH_USUAL_COLLECTIONS,
     WITHOUT_SNAPSHOTS,
     Register,
@@ -226,3 +229,30 @@ def test_term_stops_every_process_with_status_0(running):
     assert not directory.exists()
     # If PostgreSQL had to be killed because its drive is busy, its processes end by themselves.
     wait_for(lambda: running.processes() == [], running.processes_summary)
+
+
+def status_of(register, path):
+    try:
+        with urllib.request.urlopen(f"{register.url}{path}", timeout=30) as answer:  # noqa: S310 - our own http address
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def test_a_start_creates_the_example_runs_once_and_a_removal_lasts(tmp_path, tmp_path_factory):
+    register = Register(tmp_path / "var", **WITHOUT_SNAPSHOTS, **WITH_EXAMPLES)
+    copy_prepared_data(tmp_path_factory, register.data_dir)
+    try:
+        register.start_and_wait()
+        wait_for(lambda: status_of(register, "/runs/demo-loop-heavy/") == 200, register.output_summary)
+        assert status_of(register, "/runs/demo-loop/") == 200
+        done = register.run_command("demo", "--remove")
+        assert (done.returncode, status_of(register, "/runs/demo-loop/")) == (0, 404), done.stderr
+        register.stop()
+        register.start_and_wait()
+        assert status_of(register, "/runs/demo-loop/") == 404
+        assert not (register.data_dir / "log" / "examples.log").exists()  # the second start begins no program for them
+        assert "failed" not in register.output_summary()
+    finally:
+        register.end()

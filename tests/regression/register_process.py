@@ -47,7 +47,8 @@ class RegisterProcess:
     def environment(self) -> dict[str, str]:
         """Return the environment of every command of this register."""
         kept = {name: value for name, value in os.environ.items() if name not in SESSION_VARIABLES}
-        own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir), "SNAPSHOT_PERIOD_S": "86400"}
+        own = {"PORT": str(self.port), "DRIVECERT_DATA": str(self.data_dir)}
+        own |= {"SNAPSHOT_PERIOD_S": "86400", "EXAMPLE_RUNS": "no"}
         return kept | own | {"PYTHONDONTWRITEBYTECODE": "1"}
 
     def manage(self, *arguments: str) -> str:

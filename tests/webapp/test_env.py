@@ -117,3 +117,18 @@ def test_a_command_whose_reader_closes_the_pipe_ends_without_a_message():
     with os.fdopen(writing, "wb") as closed:
         ended = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, check=False, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("stated", "is_wanted"),
+    [({}, True), ({"PRODUCTION": "yes"}, False), ({"PRODUCTION": "yes", "EXAMPLE_RUNS": "yes"}, True)],
+)
+def test_a_production_register_has_example_runs_only_on_request(stated, is_wanted):
+    inherited = {name: value for name, value in os.environ.items() if name not in {"EXAMPLE_RUNS", "PRODUCTION"}}
+    given = {"SECRET_KEY": "x" * 50, "ALLOWED_HOSTS": "drives.example", "REDIS_URL": "redis://localhost"}
+    environment = inherited | given | {"DATABASE_URL": "postgresql:///register"} | stated
+    command = [sys.executable, "-c", "from webapp import settings; print(settings.EXAMPLE_RUNS)"]
+    done = subprocess.run(
+        command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == str(is_wanted)

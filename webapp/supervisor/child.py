@@ -25,6 +25,8 @@ class Program:
     By default it is then killed at once: every task may be interrupted and repeated (docs/decisions), whereas an
     orderly end would wait for tasks of up to a minute.
 
+    A program that `runs_once` ends by itself and is not restarted.
+
     `is_shutting_down` returns whether another process told the program to stop and it waits for its clients.
     """
 
@@ -37,6 +39,7 @@ class Program:
     identity: str = "same"
     before_start: Callable[[], None] = lambda: None
     is_shutting_down: Callable[[], bool] = lambda: False
+    runs_once: bool = False
 
 
 class Child:

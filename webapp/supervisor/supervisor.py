@@ -10,8 +10,10 @@ from http import HTTPStatus
 from pathlib import Path
 from types import FrameType
 
+from django.conf import settings
 from django.db import Error, connections
 
+from results.demonstration import examples
 from runners.models import Dispatch
 from runners.models.states import State
 from webapp import env
@@ -23,16 +25,26 @@ from webapp.supervisor.errors import CannotStartError, StopRequestedError
 from webapp.supervisor.lock_files import acquire, acquire_when_free
 
 
-def running_message(database_url: str) -> str:
-    """Return a message that names the runs that continue after this stop, or an empty string if there are none."""
-    # The supervisor read its own settings before it had started a server.
+@contextlib.contextmanager
+def database_connected(database_url: str) -> Iterator[None]:
+    """Connect this process to the register's database for a moment.
+
+    The supervisor read its own settings before it had started a server.
+    """
     connections.settings["default"].update(env.parse_database_url(database_url))
     try:
-        running = list(Dispatch.objects.filter(state=State.RUNNING).values_list("public_id", flat=True))
-    except Error as error:
-        return f"the lab runs that continue could not be listed: {error}"
+        yield
     finally:
         connections["default"].close()
+
+
+def running_message(database_url: str) -> str:
+    """Return a message that names the runs that continue after this stop, or an empty string if there are none."""
+    try:
+        with database_connected(database_url):
+            running = list(Dispatch.objects.filter(state=State.RUNNING).values_list("public_id", flat=True))
+    except Error as error:
+        return f"the lab runs that continue could not be listed: {error}"
     if not running:
         return ""
     return f"these lab runs continue, and the next start polls them again: {', '.join(running)}"
@@ -44,6 +56,7 @@ WORKER_PROCESSES = 2
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 POLL_INTERVAL_S = 0.5
+EXAMPLES = "examples"  # the name of the program, its log and its lock
 PREPARE_TIMEOUT_S = 600  # a large register's migrations
 READY_TIMEOUT_S = 180  # four programs start together; on a busy machine each takes many seconds
 
@@ -113,6 +126,7 @@ class Supervisor:
             self._start_program(program)
         self._wait_until_ready()
         self._announce()
+        self._create_examples(environment)
 
     def _start_servers(self) -> dict[str, str]:
         """Start the servers that the environment does not name. Return their addresses for the other processes."""
@@ -170,12 +184,37 @@ class Supervisor:
             self.report(f"{login_file.read_text().strip()}\n(first staff user; stored in {login_file})")
         self.report(f"logs: {self.directory.log_dir}. Ctrl-C stops everything.")
 
+    def _create_examples(self, environment: dict[str, str]) -> None:
+        """Start the program that creates the example runs, unless the register has had them."""
+        if not settings.EXAMPLE_RUNS:
+            return
+        try:
+            with database_connected(self.database_url):
+                was_created = examples.was_created()
+        except Error as error:
+            self.report(f"the example runs were not created: {error}")
+            return
+        if was_created:
+            return
+        create = [sys.executable, "manage.py", "demo", "--once"]
+        self._start_program(Program(EXAMPLES, create, environment=environment, runs_once=True))
+
     def _watch(self) -> None:
         while True:
-            for child in self.children:
-                if message := child.restart_if_ended():
+            for child in list(self.children):
+                if child.program.runs_once:
+                    self._let_end(child)
+                elif message := child.restart_if_ended():
                     self.report(message)
             time.sleep(POLL_INTERVAL_S)
+
+    def _let_end(self, child: Child) -> None:
+        """Forget a program that has ended by itself, and report what it could not do."""
+        if not child.has_ended():
+            return
+        self.children.remove(child)
+        if child.process is not None and child.process.returncode != 0:
+            self.report(f"{child.program.name} failed. {child.log_excerpt()}")
 
     def _stop(self) -> None:
         for number in STOP_SIGNALS:

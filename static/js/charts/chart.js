@@ -106,25 +106,34 @@ function listen(plot) {
   plot.addEventListener('keydown', readByKeys);
 }
 
-/** Draw a chart with `draw(plots, figures)` when its box comes into view, and again when colours or limits change. */
+/** Draw a chart in a box with `draw(plots, figures)`, and again when colours or limits change. Fails without its data or Plotly. */
+export async function open(box, figures, draw) {
+  plotly ??= load(box.dataset.plotly);
+  try {
+    await plotly;
+  } catch (error) {
+    plotly = undefined; // the next chart tries again
+    throw error;
+  }
+  const loaded = await figures();
+  const plots = [...box.querySelectorAll('.plot')]; // some boxes make their plots from the figures
+  plots.forEach(plot => { plot.replaceChildren(); listen(plot); });
+  const redraw = () => draw(plots, loaded);
+  redraw();
+  limitsForm?.addEventListener('input', redraw);
+  new MutationObserver(redraw).observe(root, {attributeFilter: ['data-theme']});
+  for (const media of ['(prefers-color-scheme: dark)', '(max-width: 760px)']) matchMedia(media).addEventListener('change', redraw);
+}
+
+/** Draw a chart when its box comes into view. */
 export function whenSeen(box, figures, draw) {
-  let plots = [...box.querySelectorAll('.plot')];
   const show = async () => {
-    let loaded;
+    const plots = [...box.querySelectorAll('.plot')];
     try {
-      plotly ??= load(box.dataset.plotly);
-      [loaded] = await Promise.all([figures(), plotly]);
+      await open(box, figures, draw);
     } catch (error) {
       (plots.length ? plots.map(plot => plot.firstElementChild) : [box.firstElementChild]).forEach(message => message?.append(` ${error.message}.`));
-      return;
     }
-    plots = [...box.querySelectorAll('.plot')]; // some boxes make their plots from the figures
-    plots.forEach(plot => { plot.replaceChildren(); listen(plot); });
-    const redraw = () => draw(plots, loaded);
-    redraw();
-    limitsForm?.addEventListener('input', redraw);
-    new MutationObserver(redraw).observe(root, {attributeFilter: ['data-theme']});
-    for (const media of ['(prefers-color-scheme: dark)', '(max-width: 760px)']) matchMedia(media).addEventListener('change', redraw);
   };
   const observer = new IntersectionObserver(entries => {
     if (!entries.some(entry => entry.isIntersecting)) return;
@@ -132,4 +141,34 @@ export function whenSeen(box, figures, draw) {
     show();
   }, {rootMargin: '200px'});
   observer.observe(box);
+}
+
+/** Return the first element after or before another one that a selector matches. */
+function sibling(element, selector, direction) {
+  let found = element[direction];
+  while (found && !found.matches(selector)) found = found[direction];
+  return found;
+}
+
+/** Offer a button among the links below a box with pictures of the server. It replaces them by a chart to explore. */
+export function whenExplored(box, figures, draw) {
+  const button = Object.assign(document.createElement('button'), {type: 'button', className: 'also explore', textContent: 'Explore'});
+  const note = document.createElement('span');
+  const title = sibling(box, 'h2, h3', 'previousElementSibling')?.firstChild.textContent.trim();
+  button.setAttribute('aria-label', `Explore: ${title}`);
+  note.setAttribute('role', 'status');
+  button.addEventListener('click', async () => {
+    button.disabled = true;
+    note.textContent = 'Loading the chart.';
+    try {
+      await open(box, figures, draw);
+      box.querySelector('.plot')?.focus();
+      button.remove();
+      note.remove();
+    } catch (error) {
+      note.textContent = `${error.message}. The picture is complete without it.`;
+      button.disabled = false;
+    }
+  });
+  sibling(box, '.src', 'nextElementSibling').prepend(button, note);
 }

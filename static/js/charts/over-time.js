@@ -1,6 +1,6 @@
 // A run over time: the heat map of its read latencies, and the rate of reads. Both use the same data.
 import {counted, headsOf, reducedSentence, reported, tableBehind} from './chart-table.js';
-import {axis, band, drawIn, fetched, isNarrow, titled, token, unitOf, whenSeen} from './chart.js';
+import {axis, band, drawIn, fetched, isNarrow, titled, token, unitOf, whenExplored} from './chart.js';
 
 const SHADES = 8; // q0 is zero, q1 below 0.0001 %, each next one ten times as much, q7 from 10 %
 const clock = ([start, end]) => `${counted.format(start)} to ${counted.format(end)} s`;
@@ -38,6 +38,7 @@ function heat(plot, data) {
   const [seconds, unit] = unitOf(data.columns.at(-1)[1] - data.columns[0][0]);
   const trace = {
     type: 'heatmap', x: [...data.columns.map(column => column[0] / seconds), data.columns.at(-1)[1] / seconds],
+    y: Array.from({length: data.buckets.length + 1}, (_, edge) => edge - 0.5), // a single row has no height of its own
     z: data.shares.map(row => row.map(share => share === null ? null : shadeOf(share))),
     customdata: data.shares.map((row, bucket) => row.map((share, column) => [share, span(data.buckets[bucket]), clock(data.columns[column])])),
     zmin: -0.5, zmax: SHADES - 0.5, colorscale: scale(), showscale: false, xgap: 0, ygap: 0, hoverongaps: false,
@@ -100,8 +101,8 @@ function rateTable(data) {
 
 let loading;
 for (const [name, draw] of [['heat-map', heat], ['rate', rates]]) {
-  const box = document.querySelector(`[data-over-time=${name}]`);
-  if (box) whenSeen(box, () => loading ??= fetched(box.dataset.source), ([plot], data) => draw(plot, data));
+  const box = document.querySelector(`[data-explore=${name}]`);
+  if (box) whenExplored(box, () => loading ??= fetched(box.dataset.source), ([plot], data) => draw(plot, data));
 }
 const fold = document.getElementById('rate-table');
 if (fold) tableBehind(fold, fold.dataset.meanings, async () => rateTable(await (loading ??= fetched(fold.dataset.source))));

@@ -1,14 +1,10 @@
 // The chart of a run's slices: one panel for each limit, each scaled to its own limit. The table below has the same numbers.
-import {axis, drawIn, fetched, limitLine, limitOf, oversOf, titled, token, whenSeen} from './chart.js';
+import {axis, drawIn, fetched, limitLine, limitOf, oversOf, titled, token, whenExplored} from './chart.js';
 
 const trace = (chart, panel, over) => ({
-  type: 'bar', x: chart.middles, y: panel.shares, customdata: panel.spans,
-  marker: {
-    color: over.map(each => token(each ? 'over-2' : 'mark')),
-    line: {color: over.map(each => token(each ? 'over' : 'mark')), width: over.map(Number)},
-    pattern: {shape: over.map(each => each ? '/' : ''), size: 5, fgcolor: over.map(() => token('over'))},
-  },
-  hovertemplate: '%{customdata}<br>%{y} %<extra></extra>',
+  type: 'bar', x: chart.middles, y: panel.shares, customdata: panel.spans.map((span, place) => `${span}<br>${panel.texts[place]}`),
+  marker: {color: over.map(each => token(each ? 'over' : 'mark'))},
+  hovertemplate: '%{customdata}<extra></extra>',
 });
 
 // Each panel reaches 1.2 x its limit, so that the limit lines sit at one height; only a higher bar stretches its panel.
@@ -21,7 +17,7 @@ const parts = (chart, panel, [limit, limitText]) => ({
 });
 
 const sentence = (panel, place, over) =>
-  `${panel.spans[place]}: ${panel.shares[place]} % over ${panel.threshold}${over[place] ? ', over the limit' : ''}`;
+  `${panel.spans[place]}: over ${panel.threshold} ${panel.texts[place]}${over[place] ? ', over the limit' : ''}`;
 
 function draw(plots, chart) {
   chart.panels.forEach((panel, number) => {
@@ -33,10 +29,38 @@ function draw(plots, chart) {
   });
 }
 
-const box = document.querySelector('[data-slices-chart]');
+// The pictures of the server follow the reader's limit: scale, line and strong bars, as in charts/slice_bars.py.
+function moveBars(picture, panel) {
+  const [limit, limitText] = limitOf(panel), over = oversOf(panel.shares, panel.over, limit, panel.limit);
+  const most = Math.max(0, ...panel.shares), top = Math.max(1.2 * limit, 1.02 * most) || 1;
+  const line = picture.querySelector('.limit'), text = picture.querySelector('.limit-text'), highest = picture.querySelector('.highest');
+  const height = value => `${100 - 100 * value / top}%`;
+  for (const end of ['y1', 'y2']) line.setAttribute(end, height(limit));
+  text.setAttribute('y', height(limit));
+  text.textContent = `limit ${limitText} %`;
+  highest.setAttribute('y', height(most));
+  highest.textContent = most > 1.2 * limit ? most.toPrecision(3) : '';
+  picture.setAttribute('aria-label', `Share over ${panel.threshold} by slice; limit ${limitText} %`);
+  [...picture.querySelectorAll('.marks rect')].forEach((bar, place) => {
+    const part = 100 * (panel.shares[place] ?? 0) / top;
+    bar.setAttribute('y', 100 - part);
+    bar.setAttribute('height', part);
+    bar.setAttribute('class', over[place] ? 'over' : 'bar');
+    bar.querySelector('title').textContent = panel.shares[place] === null ? 'no operations' : sentence(panel, place, over);
+  });
+}
+
+const box = document.querySelector('[data-explore=slices]');
 const inPage = document.getElementById('slices-chart');
-// For few slices the table is enough, without a chart.
-if (box) whenSeen(box, async () => inPage ? JSON.parse(inPage.textContent) : fetched(box.dataset.source), draw);
+let chart;
+const figures = async () => chart ??= inPage ? JSON.parse(inPage.textContent) : await fetched(box.dataset.source);
+if (box) {
+  whenExplored(box, figures, draw);
+  document.querySelector('form[data-your-limits]')?.addEventListener('input', async () => {
+    const {panels} = await figures();
+    [...box.querySelectorAll('.slice-bars')].forEach((picture, number) => moveBars(picture, panels[number]));
+  });
+}
 
 // The word of each slice follows its marks, which your-limits.js has updated by then.
 document.querySelector('form[data-your-limits]')?.addEventListener('input', () => {

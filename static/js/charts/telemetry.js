@@ -1,6 +1,6 @@
 // Telemetry of the machine during a run: a panel for each quantity in its side file.
 import {counted, element, headsOf, reducedSentence, reported, tableBehind} from './chart-table.js';
-import {axis, band, drawIn, fetched, plain, titled, unitOf, whenSeen} from './chart.js';
+import {axis, band, drawIn, fetched, plain, titled, unitOf, whenExplored} from './chart.js';
 
 // The points of a panel as a table: every line is a column of the chart.
 const pointsOf = (telemetry, series) => ({
@@ -33,9 +33,9 @@ function draw(plot, telemetry, series) {
   }, `${series.name}, ${series.unit}`, texts.map((text, place) => [1, place, `${x[place].toFixed(2)} ${unit}: ${text}`]));
 }
 
-const box = document.querySelector('[data-telemetry]');
+const box = document.querySelector('[data-explore=telemetry]');
 if (box) {
-  whenSeen(box, async () => {
+  whenExplored(box, async () => {
     const telemetry = await fetched(box.dataset.source);
     box.replaceChildren();
     return {telemetry, plots: telemetry.series.map(series => panel(box, telemetry, series))};

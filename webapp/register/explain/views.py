@@ -12,6 +12,7 @@ from webapp.register.explain.glossary_text import glossary_sections
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
+from webapp.register.runs.example import example_address
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.meanings import SECTIONS
 
@@ -19,7 +20,7 @@ from webapp.register.tables.meanings import SECTIONS
 @public_page
 def reading(request: HttpRequest) -> HttpResponse:
     context = {"columns": SECTIONS, "limits": current_limits(), "tiers": tier_meanings()}
-    return _page(request, "reading", context)
+    return _page(request, "reading", context | {"example_address": example_address()})
 
 
 @public_page

@@ -15,6 +15,7 @@ from webapp.register.drives.query import SEPARATOR
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.runs.example import example_address
 from webapp.register.runs.verdict import own_limits
 from webapp.register.tables import categories, columns
 from webapp.register.tables.marks import tier_meanings
@@ -39,6 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "drive_choices": _drive_choices(),
         "example_tps": EXAMPLE_TPS,
         "tiers": tier_meanings(),
+        "example_address": example_address(),
     }
     return render(request, "register/home/home.html", context)
 

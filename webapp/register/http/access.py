@@ -11,8 +11,11 @@ EVERYONE = frozenset({Visibility.PUBLIC, Visibility.SUPERSEDED, Visibility.WITHD
 
 
 def is_public(run: Run) -> bool:
-    """Return whether the run is public. This reads no session, so that public pages are the same for everyone."""
-    return run.visibility in EVERYONE and run.product_id is not None and not run.is_virtual
+    """Return whether everyone may open the run's page: public runs, and the register's example runs, which no list has.
+
+    This reads no session, so that public pages are the same for everyone.
+    """
+    return run.visibility in EVERYONE and (run.is_demo or (run.product_id is not None and not run.is_virtual))
 
 
 def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run:

@@ -73,6 +73,11 @@ def public_form(show: View[[]], receive: Callable[[HttpRequest], HttpResponse]) 
 def mark_private(response: HttpResponseBase) -> HttpResponseBase:
     """Mark a response with content that is not public: not for caches, not for search engines."""
     response.headers["Cache-Control"] = PRIVATE
+    return mark_unlisted(response)
+
+
+def mark_unlisted(response: HttpResponseBase) -> HttpResponseBase:
+    """Mark a response as not for search engines. Anyone may cache it."""
     response.headers["X-Robots-Tag"] = "noindex"
     return response
 

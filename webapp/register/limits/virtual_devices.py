@@ -10,6 +10,8 @@ from webapp.templatetags import units
 # Also for a run on three drives and one virtual device.
 VIRTUAL_DEVICE_MARK = "measured with a virtual device"
 VIRTUAL_DEVICE_REASON = "a run that used memory or a file says nothing about a drive"
+DEMO_TITLE = "Example run on a loop device"
+DEMO_LABEL = "demonstration: a loop device, not a drive"
 VIRTUAL_RULE = "device-virtual"  # of docs/reference/findings.md
 # As crates/logs/src/act/checks/device_names.rs: a loop device, memory, or a file.
 VIRTUAL_NAME = re.compile(r"/dev/(?:loop|z?ram)[0-9].*|(?!/dev/)[/.].*")

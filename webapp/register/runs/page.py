@@ -11,6 +11,7 @@ from results.access.withholding import is_withheld, visible_events, visible_verd
 from results.history import displaced_by, event_label, for_everyone, history_of, is_by_reviewer
 from results.models import YCSB, Category, Certificate, Companion, Event, Evidence, Finding, Run, Tier, Visibility
 from webapp.register.http.access import is_public
+from webapp.register.limits.virtual_devices import DEMO_TITLE
 from webapp.register.runs.side_file import Pair, filled
 from webapp.register.runs.verdict import reason_text
 from webapp.register.tables.sentences import product_name
@@ -47,7 +48,12 @@ def companions_of(run: Run) -> list[tuple[str, Companion]]:
 
 
 def title_of(run: Run) -> str:
-    """Return the name of the product; before a product is matched, the drive as named in the submission."""
+    """Return the name of the product; before a product is matched, the drive as named in the submission.
+
+    An example run of the register has neither.
+    """
+    if run.is_demo:
+        return DEMO_TITLE
     if run.product is not None:
         return product_name(run.product)
     submission = run.submission

@@ -15,14 +15,16 @@ from results.models import YCSB, Profile, Run
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
 from webapp.register.http.query_params import given_of
-from webapp.register.http.responses import mark_private, public_page
+from webapp.register.http.responses import mark_private, mark_unlisted, public_page
 from webapp.register.limits.virtual_devices import (
+    DEMO_LABEL,
     VIRTUAL_DEVICE_MARK,
     VIRTUAL_DEVICE_REASON,
     public_virtual_devices_sentence,
 )
 from webapp.register.runs import page as runs_page
 from webapp.register.runs.charts.page import charts_of
+from webapp.register.runs.example import example_view
 from webapp.register.runs.histograms import times_view
 from webapp.register.runs.log_lines import has_lines, log_view
 from webapp.register.runs.page import in_order, life_of, minutes_of
@@ -57,8 +59,10 @@ def find_run(request: HttpRequest, public_id: str) -> Run:
 
 
 def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:
-    """Return the response, marked as private if the run is not public."""
-    return response if is_public(run) else mark_private(response)
+    """Return the response, marked as private if the run is not public, and for search engines if it is an example."""
+    if not is_public(run):
+        return mark_private(response)
+    return mark_unlisted(response) if run.is_demo else response
 
 
 RunView = Callable[Concatenate[HttpRequest, Run, P], HttpResponseBase]
@@ -115,6 +119,7 @@ def _head_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "run": run,
         "title": runs_page.title_of(run),
         "is_public": is_public(run),
+        "demo_label": DEMO_LABEL,
         "link_query": link_query(request, run),
     }
 
@@ -166,6 +171,7 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
             "slice_table": table,
             "times": times_view(run, verdict, limits),
             "side_file": side_file_view(run),
+            "example": example_view(run, limits),
             "virtual_device_mark": VIRTUAL_DEVICE_MARK if run.is_on_no_drive and not run.is_virtual else "",
             "virtual_device_reason": VIRTUAL_DEVICE_REASON,
             "virtual_devices": public_virtual_devices_sentence(run),

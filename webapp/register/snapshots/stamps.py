@@ -17,6 +17,7 @@ from django.db.models import Count, Max, Q
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
+from results.demonstration.examples import MAIN
 from results.models import Certificate, Companion, Event, Product, Profile, Run
 from webapp.register.dumps.store import newest_day
 from webapp.register.syndication.public_addresses import EVERYTHING
@@ -34,7 +35,8 @@ ROWS_STATE = "count(*) || ' ' || bit_xor(hashtextextended(stored::text, 0))"
 STATE_OF_PUBLISHED = f"""
 SELECT
     (SELECT {ROWS_STATE} FROM results_publishedfigure stored),
-    (SELECT {ROWS_STATE} FROM results_publishedclaim stored)
+    (SELECT {ROWS_STATE} FROM results_publishedclaim stored),
+    (SELECT visibility FROM results_run WHERE is_demo AND public_id = %s)
 """  # noqa: S608 - of constants
 
 
@@ -81,9 +83,9 @@ def _written_events() -> dict[tuple[str, str], int]:
 
 
 def _published() -> list[object]:
-    """Return the state of data without runs: published figures and claims, the newest dump, and the month."""
+    """Return the state of data without listed runs: figures, claims, the linked example, the newest dump, the month."""
     with connection.cursor() as cursor:
-        cursor.execute(STATE_OF_PUBLISHED)
+        cursor.execute(STATE_OF_PUBLISHED, [MAIN.run_id])
         return [*cursor.fetchone(), newest_day(), f"{timezone.now():%Y-%m}"]
 
 

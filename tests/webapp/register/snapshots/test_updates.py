@@ -266,3 +266,15 @@ def test_stamps_need_as_many_queries_for_one_run_as_for_fifty(make_published_run
         make_published_run()
     with django_assert_num_queries(6):
         stamps.current_stamps()
+
+
+def test_the_pages_that_link_to_the_example_are_regenerated_when_it_appears_and_leaves(make_log_run):
+    make_log_run()
+    found = [stamps.current_stamps()]
+    example = make_log_run(public_id="demo-loop", is_demo=True, is_virtual=True, product=None)
+    found.append(stamps.current_stamps())
+    Run.objects.filter(pk=example.pk).update(visibility=Visibility.UNREVIEWED)
+    found.append(stamps.current_stamps())
+    first, shown, removed = [each.pop(stamps.EVERYTHING) for each in found]
+    assert (first != shown, shown != removed) == (True, True)
+    assert found[0] == found[1] == found[2]  # no page of a product depends on it

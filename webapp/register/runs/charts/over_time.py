@@ -5,14 +5,16 @@ of them, and the rate is given as minimum and maximum: one bad minute of a week 
 (results/rules/reduction.py).
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from results.access.intervals import histogram_slices, intervals, minutes_of
 from results.models import Histogram, Run
 from results.rules.reduction import place_of_greatest, place_of_least, spans
+from webapp.register.runs.charts.telemetry import READS, Intervals
 from webapp.register.runs.slices import ReadLimit, span_of
 from webapp.templatetags import units
 
@@ -54,6 +56,7 @@ def pieces_of(run: Run, histogram: Histogram) -> list[Counted]:
 SCHEMA = "drivecert.over-time/1"
 COLUMNS_MAX = 288  # of a day, 5 minutes each
 SHARE_DIGITS = 3
+RATE_DIGITS = 9  # rates of millions stay exact to a hundredth, so that charts and tables agree
 RATE_DIGITS_MAX = 15  # no device has a higher rate, and JSON readers have no larger exact numbers
 # Names of the requested read rate in log headers. It includes the reads that update-pct adds.
 REQUESTED_RATE_NAMES = ("internal-read-reqs-per-sec", "internal read requests per sec")
@@ -85,6 +88,25 @@ def over_time(run: Run, histogram: Histogram) -> OverTime:
     used = {bucket for piece in pieces for bucket, count in enumerate(piece.counts or []) if count}
     buckets = range(min(used), max(used) + 1) if used else range(0)
     return OverTime(pieces, buckets, list(_columns(pieces, buckets)))
+
+
+def with_interval_rates(data: OverTime, intervals: Intervals) -> OverTime:
+    """Return the columns with the least and the greatest rate of the side file's intervals in them.
+
+    A minute hides a second without reads; an interval is usually a second.
+    """
+    rates = [(end, rate) for end, rate in zip(intervals.ends, intervals.values(READS), strict=True) if rate is not None]
+    ends = [end for end, _ in rates]
+    return replace(data, columns=[_with_rates(column, ends, rates) for column in data.columns])
+
+
+def _with_rates(column: Column, ends: Sequence[float], rates: Sequence[tuple[float, float]]) -> Column:
+    """Return a column with the extremes of the intervals that end within it; ends are ascending."""
+    within = rates[bisect_right(ends, column.start_s) : bisect_right(ends, column.end_s)]
+    if column.least_per_s is None or column.greatest_per_s is None or not within:
+        return column
+    known = [column.least_per_s, column.greatest_per_s, *(rate for _, rate in within)]
+    return replace(column, least_per_s=min(known), greatest_per_s=max(known))
 
 
 def _columns(pieces: Sequence[Counted], buckets: range) -> Iterator[Column]:
@@ -138,8 +160,8 @@ def as_document(run: Run, histogram: Histogram, data: OverTime, limits: Sequence
         "columns": [[column.start_s, column.end_s] for column in data.columns],
         "buckets": [_bucket(histogram, bucket) for bucket in data.buckets],
         "shares": [[_rounded(column.shares[place]) for column in data.columns] for place in range(len(data.buckets))],
-        "least_per_s": [_rounded(column.least_per_s, 6) for column in data.columns],
-        "greatest_per_s": [_rounded(column.greatest_per_s, 6) for column in data.columns],
+        "least_per_s": [_rounded(column.least_per_s, RATE_DIGITS) for column in data.columns],
+        "greatest_per_s": [_rounded(column.greatest_per_s, RATE_DIGITS) for column in data.columns],
         "asked_per_s": None if requested is None else float(requested),
         "edges": [
             {
@@ -166,7 +188,7 @@ def csv_lines(histogram: Histogram, data: OverTime) -> tuple[list[str], list[lis
     names = [f"largest_pct_from_{span_of(histogram, bucket)[0]}us" for bucket in data.buckets]
     header = ["start_s", "end_s", "least_reads_per_s", "greatest_reads_per_s", *names]
     values = (
-        [each.start_s, each.end_s, _rounded(each.least_per_s, 6), _rounded(each.greatest_per_s, 6)]
+        [each.start_s, each.end_s, _rounded(each.least_per_s, RATE_DIGITS), _rounded(each.greatest_per_s, RATE_DIGITS)]
         + [_rounded(share) for share in each.shares]
         for each in data.columns
     )
@@ -181,5 +203,5 @@ def rate_lines(pieces: Iterable[Counted]) -> tuple[list[str], list[list[Any]]]:
 def _rate_line(piece: Counted) -> list[Any]:
     if piece.counts is None:
         return [piece.start_s, piece.end_s, None, None]
-    rate = _rounded(piece.ops_count / (piece.end_s - piece.start_s), 6)
+    rate = _rounded(piece.ops_count / (piece.end_s - piece.start_s), RATE_DIGITS)
     return [piece.start_s, piece.end_s, piece.ops_count, str(rate)]

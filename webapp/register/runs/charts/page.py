@@ -1,15 +1,25 @@
-"""Charts of the run page: the slice chart with its data, and the addresses and captions of all charts."""
+"""Charts of the run page: the data of the slice chart, and the pictures and captions of all charts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, islice
 from typing import Any
 
-from results.access.intervals import HistogramSlice
+from results.access.intervals import HistogramSlice, SeriesDamagedError, each_slice
 from results.access.withholding import is_withheld
 from results.models import Run
-from results.rules.act.limits import is_count_within, over_count
+from results.rules.act.limits import act_share_pct, is_count_within, over_count
 from results.rules.reduction import spans
-from webapp.register.runs.charts.over_time import COLUMNS_MAX, has_minutes, requested_reads_per_s
+from webapp.register.runs.charts.bands import rate_drawing, telemetry_drawings
+from webapp.register.runs.charts.distribution import distribution, heat_map
+from webapp.register.runs.charts.over_time import (
+    COLUMNS_MAX,
+    has_minutes,
+    over_time,
+    requested_reads_per_s,
+    with_interval_rates,
+)
+from webapp.register.runs.charts.slice_bars import slice_drawing
+from webapp.register.runs.charts.telemetry import Intervals, inline_intervals, reduced
 from webapp.register.runs.histograms import bucket_rows
 from webapp.register.runs.slices import ReadLimit, SliceTable
 from webapp.templatetags import units
@@ -54,9 +64,15 @@ def _worst(slices: Sequence[HistogramSlice], limit: ReadLimit) -> Bar | None:
     place = max(range(len(counted)), key=shares.__getitem__)
     worst = counted[place]
     is_over = not is_count_within(overs[place], worst.ops_count, limit.limit.limit_pct)
-    drawn = float(f"{shares[place]:.4g}")  # enough digits for a drawing and its tooltip
+    drawn = float(f"{shares[place]:.4g}")  # enough digits for a drawing
     span = f"slice {worst.number:,d}, {units.span(worst.start_s, worst.end_s)}"
-    return {"share_pct": drawn, "span": span, "is_over": is_over}
+    return {"share_pct": drawn, "span": span, "is_over": is_over, "text": _exact_text(overs[place], worst.ops_count)}
+
+
+def _exact_text(over: int, ops_count: int) -> str:
+    """Return a share as the table of slices shows it, with its unit and its counts."""
+    share = units.share(str(act_share_pct(over, ops_count)), over)
+    return f"{share} % ({over:,d} of {ops_count:,d} reads)"
 
 
 def _panel(bars: Sequence[Bar | None], limit: ReadLimit) -> dict[str, Any]:
@@ -67,37 +83,48 @@ def _panel(bars: Sequence[Bar | None], limit: ReadLimit) -> dict[str, Any]:
         "limitText": units.decimal(limit.limit.limit_pct),
         "shares": [bar["share_pct"] if bar else None for bar in bars],
         "spans": [bar["span"] if bar else "" for bar in bars],
+        "texts": [bar["text"] if bar else "no operations" for bar in bars],
         "over": [bar is not None and bar["is_over"] for bar in bars],
     }
 
 
 FEWEST_DRAWN = 2  # slices or minutes: a single one has no course over time
+SLICES_MAX = 20_000  # that a page counts for its picture; "Explore" draws more
 
 
 def charts_of(run: Run, table: SliceTable | None) -> dict[str, Any]:
-    """Return the context of the chart templates; empty for a run without slices."""
+    """Return the context of the chart templates; a run without slices has only the telemetry of its side file."""
+    intervals = inline_intervals(run)
+    telemetry = {"telemetry_charts": [] if intervals is None else telemetry_drawings(reduced(intervals))}
     if table is None or not table.rows:
-        return {}
-    context = _slices(table) | ({} if is_withheld(run) else _over_time(run, table))
-    return context | {"not_drawn": _not_drawn(table, context)}
+        return telemetry
+    context = _slices(run, table) | ({} if is_withheld(run) else _over_time(run, table, intervals))
+    return telemetry | context | {"not_drawn": _not_drawn(table, context)}
 
 
-def _slices(table: SliceTable) -> dict[str, Any]:
+def _slices(run: Run, table: SliceTable) -> dict[str, Any]:
     """Return the panels of slices. A single slice needs no chart, and a panel without any bar is left out."""
     if table.total < FEWEST_DRAWN:
         return {"panels": []}
-    # The page has the data of the slices that it lists. If there are more, the script fetches the chart's data.
-    if table.total > len(table.rows):
-        sentence = "Each bar is the worst of a few adjacent slices."
-        return {"chart": None, "panels": table.limits, "chart_sentence": sentence}
-    chart = slice_chart([row.slice for row in table.rows], len(table.rows), table.limits)
+    if table.total > SLICES_MAX:
+        sentence = (
+            "The run has too many slices for a picture here. Explore draws the worst of each few adjacent slices."
+        )
+        return {"chart": None, "panels": [(limit, "") for limit in table.limits], "chart_sentence": sentence}
+    is_listed = table.total == len(table.rows)
+    own = run.slices.of_histogram(table.histogram.ordinal)
+    slices = [row.slice for row in table.rows] if is_listed else each_slice(own)
+    chart = slice_chart(slices, table.total, table.limits)
     # A panel with any share stays: limits that a reader sets in the browser may turn the share into a bar.
-    drawn = [any(panel["shares"]) for panel in chart["panels"]]
+    # The data of more slices than the page lists is not in the page: the script fetches it with all its panels.
+    drawn = [not is_listed or any(panel["shares"]) for panel in chart["panels"]]
     unseen = [panel["threshold"] for panel, is_seen in zip(chart["panels"], drawn, strict=True) if not is_seen]
     unseen_note = f" Not shown: {' and '.join(unseen)}, because no slice has a slower read." if unseen else ""
+    seen = list(compress(chart["panels"], drawn))
+    pictures = [slice_drawing(chart["middles"], panel) for panel in seen]
     return {
-        "chart": chart | {"panels": list(compress(chart["panels"], drawn))},
-        "panels": list(compress(table.limits, drawn)),
+        "chart": chart | {"panels": seen} if is_listed else None,
+        "panels": list(zip(compress(table.limits, drawn), pictures, strict=True)),
         "unseen": unseen,
         "chart_sentence": chart["sentence"] + unseen_note,
     }
@@ -115,18 +142,50 @@ def _not_drawn(table: SliceTable, context: Mapping[str, Any]) -> str:
     return f"Charts not shown: {'; '.join(parts)}." if parts else ""
 
 
-def _over_time(run: Run, table: SliceTable) -> dict[str, Any]:
-    """Return the context of the charts over time; for a run of one piece only the table of buckets."""
+def _over_time(run: Run, table: SliceTable, intervals: Intervals | None) -> dict[str, Any]:
+    """Return the context of the charts over time; for a run of one piece only the distribution of its reads."""
     count, piece = (run.series.intervals_count, "minute") if has_minutes(run) else (table.total, "slice")
-    buckets = {"piece": piece, "bucket_rows": bucket_rows(table.histogram, table.rows, table.limits)}
+    rows = bucket_rows(table.histogram, table.rows, table.limits)
+    buckets = {
+        "piece": piece,
+        "bucket_rows": rows,
+        "distribution": distribution(table.histogram, rows, table.limits) if rows else "",
+    }
     if count < FEWEST_DRAWN:
         return buckets
     requested = requested_reads_per_s(run)
-    return buckets | {
-        "pieces_sentence": _pieces_sentence(count, piece),
-        "requested_rate": units.decimal(requested),
-        "rate_sentence": "" if requested else "The log does not report the requested read rate.",
+    return (
+        buckets
+        | {
+            "pieces_sentence": _pieces_sentence(count, piece),
+            "requested_rate": units.decimal(requested),
+            "rate_sentence": _rate_sentence(piece, has_intervals=intervals is not None, is_requested=bool(requested)),
+        }
+        | _pictures(run, table, intervals)
+    )
+
+
+def _pictures(run: Run, table: SliceTable, intervals: Intervals | None) -> dict[str, Any]:
+    """Return the heat map and the achieved rate, or why they cannot be drawn."""
+    try:
+        data = over_time(run, table.histogram)
+    except SeriesDamagedError as error:
+        return {"damaged_sentence": f"The minutes of this run cannot be read: {error}."}
+    rates = data if intervals is None else with_interval_rates(data, intervals)
+    return {
+        "heat_map": heat_map(table.histogram, data, table.limits),
+        "rate": rate_drawing(rates.columns, requested_reads_per_s(run)),
     }
+
+
+def _rate_sentence(piece: str, *, has_intervals: bool, is_requested: bool) -> str:
+    unknown = "" if is_requested else "The log does not report the requested read rate. "
+    if has_intervals:
+        return f"{unknown}Each bar reaches from the lowest to the highest rate of the report intervals in it."
+    return (
+        f"{unknown}Each bar reaches from the lowest to the highest rate of the {piece}s in it. A shorter stall shows "
+        "only in the findings."
+    )
 
 
 def _pieces_sentence(count: int, what: str) -> str:

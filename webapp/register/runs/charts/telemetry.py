@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import Any, BinaryIO
 
-from results.evidence.store import open_evidence
-from results.models import Evidence
+from results.access.withholding import has_withheld_file
+from results.evidence.store import EvidenceDamagedError, open_evidence
+from results.models import Evidence, Run
 from results.rules.reduction import place_of_greatest, place_of_least, spans
 
 SCHEMA = "drivecert.telemetry/1"
@@ -22,6 +23,8 @@ LINE_BYTES = 64 * 1024
 INTERVALS_MAX = 200_000
 DISKS_MAX = 64
 INTERVAL = b'"interval"'
+ACHIEVED = "achieved_reads_per_s"  # of an interval; next to its telemetry, not in it
+INLINE_BYTES = 16 * 1024**2  # read while a page waits: 0.25 s
 TOO_LARGE = "The side file is too large for charts. Download it instead."
 
 Record = Mapping[str, Any]
@@ -51,7 +54,7 @@ class Telemetry:
 
 
 class Intervals:
-    """The intervals of a side file as columns of doubles: 72 bytes each, so that INTERVALS_MAX take 15 MB."""
+    """The intervals of a side file as columns of doubles: 80 bytes each, so that INTERVALS_MAX take 16 MB."""
 
     def __init__(self, rows: "Iterable[tuple[float, Sequence[float | None]]]") -> None:
         self.ends = array("d")
@@ -76,6 +79,20 @@ def read_intervals(evidence: Evidence) -> Intervals:
         raise ValueError(TOO_LARGE)
     with open_evidence(evidence) as file:
         return Intervals(_intervals(file))
+
+
+def inline_intervals(run: Run) -> Intervals | None:
+    """Return the intervals of a run's side file for its page.
+
+    None if there is no such file, if it is withheld, damaged, or so large that the page would wait for it.
+    """
+    evidence = run.submission.side_file if run.submission else None
+    if evidence is None or evidence.size_bytes > INLINE_BYTES or has_withheld_file(run):
+        return None
+    try:
+        return read_intervals(evidence)
+    except (EvidenceDamagedError, OSError):
+        return None  # the download of the file reports it
 
 
 def every_line(evidence: Evidence) -> tuple[list[str], Iterator[list[str | None]]]:
@@ -114,7 +131,7 @@ def _intervals(file: BinaryIO) -> Iterator[tuple[float, list[float | None]]]:
         end = _number(record.get("label_s"))
         if end is not None and end > last:  # a clock that stops or goes back adds no column
             last = end
-            telemetry = _mapping(record.get("telemetry"))
+            telemetry = {**_mapping(record.get("telemetry")), ACHIEVED: record.get(ACHIEVED)}
             yield end, [quantity.read(telemetry) for quantity in QUANTITIES]
 
 
@@ -196,7 +213,9 @@ QUANTITIES = (
     Quantity("temperature", "Temperature, warmest disk", "C", _worst_disk("temperature", "celsius")),
     Quantity("power_drive", "Drive power", "W", _power("drive")),
     Quantity("power_package", "Processor power", "W", _power("package")),
+    Quantity("reads", "Achieved reads", "reads/s", lambda telemetry: _number(telemetry.get(ACHIEVED))),
 )
+READS = next(place for place, quantity in enumerate(QUANTITIES) if quantity.code == "reads")
 
 
 def as_document(run_id: str, telemetry: Telemetry) -> dict[str, Any]:

@@ -39,6 +39,8 @@ def _over_time(run: Run, histogram: Histogram, form: str) -> HttpResponse:
     if form == "rates":
         return csv_response(f"{run.public_id}-rates", *time_charts.rate_lines(time_charts.pieces_of(run, histogram)))
     reduced = time_charts.over_time(run, histogram)
+    if (seconds := telemetry_charts.inline_intervals(run)) is not None:
+        reduced = time_charts.with_interval_rates(reduced, seconds)
     if form == "csv":
         return csv_response(f"{run.public_id}-over-time", *time_charts.csv_lines(histogram, reduced))
     return JsonResponse(time_charts.as_document(run, histogram, reduced, _limits(run, histogram)))

@@ -123,6 +123,14 @@ def test_damaged_minutes_are_reported(client, make_log_run):
     assert (response.status_code, "cannot be read" in response.text) == (503, True)
 
 
+def test_the_page_of_damaged_minutes_says_so_and_has_its_other_charts(client, make_log_run):
+    run = make_log_run()
+    Series.objects.create(run=run, interval_s=60, intervals_count=2, encoding="drivecert.series/1", packed=b"no zstd")
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "The minutes of this run cannot be read" in text
+    assert ("drawing slice-bars" in text, "drawing heat-map" in text) == (True, False)
+
+
 def slices_of(run, shares):
     """One slice of a second for each share in percent of reads of 128 ms."""
     return [
@@ -209,7 +217,7 @@ def page_of(client, run):
 
 def test_a_panel_without_shares_is_left_out_and_named(client, make_log_run):
     text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])] * 2))
-    assert text.count('<a href="#slices">The table</a> has the values') == 1
+    assert text.count('class="drawing slice-bars"') == 1
     assert "Not shown: 8 ms and 64 ms, because no slice has a slower read." in text
 
 
@@ -217,6 +225,35 @@ def test_a_panel_of_small_shares_is_shown_under_limits_of_the_reader(client, mak
     slices = [(60_000, [59_000, 999, 0, 0, 1]), (60_000, [60_000])]
     text = page_of(client, make_log_run(slices=slices))
     assert "Not shown: 64 ms, because no slice has a slower read." in text
+
+
+def test_every_chart_of_the_page_is_a_picture_and_none_waits_for_a_script(client, make_log_run):
+    run = make_log_run()
+    Histogram.objects.filter(run=run).update(counts=[23275, 332, 149, 83, 76, 33, 38, 0, 10, 0, 10], ops_count=24006)
+    text = page_of(client, run)
+    kinds = [each.split('"')[0] for each in text.split('<svg class="drawing ')[1:]]
+    assert kinds == ["slice-bars"] * 3 + ["heat-map", "distribution", "rate"]
+    assert "not drawn yet" not in text
+    assert "style=" not in text.split("<main")[1]
+
+
+def test_the_pointer_shows_the_share_of_the_table_with_its_counts(client, make_log_run):
+    run = make_log_run()
+    text = page_of(client, run)
+    assert "<title>slice 2, 10-20 s: 0.33 % (20 of 6,000 reads), over the limit of 0.1 %</title>" in text
+    assert '<span class="over">0.33</span>' in text
+    panel = client.get(f"/runs/{run.public_id}/slice-chart.json").json()["panels"][2]
+    assert panel["texts"][1] == "0.33 % (20 of 6,000 reads)"
+
+
+def test_more_slices_than_the_page_lists_have_a_picture_and_very_many_have_none(client, make_log_run, monkeypatch):
+    monkeypatch.setattr("webapp.register.runs.slices.slice_table.__kwdefaults__", {"shown": 3})
+    run = make_log_run()
+    assert page_of(client, run).count('class="drawing slice-bars"') == 3
+    monkeypatch.setattr("webapp.register.runs.charts.page.SLICES_MAX", 3)
+    text = page_of(client, run)
+    assert "drawing slice-bars" not in text
+    assert "too many slices for a picture here" in text
 
 
 def test_a_run_of_one_slice_has_a_sentence_instead_of_charts(client, make_log_run):

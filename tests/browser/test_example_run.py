@@ -1,0 +1,101 @@
+"""The example run in a real browser: all charts without script and on paper, and Plotly only on request."""
+
+import pytest
+
+from tests.browser.page_checks import DESKTOP, faults_of, print_faults_of
+
+pytestmark = pytest.mark.browser
+
+ADDRESS = "/runs/demo-loop/"
+PICTURES = ".drawing"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def example(site):
+    """The example runs on the site of all browser tests, which the other modules do not have."""
+    done = site.run_command("demo")
+    assert done.returncode == 0, done.stderr
+    yield
+    site.run_command("demo", "--remove")
+
+
+@pytest.fixture
+def library_requests(page):
+    """The requests for the chart library on the page."""
+    requests = []
+    page.on("request", lambda request: requests.append(request.url) if "plotly" in request.url else None)
+    return requests
+
+
+def test_home_leads_to_the_example_and_the_example_says_what_it_is(page):
+    page.goto("/")
+    page.get_by_role("link", name="complete example run").click()
+    page.wait_for_url(f"**{ADDRESS}")
+    assert page.get_by_text("Demonstration: a loop device, not a drive.").first.is_visible()
+    for heading in ("Slow reads", "Where the time went", "Achieved rate", "Load ladder", "Conditions of a certificate"):
+        assert page.get_by_role("heading", name=heading).first.is_visible(), heading
+
+
+def test_every_chart_is_visible_without_script(new_page):
+    page = new_page(java_script_enabled=False, viewport=DESKTOP)
+    page.goto(ADDRESS)
+    pictures = page.locator(PICTURES)
+    assert pictures.count() >= 8
+    assert all(each.is_visible() for each in pictures.all())
+    assert page.get_by_text("not drawn yet").count() == 0
+    assert page.get_by_role("button", name="Explore").count() == 0
+
+
+def test_every_chart_is_printed(page):
+    page.goto(ADDRESS)
+    count = page.locator(PICTURES).count()
+    faults = print_faults_of(page, 700, "auto")
+    assert faults == {}
+    assert sum(each.is_visible() for each in page.locator(PICTURES).all()) == count
+    assert not page.get_by_role("button", name="Explore").first.is_visible()
+
+
+def test_scrolling_loads_no_chart_library_and_explore_does(page, library_requests):
+    page.goto(ADDRESS)
+    page.get_by_role("heading", name="Evidence").scroll_into_view_if_needed()
+    page.wait_for_load_state("networkidle")
+    assert library_requests == []
+    page.get_by_role("button", name="Explore").first.click()
+    page.locator(".js-plotly-plot svg.main-svg").first.wait_for()
+    assert len(library_requests) == 1
+    assert page.locator(".slice-bars").count() == 0
+
+
+def test_an_explored_chart_is_read_with_the_keyboard(page):
+    page.goto(ADDRESS)
+    box = page.locator("[data-explore=rate]")
+    page.get_by_role("button", name="Explore: Achieved rate").press("Enter")
+    box.locator("svg.main-svg").first.wait_for()
+    assert page.evaluate("() => document.activeElement.classList.contains('plot')")
+    page.keyboard.press("ArrowRight")
+    assert "reads a second" in box.locator(".plot").evaluate("plot => plot.nextElementSibling.textContent")
+
+
+def test_telemetry_is_explored_with_its_tables(page):
+    page.goto(ADDRESS)
+    before = page.locator("[data-explore=telemetry] figure").count()
+    page.get_by_role("button", name="Explore: Host telemetry over the run").click()
+    page.locator("[data-explore=telemetry] svg.main-svg").first.wait_for()
+    assert page.locator("[data-explore=telemetry] details").count() == before
+
+
+def test_a_limit_of_the_reader_moves_the_line_and_the_strong_bars(page):
+    page.goto(ADDRESS)
+    panel = page.locator(".slice-bars").first
+    bars = panel.locator("rect").count()
+    page.get_by_label("Percent over 1").first.fill("0")
+    assert panel.locator("rect.over").count() == bars
+    assert panel.get_attribute("aria-label").endswith("limit 0 %")
+    page.get_by_label("Percent over 1").first.fill("100")
+    assert panel.locator("rect.over").count() == 0
+    assert panel.locator(".limit-text").text_content() == "limit 100 %"
+
+
+def test_the_page_fits_every_width_and_breaks_no_rule(page):
+    page.goto(ADDRESS)
+    assert faults_of(page, fits=(320, 390, 1280), accessible=(320, 1280)) == {}

@@ -1,0 +1,114 @@
+"""Rate and telemetry over a run: every point reaches from its minimum to its maximum."""
+
+import json
+import re
+from decimal import Decimal
+
+import pytest
+
+from results.models import Evidence
+from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
+from webapp.register.runs.charts import telemetry as telemetry_charts
+from webapp.register.runs.charts.bands import rate_drawing, telemetry_drawings
+from webapp.register.runs.charts.over_time import Column, OverTime, with_interval_rates
+from webapp.register.runs.charts.telemetry import QUANTITIES, READS, Intervals, reduced
+
+__all__ = ["make_run"]
+
+
+def column(start_s, least, greatest, length=60):
+    return Column(start_s, start_s + length, [], least, greatest)
+
+
+def intervals(*rates, first_s=1.0):
+    rows = ((first_s + place, _row(rate)) for place, rate in enumerate(rates))
+    return Intervals(rows)
+
+
+def _row(rate):
+    row = [None] * len(QUANTITIES)
+    row[READS] = rate
+    return row
+
+
+def bars_of(picture):
+    return [float(height) for height in re.findall(r'class="band"[^>]*height="([\d.]+)"', picture)]
+
+
+def test_a_second_without_reads_is_visible_in_a_minute_at_the_requested_rate():
+    data = OverTime([], range(0), [column(0, 1000.0, 1000.0), column(60, 1000.0, 1000.0)])
+    seconds = [1000.0] * 120
+    seconds[70], seconds[71] = 0.0, 1120.0
+    first, second = with_interval_rates(data, intervals(*seconds)).columns
+    assert (first.least_per_s, first.greatest_per_s) == (1000.0, 1000.0)
+    assert (second.least_per_s, second.greatest_per_s) == (0.0, 1120.0)
+    flat, stalled = bars_of(rate_drawing([first, second], Decimal(1000)))
+    assert (flat, stalled > 90) == (0, True)
+
+
+@pytest.mark.parametrize(("first_s", "least"), [(1.0, 7.0), (0.5, 7.0), (61.0, 100.0)])
+def test_an_interval_counts_in_the_column_in_which_it_ends(first_s, least):
+    data = OverTime([], range(0), [column(0, 100.0, 100.0)])
+    (only,) = with_interval_rates(data, intervals(7.0, first_s=first_s)).columns
+    assert only.least_per_s == least
+
+
+def test_an_unknown_column_stays_unknown():
+    data = OverTime([], range(0), [column(0, None, None)])
+    assert with_interval_rates(data, intervals(5.0)).columns == data.columns
+
+
+def test_the_axis_of_a_sustained_rate_shows_the_last_percent():
+    picture = rate_drawing([column(0, 1000.0, 1000.0), column(60, 1000.0, 1001.0)], Decimal(1000))
+    assert re.findall(r">(\d+) %<", picture) == ["98", "99", "100", "101"]
+
+
+def test_a_rate_without_a_request_is_drawn_from_zero():
+    picture = rate_drawing([column(0, 900.0, 1000.0), column(60, 950.0, 1000.0)], None)
+    assert 'aria-label="Achieved rate of reads per second"' in picture
+    assert ">0<" in picture
+    assert 'class="limit"' not in picture
+
+
+def test_the_pointer_shows_exact_rates_with_their_unit():
+    picture = rate_drawing([column(0, 41_998.4, 42_012.0), column(60, 42_012.0, 42_012.0)], Decimal(42_012))
+    assert "41,998.4 to 42,012 reads/s, 100 % of the requested rate" in picture
+    assert "60-120\N{NO-BREAK SPACE}s: 42,012 reads/s, 100 % of the requested rate" in picture
+
+
+def test_each_reported_quantity_has_a_picture_with_its_unit():
+    drawn = telemetry_drawings(reduced(intervals(10.0, 30.0)))
+    assert [quantity.label for quantity, _ in drawn] == ["Achieved reads"]
+    assert "1 to 2 s: 30 reads/s" in drawn[0][1]
+
+
+def test_telemetry_without_intervals_has_no_picture():
+    assert telemetry_drawings(reduced(intervals())) == []
+
+
+@pytest.mark.django_db
+def test_the_page_draws_rate_and_telemetry_of_the_side_file_on_the_server(client, make_run):
+    seconds = [json.loads(interval(second)) | {"achieved_reads_per_s": "600.0"} for second in range(1, 41)]
+    seconds[24]["achieved_reads_per_s"] = "12.5"
+    run = make_run(*map(json.dumps, seconds))
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "12.5 to 600 reads/s, 2.1 to 100 % of the requested rate" in text
+    assert 'aria-label="Processors busy, %"' in text
+    document = client.get(f"/runs/{run.public_id}/over-time.json").json()
+    assert min(document["least_per_s"]) == 12.5
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("hidden", ["large", "withheld", "missing"])
+def test_a_side_file_that_a_page_cannot_read_leaves_the_minutes(client, make_run, monkeypatch, hidden):
+    run = make_run(json.dumps(json.loads(interval(1)) | {"achieved_reads_per_s": "1.0"}))
+    if hidden == "large":
+        monkeypatch.setattr(telemetry_charts, "INLINE_BYTES", 10)
+    elif hidden == "withheld":
+        Evidence.objects.filter(filename="side.jsonl").update(sequestered=True)
+    else:
+        Evidence.objects.filter(filename="side.jsonl").update(sha256="0" * 64)
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert 'aria-label="Achieved rate of reads, % of the requested rate"' in text
+    assert 'aria-label="Processors busy, %"' not in text
+    assert "A shorter stall shows only in the findings." in text
