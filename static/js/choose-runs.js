@@ -35,6 +35,7 @@ if (bar) {
   document.addEventListener('change', ({target}) => {
     if (target.matches?.('input[name=run]') && target.form === bar) take(target);
   });
+  document.addEventListener('answers-replaced', tickAgain); // live-form.js has redrawn the rows
   part('none').addEventListener('click', () => {
     chosen.clear();
     tickAgain();

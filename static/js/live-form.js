@@ -14,6 +14,7 @@ async function update(form, signal) {
   const response = await fetch(address, {signal, headers: {Accept: 'text/html'}});
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const places = [...document.querySelectorAll(form.dataset.answers)];
+  const carrying = carryingOutside(page, form); // these links contain the limits; those of the answers are replaced with them
   showWrong(form, page);
   if (!response.ok) {
     const first = document.querySelector(form.dataset.answers.split(',')[0]);
@@ -22,10 +23,14 @@ async function update(form, signal) {
     return;
   }
   replaceWithFocus(() => places.forEach(place => place.replaceChildren(...page.getElementById(place.id).childNodes)));
-  const carrying = page.querySelectorAll('a[data-carries]'); // these links contain the limits
-  document.querySelectorAll('a[data-carries]').forEach((link, place) => link.setAttribute('href', carrying[place].getAttribute('href')));
+  carryingOutside(document, form).forEach((link, place) => link.setAttribute('href', carrying[place].getAttribute('href')));
   addToHistory(form, address);
+  document.dispatchEvent(new Event('answers-replaced'));
 }
+
+// Return the links outside the answers that limits go along by: two pages of one address have the same ones in the same order.
+const carryingOutside = (root, form) =>
+  [...root.querySelectorAll('a[data-carries]')].filter(link => !link.closest(form.dataset.answers));
 
 // Mark only the fields that the response marks as wrong.
 function showWrong(form, page) {

@@ -77,9 +77,9 @@ function markAll(root, limits) {
   }
 }
 
-/** Update marks, address and sentence while the reader types, on a page whose shares are all in its rows. */
+/** Update marks, address and sentence while the reader types. On a product's page the server's answer follows a moment later. */
 function improve(form) {
-  if (form.dataset.answers) return; // updated by live-form.js
+  if (form.dataset.answers && form.dataset.marksFirst === undefined) return; // updated by live-form.js alone
   const apply = () => {
     const {limits, wrong} = readLimits(form);
     if (wrong.length) return;
@@ -90,7 +90,7 @@ function improve(form) {
     history.replaceState(null, '', `${location.pathname}${query.size ? `?${query}` : ''}${location.hash}`);
     document.querySelectorAll('[data-profile-limits]').forEach(line => { line.hidden = !limitParameters(form).length; });
     carryLimits(form);
-    const rows = [...document.querySelectorAll('tr:has([data-share])')];
+    const rows = [...document.querySelectorAll('table:not(.mini) tr:has([data-share])')];
     const within = rows.filter(row => !row.querySelector('.over')).length;
     for (const line of form.querySelectorAll('[data-changes]')) {
       line.textContent = `${within} of ${rows.length} rows have no share over these limits.`;

@@ -12,7 +12,7 @@ from webapp.register.fleet import views as fleet_views
 from webapp.register.home import views as home_views
 from webapp.register.news import views as news_views
 from webapp.register.nines import views as nines_views
-from webapp.register.products import views as products_views
+from webapp.register.product_pages import views as product_views
 from webapp.register.runs import downloads
 from webapp.register.runs import views as runs_views
 from webapp.register.runs.charts import views as charts_views
@@ -45,7 +45,7 @@ urlpatterns: list[URLPattern] = [
     path("drives/rows.json", drives_views.data, name="drives-data"),
     path("drives/<str:category>/", drives_views.category, name="category"),
     path("compare/", compare, name="compare"),
-    path("drive/<slug:slug>/", products_views.product, name="product"),
+    path("drive/<slug:slug>/", product_views.product, name="product"),
     path("search/", drives_views.search_drives, name="search"),
     path("certificates/<str:public_id>/", certificates_views.certificate, name="certificate"),
     path("runs/<str:public_id>/", runs_views.detail, name="run-detail"),

@@ -14,8 +14,8 @@ class TableReader(HTMLParser):
     def handle_starttag(self, tag, attributes):
         if tag == "table":
             self._table = dict(attributes).get("class") or ""
-        if "ladder" in self._table or "below-table" in self._table:
-            return  # the same runs in another order, or figures below the table
+        if "mini" in self._table or "below-table" in self._table:
+            return  # the answer above the runs of a drive, or figures below the table
         if tag == "tr":
             self.rows.append([])
             self.classes.append(dict(attributes).get("class") or "")

@@ -1,1 +1,1 @@
-"""The tables of drives: filters, order, columns and limits. webapp/register/products has the page of one product."""
+"""The tables of drives: filters, order, columns and limits. webapp/register/product_pages has that of one product."""

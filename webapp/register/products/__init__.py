@@ -1,4 +1,1 @@
-"""Product pages: facts, runs, load ladder and certificates. Names and part numbers that identify a product.
-
-The load ladder shows the results of one product by load. runners/campaigns decides which load is tested next.
-"""
+"""Names and part numbers that identify a product. webapp/register/product_pages has the page of one product."""

@@ -41,6 +41,7 @@ from webapp.register.runs.verdict import (
 )
 from webapp.register.runs.ycsb import ycsb_view
 from webapp.register.tables import categories
+from webapp.register.tables.endurance_gap import gap_of
 from webapp.register.tables.marks import run_tier_mark
 from webapp.register.tables.sentences import published_sentence
 
@@ -108,6 +109,7 @@ def page_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "tier": run_tier_mark(run),
         "setup": runs_page.setup_pairs(run),
         "product_pairs": runs_page.product_pairs(run),
+        "gap": None if run.workload == YCSB else gap_of(run),
         "missing": runs_page.missing_facts(run),
     }
 

@@ -19,8 +19,12 @@ from django.utils import timezone
 
 from results.demonstration.examples import MAIN
 from results.models import Certificate, Companion, Event, Product, Profile, Run
+from webapp.register.drives.store.column_store import current_store
 from webapp.register.dumps.store import newest_day
-from webapp.register.syndication.public_addresses import EVERYTHING
+from webapp.register.limits.profile import current_limits
+from webapp.register.limits.reader_limits import read_limits
+from webapp.register.product_pages.comparable import category_digests
+from webapp.register.syndication.public_addresses import EVERYTHING, page_group
 
 SOURCES = ("webapp", "results", "static")
 # Category, vendor and model. The products of one model are its capacities, and their pages link to each other.
@@ -41,7 +45,11 @@ SELECT
 
 
 def current_stamps() -> dict[str, str]:
-    """Return the stamp of every public product by slug, and one for all of them, in a fixed number of queries."""
+    """Return the stamp of every group of pages, in a fixed number of queries.
+
+    The groups are every public product by slug, the own page of each product, which shows comparable products as well,
+    and all products together.
+    """
     parts: dict[Model, list[object]] = defaultdict(list)
     model_of: dict[str, Model] = {}
     events = _written_events()
@@ -60,7 +68,9 @@ def current_stamps() -> dict[str, str]:
     stated += [settings.OPERATOR_NAME, settings.OPERATOR_PLACE, settings.OPERATOR_CONTACT]
     shared = [Profile.objects.aggregate(newest=Max("pk"))["newest"], *stated, release()]
     stamps = {slug: _short([*shared, slug, *parts[model]]) for slug, model in model_of.items()}
-    return stamps | {EVERYTHING: _short([*shared, *_published(), *sorted(stamps.items())])}
+    compared = category_digests(current_store(), read_limits({}, current_limits()))
+    pages = {page_group(slug): _short([stamp, compared[model_of[slug][0]]]) for slug, stamp in stamps.items()}
+    return stamps | pages | {EVERYTHING: _short([*shared, *_published(), *sorted(stamps.items())])}
 
 
 def slugs_of_model(slugs: Iterable[str]) -> set[str]:

@@ -18,7 +18,7 @@ from webapp.register.snapshots import store
 from webapp.register.snapshots.rendering import NotPublicError, render
 from webapp.register.snapshots.stamps import current_stamps, slugs_of_model
 from webapp.register.snapshots.store import Entry, Snapshot, Writer
-from webapp.register.syndication.public_addresses import EVERYTHING, PublicAddress, public_addresses
+from webapp.register.syndication.public_addresses import EVERYTHING, PublicAddress, page_group, public_addresses
 
 logger = logging.getLogger(__name__)
 
@@ -127,4 +127,5 @@ def _purge_subject(subject_type: str, public_id: str) -> None:
         return
     model: type[Run | Certificate] = Run if subject_type == "run" else Certificate
     slugs = model.objects.filter(public_id=public_id).values_list("product__slug", flat=True)
-    store.purge(directory, [EVERYTHING, *slugs_of_model(slug for slug in slugs if slug)])
+    purged = slugs_of_model(slug for slug in slugs if slug)
+    store.purge(directory, [EVERYTHING, *purged, *map(page_group, purged)])

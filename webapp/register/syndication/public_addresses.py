@@ -28,7 +28,7 @@ Arguments = tuple[tuple[str, ...], str]  # arguments of a URL pattern, and the g
 
 @dataclass(frozen=True)
 class PublicAddress:
-    """A path with an optional query; `group` is the slug of its product, or EVERYTHING."""
+    """A path with an optional query; `group` is the slug of its product, its `page_group`, or EVERYTHING."""
 
     path: str
     group: str
@@ -37,6 +37,15 @@ class PublicAddress:
     def is_page(self) -> bool:
         """Return whether it is a page for readers, as the sitemap lists them, not a file."""
         return self.path.endswith("/")
+
+
+def page_group(slug: str) -> str:
+    """Return the group of a product's own page, which also shows comparable products. A slug has no slash.
+
+    >>> page_group("intel-p4610-1600gb")
+    'intel-p4610-1600gb/'
+    """
+    return f"{slug}/"
 
 
 LISTS = frozenset({"category", "historical", "product"})  # pages that offer their rows as files, in FORMS
@@ -77,7 +86,7 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
         "category-feed": of_categories,
         "certificate": [((name,), slug) for name, slug in certificates.values_list("public_id", "product__slug")],
         "news-month": _of_everything(month.code for month in summary_months()),
-        "product": of_products,
+        "product": [((slug,), page_group(slug)) for slug, _ in products],
         "product-badge": of_products,
         "product-feed": of_products,
         "product-picture": of_products,

@@ -200,6 +200,9 @@ DEVICES = value_column(
 DEVICE_SPEED = value_column(
     "device_tps", "One device", "computed", whole_device_tps, units.count, "tps, computed", "size", falls_first=True
 )
+LOAD = value_column(
+    "nx_load", "Load", "number", attrgetter("nx_load"), units.nx, "of each device", "size", falls_first=True
+)
 OVER_256US = share_column(256, "Over 256 us", group="fast")
 OVER_512US = share_column(512, "Over 512 us", group="fast")
 OVER_1MS = share_column(1_000, "Over 1 ms")

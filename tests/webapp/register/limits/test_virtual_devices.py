@@ -164,19 +164,28 @@ def test_a_comparison_of_drives_uses_it_only_if_there_is_no_other_run(
     assert compared() == [alike.public_id, other.public_id]
 
 
-def test_its_rung_of_the_ladder_is_marked(client, memory, make_log_run):
-    run = memory()
-    mark = ' <span class="sub">measured with a virtual device</span></th>'
-    assert f"{run.public_id}</a>{mark}" in client.get(f"/drive/{run.product.slug}/").text
-    assert mark not in client.get(f"/drive/{make_log_run().product.slug}/").text
+def test_it_is_on_no_load_ladder(client, memory, make_log_run):
+    run = memory(nx_load=1)
+    make_log_run(product=run.product, nx_load=2)
+    assert 'id="ladder"' not in client.get(f"/drive/{run.product.slug}/").text
+    make_log_run(product=run.product, nx_load=3)
+    text = client.get(f"/drive/{run.product.slug}/").text
+    assert 'id="ladder"' in text
+    assert f"; run {run.public_id}" not in text
 
 
-def test_the_line_of_the_ladder_does_not_join_it(client, memory, make_log_run):
-    product = memory(nx_load=1).product
-    make_log_run(product=product, nx_load=2)
-    assert "data-ladder" not in client.get(f"/drive/{product.slug}/").text
-    make_log_run(product=product, nx_load=3)
-    assert "data-ladder" in client.get(f"/drive/{product.slug}/").text
+def test_it_does_not_represent_its_drive(client, memory, make_log_run):
+    run = memory(document=PASSES, tps=900)
+    answer = "All results were measured with a virtual device, so they say nothing about this drive."
+    assert client.get(f"/drive/{run.product.slug}/").context["answer"] == answer
+    make_log_run(product=run.product, document=PASSES, tps=100)
+    assert client.get(f"/drive/{run.product.slug}/").context["headline"].speed == "100"
+
+
+def test_its_page_shows_no_endurance_gap(client, memory, make_log_run, make_product):
+    product = make_product(endurance_dwpd=3)
+    assert client.get(f"/runs/{memory(product=product, device_count=1).public_id}/").context["gap"] is None
+    assert client.get(f"/runs/{make_log_run(product=product, device_count=1).public_id}/").context["gap"] is not None
 
 
 def test_the_fleet_check_counts_only_runs_on_drives(client, memory, make_product, make_log_run):

@@ -1,6 +1,5 @@
-"""The sections of a product's page next to its runs: chart, limits, capacities, history and selection."""
+"""The sections of a product's page next to its runs: ladder, limits, capacities, history and selection."""
 
-import json
 from decimal import Decimal
 
 import pytest
@@ -28,18 +27,34 @@ def make_rung(make_published_run, product):
     return make
 
 
-def chart_of(response):
-    parts = response.text.split('id="ladder-steady-as-published" type="application/json">')
-    return json.loads(parts[1].split("</script>")[0]) if len(parts) > 1 else None
+def ladders_of(client, product):
+    return client.get(f"/drive/{product.slug}/").context["ladders"]
 
 
 def test_the_ladder_has_a_line_for_each_number_of_devices(client, product, make_rung):
     for load, share, devices in ((30, "1.20", 1), (60, "5.50", 1), (30, "2.00", 4)):
         make_rung(load, share, devices)
-    panel = chart_of(client.get(f"/drive/{product.slug}/"))["panels"][0]
-    assert [line["name"] for line in panel["lines"]] == ["1 device", "4 devices"]
-    assert (panel["lines"][0]["loads"], panel["lines"][0]["shares"]) == ([30.0, 60.0], [1.2, 5.5])
-    assert panel["lines"][0]["over"] == [False, True]
+    (ladder,) = ladders_of(client, product)
+    one, four = ladder["panels"][0]["lines"]
+    assert ladder["names"] == [one.name, four.name] == ["1 device", "4 devices"]
+    assert [(rung.load, rung.share_pct, rung.is_over) for rung in one.rungs] == [(30.0, 1.2, False), (60.0, 5.5, True)]
+
+
+def test_each_mark_of_the_ladder_is_a_link_with_the_figures_of_its_run(client, product, make_rung):
+    make_rung(30)
+    over = make_rung(60, "5.50")
+    text = client.get(f"/drive/{product.slug}/").text.split('id="ladder"')[1]
+    label = f"60x, 1 device: 5.50 %, over the limit; run {over.public_id}"
+    assert f'<a class="mark over" href="/runs/{over.public_id}/" tabindex="-1"' in text
+    assert f'aria-label="{label}"><title>{label}</title><use href="#mark-square-1"' in text
+
+
+def test_ladders_of_two_statistics_are_separate(client, product, make_rung, make_log_run):
+    for load in (30, 60):
+        make_rung(load)
+        make_log_run(product=product, nx_load=load)
+    titles = [ladder["title"] for ladder in ladders_of(client, product)]
+    assert titles == ["As published", "From stored logs"]
 
 
 def test_notes_on_the_figures_are_folded_but_the_caution_about_instances_is_not(
@@ -56,13 +71,23 @@ def test_notes_on_the_figures_are_folded_but_the_caution_about_instances_is_not(
 
 def test_one_load_does_not_make_a_curve(client, product, make_rung):
     make_rung(30)
-    assert chart_of(client.get(f"/drive/{product.slug}/")) is None
+    make_rung(30, devices=4)
+    assert ladders_of(client, product) == []
+
+
+def test_the_page_says_why_it_has_no_ladder(client, product, make_rung):
+    first = make_rung(30)
+    assert "Only one load is published, so there is no load ladder yet." in client.get(f"/drive/{product.slug}/").text
+    make_rung(30)
+    assert "fewer than two loads are known" in client.get(f"/drive/{first.product.slug}/").text
+    make_rung(60)
+    assert "no load ladder" not in client.get(f"/drive/{product.slug}/").text
 
 
 def test_a_withdrawn_run_is_on_no_ladder(client, product, make_rung):
     make_rung(30)
     make_rung(60, visibility=Visibility.WITHDRAWN)
-    assert chart_of(client.get(f"/drive/{product.slug}/")) is None
+    assert ladders_of(client, product) == []
 
 
 def test_limits_of_the_reader_change_marks_and_sentence_and_stay_in_the_address(client, product, make_rung):
@@ -118,7 +143,7 @@ def test_the_history_of_an_unreviewed_run_is_not_shown(client, product, make_run
 def test_runs_can_be_selected_for_comparison(client, product, make_rung):
     first, second = make_rung(30), make_rung(60)
     text = client.get(f"/drive/{product.slug}/").text
-    assert '<form action="/compare/" method="get">' in text
+    assert '<form class="chosen" id="compare-runs" action="/compare/"' in text
     for run in (first, second):
         assert f'<input type="checkbox" name="run" value="{run.public_id}"' in text
 

@@ -1,6 +1,6 @@
-"""Sections of a product page: capacities of the model, certificates and attempts, and the history."""
+"""Sections of a product page: certificates and attempts, and the history."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 from django.db.models import Q
@@ -8,39 +8,9 @@ from django.db.models import Q
 from results.access.withholding import missing_sentences, visible_events
 from results.certification.certificates import attempts
 from results.history import event_label, for_everyone
-from results.models import Certificate, Event, Product, Run
-from results.rules.act.limits import Limit
+from results.models import Certificate, Event, Product
 from webapp.register.runs.page import public_line
-from webapp.register.tables.columns import ranked_tps
-from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units
-
-
-def capacities_of(product: Product, limits: Sequence[Limit], *, is_own: bool = False) -> list[dict[str, Any]]:
-    """Return the capacities of a product's model by size, including its own; empty if there is only one.
-
-    `is_own`: the limits are a reader's own.
-    """
-    if product.capacity_gb is None:
-        return []
-    same = Product.objects.public().filter(category=product.category, vendor=product.vendor, model=product.model)
-    sizes = list(same.filter(capacity_gb__isnull=False).order_by("capacity_gb", "part_number"))
-    if len(sizes) < 2:
-        return []
-    runs = Run.objects.listed().rated().on_drives().filter(product__in=sizes)
-    within = runs.within(limits, is_own=is_own).select_related("product")
-    fastest: dict[int | None, Run] = {}
-    for run in sorted(within, key=ranked_tps, reverse=True):
-        fastest.setdefault(run.product_id, run)
-    return [_capacity(each, fastest.get(each.pk), is_this=each.pk == product.pk) for each in sizes]
-
-
-def _capacity(product: Product, fastest: Run | None, *, is_this: bool) -> dict[str, Any]:
-    """Return one capacity of a model: its fastest run within the limits, and how that run was measured."""
-    speed, how = (units.decimal(fastest.tps), HOW[fastest.statistic]) if fastest else ("", "")  # type: ignore[index]
-    if fastest and (fastest.device_count or 1) > 1:
-        how += f", {fastest.device_count} devices together"
-    return {"product": product, "is_this": is_this, "speed": speed, "how": how}
 
 
 def certificates_of(product: Product) -> list[dict[str, Any]]:

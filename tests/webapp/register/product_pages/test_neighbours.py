@@ -1,0 +1,124 @@
+"""Better and similar drives on a product's page, and the capacities of its model."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+
+
+def names(rows):
+    return [row.name.replace("\N{NO-BREAK SPACE}", " ") for row in rows]
+
+
+def test_better_drives_are_faster_or_slower_to_be_slow_and_never_worse_in_one(make_ranked, context_of):
+    this = make_ranked(400_000, "2.00", model="EX")
+    make_ranked(500_000, "2.00", model="Faster")
+    make_ranked(400_000, "1.99", model="Calmer")
+    make_ranked(500_000, "2.01", model="Mixed", capacity_gb=1600)
+    make_ranked(400_000, "2.00", model="Equal", capacity_gb=1600)
+    found = context_of(this)["neighbours"]
+    assert names(found.better) == ["Exemplar Faster 3.2 TB", "Exemplar Calmer 3.2 TB"]
+    assert found.better_sentence == "2 drives are at least as fast with as few slow reads."
+    assert names(found.similar) == ["Exemplar Equal 1.6 TB", "Exemplar Mixed 1.6 TB"]
+
+
+def test_drives_that_sustain_a_higher_speed_are_listed_apart(make_ranked, context_of):
+    this = make_ranked(400_000, model="EX")
+    make_ranked(300_000, model="Large", capacity_gb=6400)
+    make_ranked(300_000, model="Small", capacity_gb=3200)
+    found = context_of(this)["neighbours"]
+    assert names(found.enduring) == ["Exemplar Large 6.4 TB"]
+    assert found.better_sentence == (
+        "No comparable drive is as fast with as few slow reads. 1 other sustains a higher speed."
+    )
+    assert names(found.similar) == ["Exemplar Small 3.2 TB"]
+
+
+def test_better_drives_come_from_all_categories_of_drives_and_name_theirs(make_ranked, context_of):
+    this = make_ranked(400_000)
+    make_ranked(500_000, "0.00", category="nvme-3dxpoint", model="XP")
+    make_ranked(900_000, "0.00", category="cloud", capacity_gb=None, run={"device_count": 1})
+    make_ranked(900_000, "0.00", historical=True)
+    found = context_of(this)["neighbours"]
+    assert [(row.name.split()[1], row.kind) for row in found.better] == [("XP", "NVMe 3D XPoint")]
+    assert found.similar == []
+
+
+def test_results_of_other_groups_and_over_the_limits_are_never_better(make_ranked, context_of):
+    this = make_ranked(400_000)
+    make_ranked(900_000, "0.00", run={"tool_version": "5.3"})
+    make_ranked(900_000, "0.00", run={"compress_pct": 50})
+    make_ranked(900_000, "6.00")
+    assert context_of(this)["neighbours"] is None
+
+
+def test_other_capacities_of_the_model_are_only_in_its_own_table(make_ranked, context_of):
+    this = make_ranked(400_000, model="EX4")
+    make_ranked(500_000, model="EX4", capacity_gb=6400)
+    make_ranked(300_000, model="EX5")
+    context = context_of(this)
+    shown, slugs = context["neighbours"], [each["product"].slug for each in context["capacities"]]
+    assert (names(shown.better), names(shown.similar)) == ([], ["Exemplar EX5 3.2 TB"])
+    assert [each["speed"] for each in context["capacities"]] == ["400,000", "500,000"]
+    assert context["capacities_address"] == f"/compare/?drive={slugs[0]}&drive={slugs[1]}"
+
+
+def test_capacities_have_the_figures_of_their_fastest_result(make_ranked, context_of, make_product):
+    this = make_ranked(864_000, "0.56", model="EX4")
+    make_product(model="EX4", capacity_gb=6400)  # not public
+    larger = make_ranked(400_000, "9.00", model="EX4", capacity_gb=7680)
+    small, large = context_of(this)["capacities"]
+    assert [small[key] for key in ("speed", "share", "sustained", "needed", "is_this")] == [
+        *("864,000", "0.56", "108,000", "24"),
+        True,
+    ]
+    assert [large[key] for key in ("product", "speed", "share", "sustained", "needed")] == [
+        *(larger, "", "", "259,000"),
+        "",
+    ]
+
+
+def test_capacities_say_how_each_was_measured_only_if_they_differ(make_ranked, context_of):
+    this = make_ranked(400_000, model="EX4")
+    make_ranked(500_000, model="EX4", capacity_gb=6400)
+    assert [each["is_mixed"] for each in context_of(this)["capacities"]] == [False, False]
+    make_ranked(2_400_000, product=this, run={"device_count": 4})
+    capacities = context_of(this)["capacities"]
+    assert [(each["how"], each["is_mixed"]) for each in capacities] == [
+        ("as published, 4 devices together", True),
+        ("as published", True),
+    ]
+
+
+class RowReader(HTMLParser):
+    """Collect for each table the addresses that the heads of its rows lead to."""
+
+    def __init__(self):
+        super().__init__()
+        self.tables, self._in_head = [], False
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        if tag == "table":
+            self.tables.append(set())
+        elif tag == "th":
+            self._in_head = values.get("scope") == "row"
+        elif tag == "a" and self._in_head and re.match(r"/(drive|runs)/", values.get("href", "")):
+            self.tables[-1].add(values["href"])
+
+    def handle_endtag(self, tag):
+        if tag == "th":
+            self._in_head = False
+
+
+@pytest.mark.parametrize(
+    "slug", ["sandisk-dc-sn861-6400gb", "gcp-n2-standard-80", "intel-p5510-7680gb", "intel-p3700-400gb"]
+)
+def test_no_two_tables_of_a_page_contain_the_same_row(client, catalogue, slug):
+    reader = RowReader()
+    reader.feed(client.get(f"/drive/{slug}/").text)
+    rows = [row for table in reader.tables for row in table]
+    assert len(rows) >= 1
+    assert len(rows) == len(set(rows))

@@ -1,0 +1,90 @@
+"""The endurance gap of a run in words, for every combination of known facts."""
+
+from decimal import Decimal
+
+import pytest
+
+from results.models import Product, Run
+from webapp.register.tables.endurance_gap import gap_of
+from webapp.templatetags.units import NBSP
+
+
+def run_of(tps=1_728_000, dwpd="3", capacity_gb=6400, category="nvme-flash", is_on_no_drive=None, **fields):
+    rating = None if dwpd is None else Decimal(dwpd)
+    product = Product(category=category, capacity_gb=capacity_gb, endurance_dwpd=rating)
+    stated = {"statistic": "steady-as-published", "tps": None if tps is None else Decimal(tps)}
+    run = Run(product=product, **stated | fields)
+    vars(run)["is_on_no_drive"] = is_on_no_drive  # the database computes it from the facts
+    return run
+
+
+def test_the_sentence_has_the_three_figures():
+    view = gap_of(run_of())
+    assert view.sentence == (
+        "At 1,728,000 tps this drive takes 24 drive writes a day; it is rated for 3. Its rating sustains 216,000 tps."
+    )
+    assert view.clause == "Its endurance rating sustains an eighth of the tested speed."
+    assert "8 times over" in view.axis
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence", "clause"),
+    [
+        (
+            {"dwpd": None},
+            "At 1,728,000 tps this drive takes 24 drive writes a day. Its endurance rating is not reported.",
+            "Its endurance rating is not reported.",
+        ),
+        (
+            {"capacity_gb": None},
+            "This drive is rated for 3 drive writes a day. Its capacity is not reported.",
+            "",
+        ),
+        (
+            {"dwpd": None, "capacity_gb": None},
+            "Endurance rating and capacity are not reported.",
+            "Its endurance rating is not reported.",
+        ),
+        (
+            {"tps": 100_000},
+            "At 100,000 tps this drive takes 1.39 drive writes a day; it is rated for 3. "
+            "Its rating sustains 216,000 tps.",
+            "Its endurance rating sustains the tested speed.",
+        ),
+        (
+            {"tps": 400_000, "device_count": 4},
+            "At 100,000 tps on each device this drive takes 1.39 drive writes a day; it is rated for 3. "
+            "Its rating sustains 216,000 tps.",
+            "Its endurance rating sustains the tested speed.",
+        ),
+    ],
+)
+def test_missing_facts_are_named(facts, sentence, clause):
+    view = gap_of(run_of(**facts))
+    assert (view.sentence, view.clause) == (sentence, clause)
+
+
+def test_a_part_that_is_no_simple_fraction_is_a_percentage():
+    assert gap_of(run_of(tps=500_000)).clause == f"Its endurance rating sustains 43{NBSP}% of the tested speed."
+
+
+def test_without_a_rating_there_is_no_axis():
+    assert gap_of(run_of(dwpd=None)).axis == ""
+    assert gap_of(run_of(dwpd="0")).axis == ""
+    assert gap_of(run_of(tps=100_000)).axis.count('class="reserve"') == 2
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"tps": None},
+        {"tps": 0},
+        {"category": "cloud"},
+        {"category": "networked"},
+        {"statistic": "worst-slice"},
+        {"is_virtual": True},
+        {"is_on_no_drive": True},
+    ],
+)
+def test_a_run_without_the_speed_of_one_drive_has_no_gap(facts):
+    assert gap_of(run_of(**facts)) is None

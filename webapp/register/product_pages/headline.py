@@ -1,0 +1,170 @@
+"""The headline of a product's page: the result that represents the product, and how it stands against the limits.
+
+Results within the limits come first; of these, results judged from logs come before published ones, because speeds of
+two statistics do not compare. Of each kind the fastest represents the product.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from results.models import Run, Statistic, Verdict, Visibility
+from results.models.categories import SYSTEMS
+from results.rules.act.limits import Limit
+from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.tables.columns import (
+    newest_verdict,
+    ranked_tps,
+    share_code,
+    share_column,
+    share_of,
+    storage_text,
+)
+from webapp.register.tables.evaluation import evaluate_limits, is_over
+from webapp.register.tables.marks import AEROSPIKE
+from webapp.register.tables.sentences import HOW
+from webapp.register.tables.tables import Cell, share_cell
+from webapp.templatetags import units
+
+RATED_WORKLOAD = "act-storage"
+STATISTICS_IN_ORDER = (Statistic.WORST_SLICE, Statistic.STEADY_AS_PUBLISHED, Statistic.OVERALL)
+
+
+class State(StrEnum):
+    """What the register knows about a product's speed."""
+
+    WITHIN = "within"
+    OVER = "over"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+    VOID = "void"
+    NO_SPEED = "no-speed"
+    VIRTUAL_ONLY = "virtual-only"
+    NOT_RATED = "not-rated"
+    NONE_CURRENT = "none-current"
+
+
+WITHOUT_RESULT = frozenset({State.NO_SPEED, State.VIRTUAL_ONLY, State.NOT_RATED, State.NONE_CURRENT})
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The result that represents a product; no run in the states WITHOUT_RESULT."""
+
+    state: State
+    limits: YourLimits
+    run: Run | None = None
+
+    @property
+    def speed(self) -> str:
+        """Return the speed of one device, or of a whole system; empty without a result."""
+        return "" if self.run is None else units.count(round(shown_tps(self.run)))
+
+    @property
+    def speed_note(self) -> str:
+        """Return what the speed covers, and how long the test ran."""
+        if self.run is None:
+            return ""
+        lasted = f"tested for {units.duration(self.run.duration_s)}" if self.run.duration_s else "duration not reported"
+        return f"tps{_devices_note(self.run)}, {lasted}"
+
+    @property
+    def shares(self) -> list[tuple[Limit, Cell | None]]:
+        """Return each limit with the share of the result; None for a share that is not reported."""
+        return [] if self.run is None else [(limit, _share_cell(self.run, limit)) for limit in self.limits.limits]
+
+    @property
+    def note(self) -> str:
+        """Return how the shares were computed, and what they say about the limits."""
+        if self.run is None:
+            return ""
+        whose = "your" if self.limits.is_own else "all"
+        if self.state == State.WITHIN:
+            return f"Within {whose} limits {_how(self.run)}."
+        if self.state == State.OVER:
+            return f"Over a limit {_how(self.run)}. This result is a measurement, not a certificate."
+        return f"The shares are those {_how(self.run)}."
+
+
+def shown_tps(run: Run) -> Fraction:
+    """Return the speed of one device or of a whole system; of all devices if their number is not reported."""
+    return ranked_tps(run) or Fraction(run.tps or 0)
+
+
+def _devices_note(run: Run) -> str:
+    devices = run.device_count or 1
+    if run.product is not None and run.product.category in SYSTEMS:
+        storage = storage_text(run)
+        return f" of {storage} together" if storage else ""
+    if not ranked_tps(run):
+        return " of all devices, whose number is not reported"
+    if devices == 1:
+        return ""
+    return f" on each of {devices} devices, {units.decimal(run.tps)} tps together"
+
+
+def _how(run: Run) -> str:
+    """Return how the shares of a run were computed, and who published them."""
+    statistic = Statistic(run.statistic)
+    if statistic != Statistic.STEADY_AS_PUBLISHED:
+        return HOW[statistic]
+    tester = "by the maker" if run.source else "by a source that names no tester"
+    by = "by Aerospike" if run.source == AEROSPIKE else tester
+    return f"as published {by}: steady-state values, not the worst hour"
+
+
+def _share_cell(run: Run, limit: Limit) -> Cell | None:
+    share = share_of(run, limit.threshold_us)
+    if share is None:
+        return None
+    return share_cell(share_column(limit.threshold_us, share_code(limit.threshold_us)), share, 0, limit.limit_pct)
+
+
+def headline_of(rows: Sequence[Run], limits: YourLimits, *, has_ycsb: bool) -> Headline:
+    """Return the headline of a product from its public runs that were fetched for a table."""
+    current = [run for run in rows if run.visibility == Visibility.PUBLIC]
+    rated = [run for run in current if run.workload == RATED_WORKLOAD]
+    on_drives = [run for run in rated if not run.is_on_no_drive]
+    with_speed = [run for run in on_drives if shown_tps(run)]
+    if not with_speed:
+        return Headline(_state_without_result(current, rated, on_drives, has_ycsb=has_ycsb), limits)
+    passing = {run.pk for run in with_speed if evaluate_limits("", run, limits).passes_limits}
+    best = min(with_speed, key=lambda run: (run.pk not in passing, _statistic_rank(run), -shown_tps(run), run.pk))
+    return Headline(State.WITHIN if best.pk in passing else _state_of(best, limits), limits, best)
+
+
+def _statistic_rank(run: Run) -> int:
+    return STATISTICS_IN_ORDER.index(Statistic(run.statistic))
+
+
+def _state_without_result(
+    current: Sequence[Run], rated: Sequence[Run], on_drives: Sequence[Run], *, has_ycsb: bool
+) -> State:
+    if on_drives:
+        return State.NO_SPEED
+    if rated:
+        return State.VIRTUAL_ONLY
+    return State.NOT_RATED if current or has_ycsb else State.NONE_CURRENT
+
+
+def _state_of(run: Run, limits: YourLimits) -> State:
+    """Return why a run is not within the limits."""
+    if evaluate_limits("", run, limits).is_over_limits:
+        return State.OVER
+    verdict = newest_verdict(run)
+    outcomes = {Verdict.Outcome.UNDECIDED: State.UNDECIDED, Verdict.Outcome.VOID: State.VOID}
+    return outcomes.get(Verdict.Outcome(verdict.outcome), State.FAILED) if verdict else State.FAILED
+
+
+def worst_share(run: Run, limits: YourLimits) -> tuple[Limit, str] | None:
+    """Return the limit that a run exceeds most, relative to the limit, with the share as printed."""
+    over = [
+        (limit, share)
+        for limit in limits.limits
+        if (share := share_of(run, limit.threshold_us)) and is_over(share, limit.limit_pct)
+    ]
+    if not over:
+        return None
+    limit, share = max(over, key=lambda each: each[1].share_pct / each[0].limit_pct if each[0].limit_pct else 101)
+    return limit, units.share(share.printed, share.over_count)

@@ -1,0 +1,163 @@
+"""Other drives next to a drive: better ones for the same limits, similar ones, and the capacities of its model.
+
+No drive is in two of the lists, and a capacity of the model is only in the list of capacities.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+
+from results.models import Category, Product, Run
+from results.models.categories import SYSTEMS
+from results.rules.act.alternatives import EnduranceClass, Figures, alternatives_to, endurance_class
+from results.rules.endurance import needed_dwpd, sustained_tps
+from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.product_pages.answer import noun, short_noun
+from webapp.register.product_pages.comparable import ComparableDrive, Comparison
+from webapp.register.svg.strips import glyph, mark_shape
+from webapp.register.tables.columns import device_tps, ranked_tps, share_of
+from webapp.register.tables.endurance_gap import digits
+from webapp.register.tables.sentences import HOW
+from webapp.templatetags import units
+
+COMPARED_AT_MOST = 6  # drives that the page of comparisons shows side by side
+CLASS_WORDS = {
+    EnduranceClass.LOW: "less than 2 DWPD",
+    EnduranceClass.MEDIUM: "2 to less than 5 DWPD",
+    EnduranceClass.HIGH: "5 DWPD or more",
+    EnduranceClass.UNRATED: "no endurance rating",
+}
+
+
+@dataclass(frozen=True)
+class NeighbourRow:
+    """One other drive with its figures, as texts; `kind` names its category if it differs."""
+
+    glyph: SafeString
+    name: str
+    address: str
+    speed: str
+    share: str
+    sustained: str
+    needed: str
+    rated: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The lists of better and similar drives, each with a sentence about it. `has_ratings`: drives, not systems."""
+
+    better_sentence: str
+    better: Sequence[NeighbourRow]
+    enduring: Sequence[NeighbourRow]
+    similar_sentence: str
+    similar: Sequence[NeighbourRow]
+    has_ratings: bool
+
+
+def neighbours_of(comparison: Comparison, limits: YourLimits, *, is_historical: bool) -> Neighbours:
+    """Return the better and the similar drives of a comparison, without other capacities of the same model."""
+    this = comparison.this
+    drives = {drive.slug: drive for drive in (*comparison.everywhere, *comparison.others) if drive.model != this.model}
+    everywhere = [drive.figures for drive in comparison.everywhere if drive.slug in drives]
+    category = [drive.figures for drive in comparison.others if drive.slug in drives]
+    found = alternatives_to(this.figures, everywhere, category)
+
+    def rows(figures: Iterable[Figures]) -> list[NeighbourRow]:
+        return [_row(drives[each.key], this, limits) for each in figures]
+
+    short = short_noun(this.category)
+    nouns = noun(this.category, comparison.group, is_historical=is_historical)
+    return Neighbours(
+        better_sentence=_better_sentence(found.better_count, found.enduring_count, short),
+        better=rows(found.better),
+        enduring=rows(found.enduring),
+        similar_sentence=f"Nearest in speed of the comparable {nouns}{_of_class(this)}." if found.similar else "",
+        similar=rows(found.similar),
+        has_ratings=this.category not in SYSTEMS,
+    )
+
+
+def _better_sentence(better: int, enduring: int, short: str) -> str:
+    """Return how many drives are better, and how many others sustain a higher speed."""
+    first = (
+        f"{units.counted(better, short)} {'is' if better == 1 else 'are'} at least as fast with as few slow reads."
+        if better
+        else f"No comparable {short} is as fast with as few slow reads."
+    )
+    if not enduring:
+        return first
+    more = f"{units.count(enduring)} {'other sustains' if enduring == 1 else 'others sustain'} a higher speed."
+    return f"{first} {more}"
+
+
+def _of_class(this: ComparableDrive) -> str:
+    return "" if this.category in SYSTEMS else f" with {CLASS_WORDS[this.endurance]}"
+
+
+def _row(drive: ComparableDrive, this: ComparableDrive, limits: YourLimits) -> NeighbourRow:
+    return NeighbourRow(
+        glyph=glyph(mark_shape(drive.endurance, drive.capacity_gb)),
+        name=drive.name,
+        address=reverse("product", args=[drive.slug]) + limits.query,
+        speed=units.count(drive.tps),
+        share=drive.share_text,
+        sustained=digits(drive.figures.sustained),
+        needed=digits(needed_dwpd(Fraction(drive.tps), drive.capacity_gb)),
+        rated=units.decimal(drive.endurance_dwpd),
+        kind="" if drive.category == this.category else Category(drive.category).label,
+    )
+
+
+def capacities_of(product: Product, limits: YourLimits) -> list[dict[str, Any]]:
+    """Return the capacities of a product's model by size, including its own; empty if there is only one.
+
+    `is_mixed`: the results were not all measured in the same way, so that each row must say how.
+    """
+    if product.capacity_gb is None:
+        return []
+    same = Product.objects.public().filter(category=product.category, vendor=product.vendor, model=product.model)
+    sizes = list(same.filter(capacity_gb__isnull=False).order_by("capacity_gb", "part_number"))
+    if len(sizes) < 2:
+        return []
+    runs = Run.objects.listed().rated().on_drives().filter(product__in=sizes)
+    within = runs.within(limits.limits, is_own=limits.is_own).select_related("product").prefetch_related("shares")
+    fastest: dict[int | None, Run] = {}
+    for run in sorted(within, key=ranked_tps, reverse=True):
+        fastest.setdefault(run.product_id, run)
+    found = [_capacity(each, fastest.get(each.pk), limits, is_this=each.pk == product.pk) for each in sizes]
+    is_mixed = len({each["how"] for each in found if each["how"]}) > 1
+    return [each | {"is_mixed": is_mixed} for each in found]
+
+
+def _capacity(product: Product, fastest: Run | None, limits: YourLimits, *, is_this: bool) -> dict[str, Any]:
+    """Return one capacity of a model: its fastest run within the limits, and how that run was measured."""
+    capacity_gb, rating = product.capacity_gb, product.endurance_dwpd
+    shown = {
+        "product": product,
+        "glyph": glyph(mark_shape(endurance_class(rating), capacity_gb)),
+        "is_this": is_this,
+        "sustained": digits(sustained_tps(rating, capacity_gb)),
+    }
+    if fastest is None:
+        return shown | {"speed": "", "share": "", "needed": "", "how": ""}
+    share = share_of(fastest, limits.fields[0].threshold_us)
+    several = (fastest.device_count or 1) > 1
+    return shown | {
+        "speed": units.decimal(fastest.tps),
+        "share": units.share(share.printed, share.over_count) if share else "",
+        "needed": digits(needed_dwpd(device_tps(fastest), capacity_gb)),
+        "how": HOW[fastest.statistic] + (f", {fastest.device_count} devices together" if several else ""),  # type: ignore[index]
+    }
+
+
+def capacities_address(capacities: Sequence[dict[str, Any]], limits: YourLimits) -> str:
+    """Return the address of the comparison of a model's capacities, of the first ones if there are many."""
+    slugs = [each["product"].slug for each in capacities[:COMPARED_AT_MOST]]
+    return f"{reverse('compare')}?{urlencode([*(('drive', slug) for slug in slugs), *limits.parameters.items()])}"

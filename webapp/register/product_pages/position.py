@@ -1,0 +1,202 @@
+"""The position of a drive in its category: one strip each for speed, slow reads, and the speed the rating sustains."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from results.rules.act.positions import Figure, Position, Standing, position_of
+from webapp.register.drives.store.column_store import BILLIONTHS
+from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.product_pages.answer import ORDINALS, noun
+from webapp.register.product_pages.comparable import ComparableDrive, Comparison, LeftOut
+from webapp.register.svg.scales import LinearScale, LogScale, enclosing_log_scale
+from webapp.register.svg.strips import (
+    StripMark,
+    Tick,
+    density_svg,
+    mark_shape,
+    strip_svg,
+    ticks_around,
+    ticks_of,
+)
+from webapp.register.tables.endurance_gap import digits
+from webapp.register.tables.groups import group_label
+from webapp.templatetags import units
+
+MARKS_AT_MOST = 60  # on one strip; more are drawn as columns, and their drives are in the table of the category
+BEYOND_LIMIT = 1.04  # the end of the axis of slow reads, as a multiple of the limit
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words for the positions of one figure."""
+
+    ahead: str  # "faster than 27 of 29 others"
+    first: str
+    last: str
+    equal: str
+    place: str  # "third by speed of 7"
+
+
+SPEED = Words("faster than", "the fastest", "the slowest", "as fast as", "by speed")
+SLOW_READS = Words("fewer slow reads than", "the fewest", "the most", "as many slow reads as", "by slow reads")
+ENDURANCE = Words("sustains more than", "the most", "the least", "sustains as much as", "by endurance")
+
+
+def position_words(position: Position, words: Words) -> str:
+    """Return a position in a few words.
+
+    >>> position_words(Position(2, 0, 27), SPEED).replace(units.NBSP, " ")
+    'faster than 27 of 29 others (93 %)'
+    >>> position_words(Position(0, 0, 1), SPEED), position_words(Position(2, 1, 3), ENDURANCE)
+    ('the fastest of 2', 'shared third by endurance of 7')
+    """
+    total, others = units.count(position.total), units.count(position.others)
+    percent = "" if position.beaten_pct is None else f" ({position.beaten_pct}{units.NBSP}%)"
+    place = ORDINALS[position.place] if position.place < len(ORDINALS) else f"number {position.place}"
+    texts = {
+        Standing.ONLY: "no other drive to compare with",
+        Standing.EQUAL: f"{words.equal} {'the other' if position.others == 1 else f'each of the {others} others'}",
+        Standing.FIRST: f"{words.first} of {total}",
+        Standing.SHARED_FIRST: f"{words.first} of {total}, as {_more(position)}",
+        Standing.LAST: f"{words.last} of {total}",
+        Standing.SHARED_LAST: f"{words.last} of {total}, as {_more(position)}",
+        Standing.AHEAD: f"{words.ahead} {units.count(position.worse)} of {others} others{percent}",
+        Standing.PLACE: f"{'shared ' if position.equal else ''}{place} {words.place} of {total}",
+    }
+    return texts[position.standing]
+
+
+def _more(position: Position) -> str:
+    return "is 1 other" if position.equal == 1 else f"are {units.count(position.equal)} others"
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One strip: its title, the position in words, and the drawing."""
+
+    title: str
+    words: str
+    svg: SafeString
+
+
+@dataclass(frozen=True)
+class PositionView:
+    """The section on the position: whom the drive is compared with, the strips, and who is left out."""
+
+    heading: str
+    strips: Sequence[Strip]
+    left_out: str
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A figure that drives are compared by."""
+
+    title: str
+    words: Words
+    value: Callable[[ComparableDrive], Figure | None]
+    text: Callable[[ComparableDrive], str]
+    more_is_better: bool
+
+
+def speed_position(comparison: Comparison) -> Position:
+    """Return the position of the speed."""
+    return position_of(comparison.this.tps, (drive.tps for drive in comparison.others), more_is_better=True)
+
+
+def position_view(comparison: Comparison, limits: YourLimits, *, is_historical: bool) -> PositionView:
+    """Return the section on the position of a drive."""
+    threshold = units.threshold(limits.fields[0].threshold_us)
+    figures = (
+        _Figure("Speed", SPEED, lambda drive: drive.tps, lambda drive: f"{units.count(drive.tps)} tps", True),
+        _Figure(
+            "Slow reads",
+            SLOW_READS,
+            lambda drive: drive.share,
+            lambda drive: f"{drive.share_text}{units.NBSP}% over {threshold}",
+            False,
+        ),
+        _Figure(
+            "Endurance",
+            ENDURANCE,
+            lambda drive: drive.figures.sustained or None,
+            lambda drive: f"{digits(drive.figures.sustained)} tps sustained",
+            True,
+        ),
+    )
+    strips = [strip for figure in figures if (strip := _strip(figure, comparison, limits))] if comparison.others else []
+    category, group = comparison.this.category, comparison.group
+    count = len(comparison.others) + 1
+    named = noun(category, group, is_historical=is_historical, is_one=count == 1)
+    among = f"among {units.count(count)} {named}" if count > 1 else f"no other {named} to compare with"
+    heading = f"{among} ({group_label(group)})"
+    return PositionView(heading, strips, left_out_sentence(comparison.left_out))
+
+
+def _strip(figure: _Figure, comparison: Comparison, limits: YourLimits) -> Strip | None:
+    """Return the strip of one figure; None if the drive or all others lack it."""
+    own = figure.value(comparison.this)
+    known = [(drive, value) for drive in comparison.others if (value := figure.value(drive)) is not None]
+    if own is None or not known:
+        return None
+    values = [own, *(value for _, value in known)]
+    scale, ticks = _axis(figure, values, limits)
+    words = position_words(position_of(own, values[1:], more_is_better=figure.more_is_better), figure.words)
+    marks = [_mark(drive, figure, scale.place(float(value)), limits) for drive, value in known]
+    this = _mark(comparison.this, figure, scale.place(float(own)), limits, is_this=True)
+    better = "right" if figure.more_is_better else "left"
+    name = f"{figure.title}: {words}. {this.label}. Further {better} is better."
+    draw = strip_svg if len(marks) <= MARKS_AT_MOST else density_svg
+    unrated = len(comparison.others) - len(known)
+    note = f"; {unrated} without a rating left out" if unrated else ""
+    return Strip(figure.title, words + note, draw(name, ticks, marks, this))
+
+
+def _axis(
+    figure: _Figure, values: Sequence[Figure], limits: YourLimits
+) -> tuple[LinearScale | LogScale, Iterable[Tick]]:
+    if figure.words is not SLOW_READS:
+        scale = enclosing_log_scale(float(min(values)), float(max(values)))
+        return scale, ticks_of(scale)
+    limit = limits.fields[0].limit_pct
+    end = max(float(limit), float(Fraction(max(values), BILLIONTHS))) * BEYOND_LIMIT or 1.0
+    shown = LinearScale(0, end)
+    named = Tick(shown.place(float(limit)), f"limit {units.decimal(limit)} %", is_limit=True)
+    return LinearScale(0, end * BILLIONTHS), ticks_around(named, ticks_of(shown, " %"))
+
+
+def _mark(
+    drive: ComparableDrive, figure: _Figure, place: float, limits: YourLimits, *, is_this: bool = False
+) -> StripMark:
+    text = figure.text(drive)
+    address = reverse("product", args=[drive.slug]) + limits.query
+    return StripMark(
+        place, mark_shape(drive.endurance, drive.capacity_gb), text if is_this else f"{drive.name}: {text}", address
+    )
+
+
+LEFT_OUT_WORDS = {
+    LeftOut.OVER_LIMITS: "over a limit",
+    LeftOut.WITH_QUEUE: "tested with ACT up to 5.3, which counts the time in the queue",
+    LeftOut.SERVICE_TIME: "tested with ACT 6.x, which counts only the time that the drive took",
+    LeftOut.UNKNOWN_TIME: "with an unknown version of ACT",
+    LeftOut.COMPRESSIBLE: "tested with compressible data",
+    LeftOut.OTHER_STATISTIC: "with shares of another statistic",
+    LeftOut.OTHER_DEVICES: "tested with another number of devices",
+}
+
+
+def left_out_sentence(left_out: Mapping[LeftOut, int]) -> str:
+    """Return how many products of the category are left out, by reason; empty if there are none.
+
+    >>> left_out_sentence({LeftOut.OVER_LIMITS: 2, LeftOut.COMPRESSIBLE: 1})
+    'Not comparable, so left out: 2 over a limit, 1 tested with compressible data.'
+    """
+    parts = [
+        f"{units.count(left_out[reason])} {words}" for reason, words in LEFT_OUT_WORDS.items() if left_out.get(reason)
+    ]
+    return f"Not comparable, so left out: {', '.join(parts)}." if parts else ""

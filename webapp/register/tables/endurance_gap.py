@@ -1,0 +1,116 @@
+"""The endurance gap of a run, as pages show it: a sentence, a headline speed and one axis."""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from django.utils.safestring import SafeString
+
+from results.models import Run
+from results.models.categories import SYSTEMS
+from results.rules.act.endurance_gap import EnduranceGap, endurance_gap, part_words
+from results.rules.endurance import three_digits
+from webapp.register.svg.endurance_axis import endurance_svg
+from webapp.register.tables.columns import device_tps, product_of
+from webapp.templatetags import units
+
+MEANING = "sustained_tps"  # the column whose meaning explains the computation
+
+
+@dataclass(frozen=True)
+class GapView:
+    """The endurance gap of one drive at the speed of a run on `devices` devices."""
+
+    gap: EnduranceGap
+    devices: int
+
+    @property
+    def sustained(self) -> str:
+        """Return the speed that the rating sustains, tps, with three significant digits; empty without a rating."""
+        return digits(self.gap.sustained)
+
+    @property
+    def sentence(self) -> str:
+        """Return what the tested speed writes, what the drive is rated for, and what the rating sustains."""
+        speed = f"At {digits_of_speed(self.gap.tested)} tps"
+        speed += " on each device" if self.devices > 1 else ""
+        needed, rated, sustained = digits(self.gap.needed), self.gap.endurance_dwpd, self.sustained
+        if rated is None and not needed:
+            return "Endurance rating and capacity are not reported."
+        if rated is None:
+            return f"{speed} this drive takes {needed} drive writes a day. Its endurance rating is not reported."
+        if not needed:
+            return f"This drive is rated for {units.decimal(rated)} drive writes a day. Its capacity is not reported."
+        takes = f"{speed} this drive takes {needed} drive writes a day; it is rated for {units.decimal(rated)}."
+        return f"{takes} Its rating sustains {sustained} tps."
+
+    @property
+    def clause(self) -> str:
+        """Return the gap as one short sentence, for the answer of a product page."""
+        ratio = self.gap.ratio
+        if ratio is None:
+            return "Its endurance rating is not reported." if self.gap.endurance_dwpd is None else ""
+        if self.gap.is_covered:
+            return "Its endurance rating sustains the tested speed."
+        return f"Its endurance rating sustains {part_words(ratio).replace(' %', units.NBSP + '%')} of the tested speed."
+
+    @property
+    def axis(self) -> SafeString:
+        """Return the gap as one axis; empty without a rating."""
+        gap = self.gap
+        if not gap.sustained or gap.endurance_dwpd is None:
+            return SafeString("")
+        labels = (
+            f"rated {units.decimal(gap.endurance_dwpd)} DWPD",
+            f"sustains {self.sustained}",
+            f"needs {digits(gap.needed)} DWPD",
+            f"tested {digits_of_speed(gap.tested)}",
+            self._gap_words(gap.sustained / gap.tested),
+        )
+        return endurance_svg(float(gap.tested), float(gap.sustained), labels)
+
+    def _gap_words(self, ratio: Fraction) -> str:
+        if ratio == 1:
+            return "sustained exactly"
+        return f"{times(ratio)} times the test" if ratio > 1 else f"{times(1 / ratio)} times over"
+
+
+def gap_of(run: Run) -> GapView | None:
+    """Return the gap of a run on drives; None for a system or a virtual device, or without the speed of one device.
+
+    The run was fetched with its product.
+    """
+    if run.product is None or run.product.category in SYSTEMS or run.is_virtual or run.is_on_no_drive:
+        return None
+    product = product_of(run)
+    gap = endurance_gap(device_tps(run), product.endurance_dwpd, product.capacity_gb)
+    return None if gap is None else GapView(gap, run.device_count or 1)
+
+
+def digits(figure: Fraction | None) -> str:
+    """Return a computed figure as tables print it, with three significant digits; empty for None.
+
+    >>> digits(Fraction("23.98")), digits(Fraction("216_160")), digits(None)
+    ('24', '216,000', '')
+    """
+    return units.decimal(three_digits(figure))
+
+
+def times(ratio: Fraction) -> str:
+    """Return how many times a figure is another one, with two significant digits, half to even; `ratio` is 1 or more.
+
+    >>> times(Fraction("7.994")), times(Fraction("1.25")), times(Fraction(1234)), times(Fraction("9.96"))
+    ('8', '1.2', '1,200', '10')
+    """
+    rounded = round(ratio, 1 - math.floor(math.log10(ratio)))
+    return units.decimal(Decimal(rounded.numerator) / rounded.denominator)
+
+
+def digits_of_speed(tps: Fraction) -> str:
+    """Return a tested speed with all its digits; a part of a tps, as of three devices, is rounded.
+
+    >>> digits_of_speed(Fraction(1_728_000)), digits_of_speed(Fraction(500_000, 3))
+    ('1,728,000', '166,667')
+    """
+    return units.count(round(tps))
