@@ -56,10 +56,13 @@ def redis_client(timeout_s: float) -> Redis:
     A server that has restarted closed its connections, so that one more try makes a new one. A silent server gets none.
     Raises redis' and kombu's errors without a broker.
     """
-    with app.connection_for_write(transport_options={"socket_timeout": timeout_s}) as broker:
-        channel: Any = broker.channel()
+    broker = app.connection_for_write(transport_options={"socket_timeout": timeout_s})
+    opened: Any = broker.transport.establish_connection()  # at once; broker.channel() waits 2 s and tries again
+    try:
+        channel: Any = broker.transport.create_channel(opened)
         pool: ConnectionPool = channel.pool
         once_more = Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,))
-        return Redis(
-            connection_pool=ConnectionPool(pool.connection_class, **pool.connection_kwargs | {"retry": once_more})
-        )
+        options = pool.connection_kwargs | {"retry": once_more}
+        return Redis(connection_pool=ConnectionPool(pool.connection_class, **options))
+    finally:
+        broker.transport.close_connection(opened)

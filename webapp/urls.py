@@ -2,11 +2,14 @@
 
 from django.urls import include, path
 
+from webapp.stylesheet import stylesheet
+
 urlpatterns = [
     path("", include("webapp.register.urls")),
     path("", include("webapp.submissions.urls")),
     path("accounts/", include("webapp.accounts.urls")),
     path("api/v1/", include("webapp.api.urls")),
+    path("style/<str:digest>.css", stylesheet, name="stylesheet"),
     path("lab/", include("webapp.lab.urls")),
 ]
 

@@ -1,11 +1,12 @@
-// The reader's own prices of drives: kept in this browser, never sent. Fills every cell with data-price, and the price list.
+// The reader's own prices of drives: stored in this browser, never sent. Fills every cell with data-price, and the price
+// list.
 // The server writes the cells without figures, and hides them, because they need this script.
 const KEY = 'drivecert.prices', COLUMN_KEY = 'drivecert.prices.column', CURRENCY_KEY = 'drivecert.prices.currency';
 const SLUG = /^[a-z0-9_-]{1,120}$/, PRICE = /^\d{1,9}(\.\d{1,4})?$/, GROUPED = /^\d{1,3}([,\s]\d{3})+(\.\d+)?$/;
 const CURRENCY_MAX = 8, NO_BREAK = '\u00a0';
 
 const stored = key => { try { return localStorage.getItem(key) ?? ''; } catch { return ''; } };
-const keep = (key, text) => { try { localStorage.setItem(key, text); return true; } catch { return false; } };
+const store = (key, text) => { try { localStorage.setItem(key, text); return true; } catch { return false; } };
 
 /** Return a price as typed in plain digits, null if it is not one: thousands may be grouped. */
 export function priceOf(text) {
@@ -16,7 +17,7 @@ export function priceOf(text) {
 /** Return the currency of a text: no separators of a CSV file, and no control characters. */
 export const currencyOf = text => text.replace(/[\p{C}",;]/gu, '').trim().slice(0, CURRENCY_MAX);
 
-/** Return a price list from CSV (product, price, currency; a head is optional) and the number of the first wrong line, or 0. */
+/** Return a price list from CSV (product, price, currency; a head is optional), and the number of the first wrong line or 0. */
 export function readList(text) {
   const prices = new Map();
   for (const [place, line] of text.split(/\r?\n/).entries()) {
@@ -34,7 +35,8 @@ export const writeList = prices => ['product,price,currency',
   ...[...prices].sort(([a], [b]) => a < b ? -1 : 1).map(([slug, {price, currency}]) => `${slug},${price},${currency}`), ''].join('\n');
 
 /** Return a number with three significant digits, whole numbers of 1,000 and more with thousands separated. */
-export const threeDigits = number => number >= 999.5 ? Math.round(number).toLocaleString('en-US') : String(Number(number.toPrecision(3)));
+export const threeDigits = number => number >= 999.5
+  ? Math.round(number).toLocaleString('en-US') : String(Number(number.toPrecision(3)));
 
 // What a cell shows, from the price of one drive, its tested speed, its capacity and the number of drives.
 const FIGURES = {
@@ -43,19 +45,38 @@ const FIGURES = {
   total: (price, {count}) => Number(count) ? price * Number(count) : null,
 };
 
+const withCurrency = (figure, currency) => `${threeDigits(figure)}${currency && NO_BREAK}${currency}`;
+
 /** Return the text of a figure with its currency; empty without a price, or if the drive lacks the figure. */
 export function figureText(entry, shows, drive) {
   const figure = entry && FIGURES[shows](Number(entry.price), drive);
-  return figure ? `${threeDigits(figure)}${entry.currency && NO_BREAK}${entry.currency}` : '';
+  return figure ? withCurrency(figure, entry.currency) : '';
+}
+
+/** Return the figures per speed and per capacity in words. */
+export const figuresText = (entry, drive) => [['per-tps', 'per 1,000 tps'], ['per-tb', 'per TB']]
+  .map(([shows, words]) => [figureText(entry, shows, drive), words]).filter(([text]) => text)
+  .map(([text, words]) => `${text} ${words}`).join(', ');
+
+/** Return the cluster with the lowest total price for each currency, as sentences. `clusters` are {entry, name, count}. */
+export function cheapestText(clusters) {
+  const lowest = new Map();
+  for (const {entry, name, count} of clusters) {
+    const total = Number(entry.price) * Number(count), other = lowest.get(entry.currency);
+    if (!other || total < other.total) lowest.set(entry.currency, {total, name, count});
+  }
+  return [...lowest].sort(([a], [b]) => a < b ? -1 : 1).map(([currency, {total, name, count}]) =>
+    `Cheapest of those with a price: ${Number(count).toLocaleString('en-US')} x ${name}, ${withCurrency(total, currency)}.`).join(' ');
 }
 
 const panel = globalThis.document?.querySelector('[data-prices]');
 const part = name => panel.querySelector(`[data-price-${name}]`);
 let prices = new Map();
 
-function save(said) {
-  const isKept = keep(KEY, writeList(prices));
-  part('said').textContent = isKept ? said : 'This browser does not store prices. They are lost when you leave the page.';
+function save(message) {
+  const isStored = store(KEY, writeList(prices));
+  part('message').textContent = isStored
+    ? message : 'This browser does not store prices. They are lost when you leave the page.';
   show();
 }
 
@@ -64,7 +85,11 @@ function changed(event) {
   if (!cell || input.type !== 'text') return;
   const price = priceOf(input.value), isWrong = input.value.trim() !== '' && price === null;
   input.setAttribute('aria-invalid', String(isWrong));
-  if (isWrong) { part('said').textContent = `${cell.dataset.name}: "${input.value}" is not a price. Expected digits, for example 1,250.50.`; return; }
+  if (isWrong) {
+    const expected = 'Expected digits, for example 1,250.50.';
+    part('message').textContent = `${cell.dataset.name}: "${input.value}" is not a price. ${expected}`;
+    return;
+  }
   const currency = currencyOf(part('currency').value);
   if (price === null) prices.delete(cell.dataset.price); else prices.set(cell.dataset.price, {price, currency});
   save('');
@@ -85,22 +110,32 @@ function showCell(cell) {
   const entry = prices.get(cell.dataset.price);
   if (cell.dataset.shows === 'field') return showField(cell, entry);
   const text = cell.dataset.shows === 'both'
-    ? ['per-tps', 'per-tb'].map(shows => figureText(entry, shows, cell.dataset)).filter(Boolean).join(', ')
-    : figureText(entry, cell.dataset.shows, cell.dataset);
+    ? figuresText(entry, cell.dataset) : figureText(entry, cell.dataset.shows, cell.dataset);
   if (cell.textContent !== text) cell.textContent = text;
 }
 
 function show() {
   for (const cell of document.querySelectorAll('[data-price]')) { showCell(cell); cell.hidden = false; }
-  for (const head of document.querySelectorAll('[data-price-shown]')) head.hidden = false;
+  for (const cell of document.querySelectorAll('[data-price-shown]')) cell.hidden = false;
+  showCheapest();
   const list = part('list');
   if (list !== document.activeElement) list.value = writeList(prices);
+}
+
+function showCheapest() {
+  const place = document.querySelector('[data-price-cheapest]');
+  if (!place) return;
+  const cells = [...document.querySelectorAll('[data-shows=total][data-count]')].map(({dataset}) => dataset);
+  const clusters = cells.map(({price, name, count}) => ({entry: prices.get(price), name, count}));
+  const text = cheapestText(clusters.filter(({entry}) => entry));
+  if (place.textContent !== text) place.textContent = text;
 }
 
 function saveList() {
   const {prices: read, wrongLine} = readList(part('list').value);
   if (wrongLine) {
-    part('said').textContent = `Line ${wrongLine} of the price list was not understood. Expected product,price,currency, for example micron-9400-max-12800gb,1250.50,EUR.`;
+    const expected = 'Expected product,price,currency, for example micron-9400-max-12800gb,1250.50,EUR.';
+    part('message').textContent = `Line ${wrongLine} of the price list was not understood. ${expected}`;
     return;
   }
   prices = read;
@@ -118,8 +153,9 @@ function download() {
 let drivesByRun;
 async function loadDrives() {
   const {load} = await import('./drives/column-store.js');
-  const store = await load(panel.dataset.file), {device_tps: tps, capacity_gb: capacity} = store.columns;
-  return new Map(store.run.map((run, row) => [run, {slug: store.product[row], tps: tps.value(row), gb: capacity.value(row)}]));
+  const drives = await load(panel.dataset.file), {device_tps: tps, capacity_gb: capacity} = drives.columns;
+  const facts = row => ({slug: drives.product[row], tps: tps.value(row), gb: capacity.value(row)});
+  return new Map(drives.run.map((run, row) => [run, facts(row)]));
 }
 
 function addColumn(table, drives) {
@@ -148,7 +184,7 @@ async function showColumn() {
   try {
     drivesByRun ??= await loadDrives();
   } catch (error) {
-    part('said').textContent = `The figures of the drives could not be loaded. ${error.message}`;
+    part('message').textContent = `The figures of the drives could not be loaded. ${error.message}`;
     return undefined;
   }
   document.querySelectorAll('table.runs').forEach(table => addColumn(table, drivesByRun));
@@ -160,21 +196,25 @@ function start() {
   read();
   panel.hidden = false;
   part('currency').value = stored(CURRENCY_KEY);
-  part('currency').addEventListener('input', ({target}) => keep(CURRENCY_KEY, currencyOf(target.value)));
+  part('currency').addEventListener('input', ({target}) => store(CURRENCY_KEY, currencyOf(target.value)));
   part('save').addEventListener('click', saveList);
   part('download').addEventListener('click', download);
   document.addEventListener('input', changed);
   addEventListener('storage', ({key}) => { if (key === KEY) { read(); show(); } });
   if (part('column')) {
     part('column').checked = stored(COLUMN_KEY) === 'shown';
-    part('column').addEventListener('change', ({target}) => { keep(COLUMN_KEY, target.checked ? 'shown' : ''); showColumn(); });
+    part('column').addEventListener('change', ({target}) => {
+      store(COLUMN_KEY, target.checked ? 'shown' : '');
+      showColumn();
+    });
     showColumn();
   }
   show();
   // Results are replaced while the reader types in a form; new cells are empty.
   new MutationObserver(() => {
-    if (document.querySelector('[data-price][hidden], [data-price-shown][hidden]')) show();
-    if (part('column')?.checked && document.querySelector('tbody tr:has(input[name=run]):not(:has([data-price-added]))')) showColumn();
+    if (document.querySelector('[data-price][hidden], [data-price-shown][hidden]')) show(); // as the server writes them
+    const row = document.querySelector('tbody tr:has(input[name=run]):not(:has([data-price-added]))');
+    if (row && part('column')?.checked) showColumn();
   }).observe(document.getElementById('main'), {childList: true, subtree: true});
 }
 

@@ -20,16 +20,16 @@ def test_two_drives_are_compared_without_script_or_mouse(new_page):
     assert page.locator("[data-explore]").is_hidden()
 
 
-def test_rungs_of_a_ladder_are_chosen_and_compared(page):
+def test_runs_of_a_ladder_are_chosen_and_compared(page):
     page.goto("/drive/gcp-n2-standard-80/")
-    boxes = page.locator("#ladder ~ form input[type=checkbox]")
+    boxes = page.locator("table.runs tbody input[name=run]")
     boxes.nth(0).check()
     boxes.nth(1).check()
-    page.locator("#ladder ~ form").first.get_by_role("button", name="Compare selected").click()
+    page.get_by_role("button", name="Compare 2").click()
     page.wait_for_url("**/compare/?run=*&run=*")
     # Google's rows differ in the number of devices, which is a condition.
     assert "number of devices differs" in page.locator(".verdict").inner_text()
-    assert page.locator("#what-they-did td.apart").count() >= 4
+    assert page.locator("#what-they-did td.grey").count() >= 4
 
 
 def test_a_relaxed_limit_stays_in_the_address(page):
@@ -42,16 +42,6 @@ def test_a_relaxed_limit_stays_in_the_address(page):
     assert page.locator(".runs .over").count() < over
 
 
-def test_the_ladder_is_drawn_and_read_with_the_keyboard(page):
-    page.goto("/drive/gcp-n2-standard-80/")
-    plot = page.locator("[data-ladder] .plot").first
-    plot.scroll_into_view_if_needed()
-    plot.locator("svg.main-svg").first.wait_for()
-    plot.focus()
-    page.keyboard.press("ArrowRight")
-    assert "%" in plot.evaluate("plot => plot.nextElementSibling.textContent")
-
-
 OLD_AND_NEW = "/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9300-max-6400gb"
 
 
@@ -62,7 +52,7 @@ def test_a_pair_that_does_not_compare_leads_to_one_that_does(page):
     page.locator("#offers a").first.click()
     page.wait_for_url("**/compare/?run=*")
     assert "times the speed of" in page.locator(".verdict").inner_text()
-    assert page.locator(".apart").count() == 0
+    assert page.locator(".grey").count() == 0
 
 
 def test_the_limits_of_the_reader_move_the_lines_of_the_bars(page):

@@ -43,6 +43,7 @@ def test_a_price_gives_figures_on_every_page_and_is_never_sent(page, requests):
     page.goto("/sizing/?reads=500000&writes=125000")
     drives = page.locator(f"tr:has([data-price={SN861}]) td").first.inner_text()
     expect(cell(page, SN861, "total")).to_have_text(f"{int(drives) * 1728:,} EUR")
+    expect(cell(page, SN861, "both")).to_have_text("1 EUR per 1,000 tps, 270 EUR per TB")
     assert [sent for sent in requests if "1728" in sent or "EUR" in sent] == []
 
 
@@ -51,7 +52,7 @@ def test_a_price_keeps_the_focus_and_survives_a_change_of_the_form(page):
     enter(page, "Intel P5510 7.68 TB", "900")
     total = cell(page, P5510, "total")
     expect(total).to_have_text(re.compile(r"^[\d,]+$"))
-    assert page.evaluate("document.activeElement.closest('td').dataset.price") == P5510
+    assert page.evaluate("document.activeElement.closest('[data-price]').dataset.price") == P5510
     before = total.inner_text()
     page.get_by_label("Data, one copy").fill("200")
     expect(total).not_to_have_text(before)
@@ -59,10 +60,33 @@ def test_a_price_keeps_the_focus_and_survives_a_change_of_the_form(page):
     assert "price" not in page.url
 
 
+def test_the_cheapest_cluster_of_each_currency_is_named(page):
+    page.goto("/sizing/")
+    page.locator("#prices ~ details summary").click()
+    cheapest = page.locator("[data-price-cheapest]")
+    assert cheapest.inner_text() == ""
+    page.get_by_label("Price list as CSV").fill(f"{P5510},900,EUR\n{SN861},1728,EUR\nmicron-9400-max-12800gb,1,USD")
+    page.get_by_role("button", name="Replace the price list").click()
+    expect(cheapest).to_have_text(
+        "Cheapest of those with a price: 16 x Intel P5510 7.68 TB, 14,400 EUR. "
+        "Cheapest of those with a price: 12 x Micron 9400 Max 12.8 TB, 12 USD."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [("1,250.50", "1250.50"), ("1 250", "1250"), ("1728.00", "1728"), ("0", None), ("1,5", None), ("1e3", None)],
+)
+def test_a_typed_price_becomes_plain_digits(page, text, price):
+    page.goto(PAIR)
+    address = page.locator("script[src*=prices]").get_attribute("src")
+    assert page.evaluate("([at, text]) => import(at).then(({priceOf}) => priceOf(text))", [address, text]) == price
+
+
 def test_a_wrong_price_is_named_and_not_stored(page):
     page.goto(PAIR)
     enter(page, "SanDisk DC SN861 6.4 TB", "1,5")
-    expect(page.locator("[data-price-said]")).to_contain_text('"1,5" is not a price')
+    expect(page.locator("[data-price-message]")).to_contain_text('"1,5" is not a price')
     field = page.get_by_label("Price of one SanDisk DC SN861 6.4 TB")
     assert field.get_attribute("aria-invalid") == "true"
     field.fill("")
@@ -75,7 +99,7 @@ def test_the_price_list_is_csv_that_can_be_replaced_and_downloaded(page):
     page.locator("#prices ~ details summary").click()
     page.get_by_label("Price list as CSV").fill(f"product,price,currency\n{P5510},800,USD\n{SN861},1280,USD\n")
     page.get_by_role("button", name="Replace the price list").click()
-    expect(page.locator("[data-price-said]")).to_have_text("The price list has 2 prices.")
+    expect(page.locator("[data-price-message]")).to_have_text("The price list has 2 prices.")
     expect(cell(page, SN861, "per-tb")).to_have_text("200 USD")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download as CSV").click()
@@ -83,7 +107,7 @@ def test_the_price_list_is_csv_that_can_be_replaced_and_downloaded(page):
     assert text == f"product,price,currency\n{P5510},800,USD\n{SN861},1280,USD\n"
     page.get_by_label("Price list as CSV").fill(f"{P5510},800,USD\n{SN861},much,USD\n")
     page.get_by_role("button", name="Replace the price list").click()
-    expect(page.locator("[data-price-said]")).to_contain_text("Line 2 of the price list was not understood.")
+    expect(page.locator("[data-price-message]")).to_contain_text("Line 2 of the price list was not understood.")
     assert page.evaluate(STORED) == text
 
 
@@ -102,10 +126,10 @@ def test_a_table_of_drives_has_a_column_of_prices_on_request(page):
     assert page.locator("[data-price-added]").count() == 0
     page.get_by_label("Show a column of prices in the table").check()
     row = page.locator("table.runs tbody tr", has_text="SN861 6.4").first
-    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text("1, 270")
+    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text("1 per 1,000 tps, 270 per TB")
     page.get_by_label("Speed, at least").fill("1000000")
     expect(page.locator("[data-shown]")).to_contain_text("of 36 shown")
-    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text("1, 270")
+    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text("1 per 1,000 tps, 270 per TB")
     rows = page.locator("table.runs tbody tr:has(input[name=run])").count()
     expect(page.locator("td[data-price-added]")).to_have_count(rows)
     page.reload()

@@ -1,5 +1,8 @@
 // The headline of the tables under the current limits: webapp/register/drives/headline.py in the browser.
-import {SYSTEMS, count, decimal, devicesOf, nameOf} from './column-store.js';
+import {count, decimal, nameOf} from './column-store.js';
+import {groupsOf, largestGroup, rankOf} from './ranking.js';
+
+const GROUP_WORDS = {full: 'ACT 6.x', open: 'ACT up to 5.3'};
 
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 
@@ -11,25 +14,22 @@ function resultsText(published, stored) {
   ].filter(Boolean).join(' and ') + '.';
 }
 
-function rankedTps({columns}, row) {
-  const tps = columns.tps.value(row) ?? 0, devices = devicesOf(columns, row);
-  if (SYSTEMS.has(columns.category.word(row))) return tps;
-  return devices ? tps / devices : 0;
-}
-
 function speedText({columns}, row) {
   const devices = columns.device_count.word(row) || '1';
   return `${columns.tps.word(row)} tps${columns.storage.word(row) || devices === '1' ? '' : `, ${devices} devices together`}`;
 }
 
-// Return the fastest of each statistic; of equally fast rows the first.
+// Return the fastest of each statistic and each kind of time, within the largest comparison group; of equally fast rows the first.
 function fastest(store, rows, statistics) {
-  return statistics.flatMap(({code: kind, how}) => {
-    const same = rows.filter(row => store.columns.statistic.word(row) === kind);
-    const speeds = same.map(row => rankedTps(store, row));
-    const best = same[speeds.indexOf(speeds.reduce((most, speed) => Math.max(most, speed), 0))];
-    return best !== undefined && store.columns.tps.value(best) ? [`${how}: ${nameOf(store, best)} at ${speedText(store, best)}.`] : [];
-  });
+  const groups = groupsOf(store), ranks = rankOf(store);
+  const counts = new Set(rows.map(row => groups[row]).filter(({isRanked}) => isRanked).map(({devices}) => devices));
+  return statistics.flatMap(({code, how}) => Object.entries(GROUP_WORDS).flatMap(([fill, words]) => {
+    const found = largestGroup(store, rows.filter(row => groups[row].statistic === code), fill);
+    if (!found) return [];
+    const best = found.rows.reduce((a, b) => ranks[a] < ranks[b] ? a : b);
+    const devices = counts.size > 1 ? ` with ${count(found.group.devices)} ${found.group.devices === '1' ? 'device' : 'devices'}` : '';
+    return [`${how}, ${words}${devices}: ${nameOf(store, best)} at ${speedText(store, best)}.`];
+  }));
 }
 
 const threshold = us => us % 1000 ? `${count(us)}\u00a0us` : `${count(us / 1000)}\u00a0ms`;
@@ -49,9 +49,10 @@ export function headline(store, isNarrowed, matching, check, limits, statistics)
   const isOnDrive = row => store.columns.is_on_no_drive?.word(row) !== 'yes'; // the data file of an earlier release lacks the column
   const passing = rows.filter(row => (check.isOwn ? check.passes(row) : check.passesProfile(row)) && isOnDrive(row));
   const results = resultsText(published, rows.length - published);
+  const named = fastest(store, passing, statistics).map(text => `Fastest within ${check.isOwn ? 'your' : 'the'} limits ${text}`);
   return [
     isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'}.` : results,
-    ...fastest(store, passing, statistics).map(text => `Fastest within ${check.isOwn ? 'your' : 'the'} limits ${text}`),
+    ...(passing.length && !named.length ? ['None of the results within the limits can be ranked.'] : named),
     ...(rows.length ? overSentences(rows.filter(check.isOver).length, rows.length, check, limits) : []),
   ].join(' ');
 }

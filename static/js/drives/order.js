@@ -1,4 +1,7 @@
-// The order of rows: sorted within their statistic, in pages of a hundred: webapp/register/drives/order.py in the browser.
+// The order of rows: sorted within their comparison group, in pages of a hundred: webapp/register/drives/order.py in the browser.
+import {count} from './column-store.js';
+import {groupsOf} from './ranking.js';
+
 const ROWS_A_PAGE = 100;
 
 function byColumn(rows, {codes, values}, falls) {
@@ -39,12 +42,20 @@ function byVendor(store, title, rows) {
   });
 }
 
-/** Divide rows by statistic, and by vendor if the table is divided by vendor. */
-export function grouped(store, ordered, isByVendor, statistics) {
-  const {words, codes} = store.columns.statistic;
-  return statistics.flatMap(({code, title}) => {
-    const same = ordered.filter(row => words[codes[row]] === code);
+const titleOf = ({title, note, statistic_note: statisticNote}, number, isFirst) => {
+  const results = `${count(number)} ${number === 1 ? 'result' : 'results'}, ${note}`;
+  return [`${title}.`, isFirst ? `${results} ${statisticNote}` : results];
+};
+
+/** Divide rows into bands of results that compare, and by vendor if the table is divided by vendor. */
+export function grouped(store, ordered, isByVendor, bands) {
+  const groups = groupsOf(store), rows = new Map(bands.map(({code}) => [code, []])), explained = new Set();
+  for (const row of ordered) rows.get(groups[row].band).push(row);
+  return bands.flatMap(band => {
+    const same = rows.get(band.code);
     if (!same.length) return [];
+    const title = titleOf(band, same.length, !explained.has(band.statistic));
+    explained.add(band.statistic);
     return isByVendor ? byVendor(store, title, same) : [{titles: [title], rows: same}];
   });
 }

@@ -4,6 +4,7 @@ import {escape} from '../parts.js';
 import {plainNumber} from '../typed-numbers.js';
 import {wordsOf} from './search.js';
 
+export const THRESHOLD = '1ms';
 const SEPARATOR = '~', INCLUDED = ['historical', 'withdrawn', 'superseded'];
 /** Mark a field whose text is not a number, and say below it what is expected. */
 function showWrong(field, isWrong, expected) {
@@ -56,21 +57,23 @@ export function readForm(form, layout, view) {
 const quoted = text => encodeURIComponent(text).replace(/[!'()*]/g, found => `%${found.charCodeAt(0).toString(16).toUpperCase()}`).replaceAll('%20', '+');
 
 /** Return the address of a query, without defaults. */
-export function addressOf({search, choices, numbers, ownLimits, onlyWithin, included, sort, columns, page}) {
+export function addressOf({search, choices, numbers, ownLimits, onlyWithin, included, sort, columns, threshold, statistic, page}) {
   const parameters = [
     ['q', search], ...choices.map(([name, codes]) => [name, codes.join(SEPARATOR)]), ...numbers, ...ownLimits,
     ['within', onlyWithin ? 'only' : ''], ...included.map(name => [name, 'include']),
     ['sort', sort.code === 'tps' && sort.falls ? '' : `${sort.falls ? '-' : ''}${sort.code}`],
-    ['columns', columns.join(SEPARATOR)], ['page', page > 1 ? String(page) : ''],
+    ['columns', columns.join(SEPARATOR)], ['threshold', threshold === THRESHOLD ? '' : threshold], ['statistic', statistic], ['page', page > 1 ? String(page) : ''],
   ];
   return `?${parameters.filter(([, text]) => text).map(([name, text]) => `${quoted(name)}=${quoted(text)}`).join('&')}`;
 }
 
-/** Return the sort and the page of an address, for which the form has no fields. */
+/** Return the sort, the page and what charts show of an address, for which the form has no fields. */
 export function viewOf(parameters) {
   const sort = parameters.get('sort') || '-tps';
   return {
     sort: {code: sort.replace(/^-/, ''), falls: sort.startsWith('-')},
+    threshold: parameters.get('threshold') || THRESHOLD,
+    statistic: parameters.get('statistic') ?? '',
     page: Number(parameters.get('page') || 1),
   };
 }

@@ -56,7 +56,7 @@ export function resultsOf(store, layout, query, profile) {
   const isNarrowed = [query.choices, query.numbers, query.search].some(({length}) => length);
   let before = 0;
   const sections = layout.sections.map(({code, isByVendor}, place) => {
-    const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), isByVendor, layout.statistics);
+    const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), isByVendor, layout.bands);
     const onPage = pageOf(groups, page, before);
     before += filtered[place].rows.length;
     return {code, groups: onPage, isEmpty: onPage.length === 0};
@@ -64,6 +64,7 @@ export function resultsOf(store, layout, query, profile) {
   return {
     sections, pages, page, hidden, shown, reasons: mergedReasons(tests, filtered), readSentence: found.sentence,
     limitsSentence: limitsSentence(store, matching, check),
+    plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
     headline: headline(store, isNarrowed, isNarrowed ? matching : defaultRows(store, layout, all), check, query.limits, layout.statistics),
   };
 }

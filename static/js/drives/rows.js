@@ -2,6 +2,8 @@
 import {billionths} from '../limits.js';
 import {escape, fill as part} from '../parts.js';
 import {shareHtml} from '../your-limits.js';
+import {shapeOf, sizeClass} from '../landscape/picture.js';
+import {capacityOf, groupsOf} from './ranking.js';
 
 const RUN = '\0'; // in the cell of a tier, for the id of the run that it links to; no stored text contains it
 const TIERS = ['published', 'vendor-reported', 'reviewed', 'lab-verified'];
@@ -47,7 +49,9 @@ function driveCell(store, row, tagsHistorical, carried) {
   const [vendor, model, capacity, visibility, outcome, historical] =
     ['vendor', 'model', 'capacity_gb', 'visibility', 'outcome', 'historical'].map(code => store.columns[code].word(row));
   const words = marks(visibility, outcome, tagsHistorical && historical === 'yes');
+  const symbol = `${shapeOf(store.columns.endurance_dwpd.value(row))}${sizeClass(capacityOf(store, row))}`;
   return part('drive', {
+    glyph_html: part('glyph', {fill: groupsOf(store)[row].fill, symbol}),
     run: store.run[row], product: store.product[row], vendor, model, carried,
     size: capacity ? `, ${capacity}` : '', marks_html: words.map(word => ` ${tagged(...word)}`).join(''),
   });

@@ -10,6 +10,8 @@ import {escape} from '../parts.js';
 import {fill, linesOf} from './rows.js';
 import {count, load} from './column-store.js';
 import {carryLimits} from '../your-limits.js';
+import {drawLandscape} from '../landscape/drawing.js';
+import '../landscape/navigation.js';
 
 const form = document.querySelector('form[data-drives]');
 const layout = JSON.parse(document.getElementById('drives-page').textContent);
@@ -42,15 +44,16 @@ function showTable(wrap, store, {groups, isEmpty}, query, [most, heightPx]) {
   const columns = columnsOf(section, query, layout.filters);
   showHead(wrap, section, columns, query, layout);
   const table = wrap.querySelector('table');
-  table.querySelectorAll('tbody:not([id])').forEach(body => body.remove());
+  table.querySelectorAll('tbody').forEach(body => body.remove());
   reserveHeight(wrap, heightPx, fill(table, linesOf(store, columns, groups, query, !layout.isHistorical), most));
+  if (table.tBodies[0]) Object.assign(table.tBodies[0], {id: `${section.code}-rows`, tabIndex: -1}); // of the skip link
   (wrap.closest('section') ?? wrap).hidden = isEmpty;
 }
 
-/** Put the target of the link to the results before the first shown rows. */
-function placeResultsTarget(wraps) {
-  const first = wraps.find(wrap => !(wrap.closest('section') ?? wrap).hidden) ?? wraps[0], target = document.getElementById('results');
-  if (first && !first.contains(target)) first.querySelector('thead').after(target);
+/** Let the skip link lead to the first table that has rows. */
+function placeSkipLink(wraps) {
+  const first = wraps.find(wrap => wrap.querySelector('tbody[id]') && !(wrap.closest('section') ?? wrap).hidden);
+  if (first) document.querySelector('.skip').setAttribute('href', `#${first.querySelector('tbody[id]').id}`);
 }
 
 function hiddenLine({hidden, reasons}, query) {
@@ -104,8 +107,9 @@ async function show(step) {
   const seen = wraps.map(wrap => [linesSeen(wrap), wrap.offsetHeight]); // measured before anything changes
   later = [];
   wraps.forEach((wrap, place) => showTable(wrap, store, results.sections.find(({code}) => code === wrap.dataset.section), query, seen[place]));
-  placeResultsTarget(wraps);
+  placeSkipLink(wraps);
   tickAgain();
+  drawLandscape(store, results.plotted, query);
   showAround(results, query);
   addLater();
   const address = addressOf(query);
@@ -156,10 +160,10 @@ form.addEventListener('submit', event => {
 
 /** Follow a link of the page to itself without loading it, so that the focus stays. */
 document.querySelector('main').addEventListener('click', event => {
-  const followed = event.target.closest('thead a:not(.means), [data-shown] a, [data-pages] a, [data-profile-limits]');
+  const followed = event.target.closest('thead a:not(.means), [data-shown] a, [data-pages] a, [data-profile-limits], [data-switches] a, a.cell');
   if (!followed || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
-  const parameters = new URL(followed.href).searchParams;
+  const parameters = new URL(followed.getAttribute('href'), location.href).searchParams;
   setQuery(parameters);
   const isOfShown = followed.closest('[data-shown]');
   update().then(() => { if (isOfShown) document.querySelector('[data-shown]').focus(); });

@@ -18,13 +18,13 @@ def carrying(response):
 @pytest.mark.parametrize("path", ["/", "/drives/", "/drives/nvme-flash/", "/drives/historical/", "/sizing/"])
 def test_links_to_home_sizing_and_comparison_keep_the_limits_on_every_page_with_limits(client, path):
     plain = carrying(client.get(path))
-    assert plain == ["/", "/compare/", "/drives/historical/", "/sizing/"]
-    assert carrying(client.get(path + OWN)) == [f"{address}{KEPT}" for address in plain]
+    assert {"/", "/compare/", "/drives/historical/", "/sizing/"} <= set(plain)
+    assert set(carrying(client.get(path + OWN))) == {f"{address}{KEPT}" for address in plain}
 
 
 def row_links(response):
     """The addresses that the rows of tables lead to."""
-    rows = response.text.partition("<tbody>")[2].rpartition("</tbody>")[0]
+    rows = response.text.partition("<tbody")[2].rpartition("</tbody>")[0]
     return re.findall(r'href="(/(?:drive|runs)/[^"]*)"', rows)
 
 

@@ -91,7 +91,7 @@ def all_compare(runs: Sequence[Conditioned]) -> bool:
     return all(compare(first, second) for place, first in enumerate(runs) for second in runs[place + 1 :])
 
 
-def apart_flags(runs: Sequence[Conditioned]) -> list[bool]:
+def grey_flags(runs: Sequence[Conditioned]) -> list[bool]:
     """Return for each run whether it does not compare with the runs before it that do compare with each other."""
     together: list[Conditioned] = []
     flags = []

@@ -43,7 +43,7 @@ def joined(words: Iterable[str]) -> str:
     return str(get_text_list(list(words), "and"))
 
 
-def why_apart_sentence(heads: Sequence[Head], differing: Sequence[Condition]) -> str:
+def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition]) -> str:
     """Return in one sentence why runs do not compare, with the reason that matters most."""
     first = min(differing, key=lambda each: _reason_order(each.name))
     names = joined(distinct_names(heads))

@@ -33,7 +33,7 @@ class Bar:
     width: str
     text: str
     is_over: bool
-    is_apart: bool
+    is_grey: bool
     tick: str = ""
     is_tick_shown: bool = False
 
@@ -85,9 +85,9 @@ class BarChart:
         return f"{self.title}, {self.unit}{limit}: " + "; ".join(f"{bar.letter} {bar.text}" for bar in self.bars)
 
     @property
-    def apart(self) -> list[str]:
+    def grey_letters(self) -> list[str]:
         """Return the letters of the columns that do not compare."""
-        return [bar.letter for bar in self.bars if bar.is_apart]
+        return [bar.letter for bar in self.bars if bar.is_grey]
 
 
 def bar_charts(heads: Sequence[Head], limits: Iterable[Limit]) -> list[BarChart]:
@@ -116,7 +116,7 @@ def _plain_chart(
         title,
         unit,
         [
-            Bar(head.letter, row, _width(scale, value), units.decimal(value), False, head.is_apart)
+            Bar(head.letter, row, _width(scale, value), units.decimal(value), False, head.is_grey)
             for row, (head, value) in enumerate(known)
         ],
     )
@@ -136,7 +136,7 @@ def _share_chart(heads: Sequence[Head], limit: Limit) -> BarChart | None:
         f"Over {units.threshold(limit.threshold_us)}",
         "% of reads",
         [
-            Bar(head.letter, row, width, _share_text(value), value.is_over, head.is_apart, _clear(width, line))
+            Bar(head.letter, row, width, _share_text(value), value.is_over, head.is_grey, _clear(width, line))
             for row, ((head, value), width) in enumerate(zip(known, widths, strict=True))
         ],
         _pct(line),

@@ -18,8 +18,8 @@ def as_csv(comparison: Comparison) -> HttpResponse:
     lines: list[list[Value]] = [["name", "name", "", False, *(head.name for head in comparison.heads)]]
     on_no_drive = [head.run.is_on_no_drive for head in comparison.heads]
     lines.append(["run", "is_on_no_drive", "", len(set(on_no_drive) - {None}) > 1, *on_no_drive])
-    apart = [head.is_apart for head in comparison.heads]
-    lines.append(["run", "is_apart", "", any(apart), *apart])
+    grey = [head.is_grey for head in comparison.heads]
+    lines.append(["run", "is_grey", "", any(grey), *grey])
     lines += [[part, row.code, row.unit, row.differs, *row.exported] for part, row in _rows(comparison)]
     lines += [["condition", row.name, "", row.differs, *row.exported] for row in comparison.conditions]
     return csv_response("comparison", header, lines)
@@ -38,7 +38,7 @@ def as_json(comparison: Comparison) -> JsonResponse:
                     "run": head.run.public_id,
                     "name": head.name,
                     "is_on_no_drive": head.run.is_on_no_drive,
-                    "is_apart": head.is_apart,
+                    "is_grey": head.is_grey,
                     "measures": [trait.text for trait in head.traits],
                     "not_stated_count": number,
                 }

@@ -6,7 +6,7 @@ from string import ascii_uppercase
 
 from results.models import YCSB, Run, Statistic
 from results.rules.act.comparison_groups import DRIVETEST, ComparisonGroup, ReadTime
-from webapp.register.comparability.comparable import Conditioned, apart_flags
+from webapp.register.comparability.comparable import Conditioned, grey_flags
 from webapp.register.tables.columns import is_taken_as_one
 from webapp.register.tables.groups import COMPRESSIBLE_WORDS, STATISTIC_WORDS, group_of
 from webapp.register.tables.sentences import run_name
@@ -31,24 +31,24 @@ class Head:
     name: str
     run: Run
     traits: list[Trait]
-    is_apart: bool
+    is_grey: bool
 
 
 def heads_of(runs: Sequence[Conditioned]) -> list[Head]:
     """Return the heads of the columns."""
     texts = [_traits(each) for each in runs]
     differs = [len(set(column)) > 1 for column in zip(*texts, strict=True)]
-    differs[0] = differs[1]  # versions that measure the same time are alike
-    lettered = zip(ascii_uppercase, runs, texts, apart_flags(runs), strict=False)
+    differs[0] = differs[1]  # a version matters only by the time that it measures
+    lettered = zip(ascii_uppercase, runs, texts, grey_flags(runs), strict=False)
     return [
         Head(
             letter,
             run_name(each.run),
             each.run,
             [Trait(text, unlike) for text, unlike in zip(own, differs, strict=True) if text],
-            is_apart,
+            is_grey,
         )
-        for letter, each, own, is_apart in lettered
+        for letter, each, own, is_grey in lettered
     ]
 
 

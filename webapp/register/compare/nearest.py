@@ -66,13 +66,13 @@ def nearest_sets(runs: Sequence[Conditioned], flags: Sequence[bool]) -> list[lis
     `flags` are true for the runs that do not compare with those before them.
     """
     avoided = [product_of(each.run) for each in runs]
-    together = [each for each, is_apart in zip(runs, flags, strict=True) if not is_apart]
-    apart = [each for each, is_apart in zip(runs, flags, strict=True) if is_apart]
+    together = [each for each, is_grey in zip(runs, flags, strict=True) if not is_grey]
+    others = [each for each, is_grey in zip(runs, flags, strict=True) if is_grey]
     found = []
-    for each in apart[:1]:
-        for kept, replaced in ((together, each.run), ([each], together[0].run)):
-            if (nearest := nearest_to(kept, replaced, avoided)) is not None:
-                found.append([*(other.run for other in kept), nearest.run])
+    for each in others[:1]:
+        for remaining, replaced in ((together, each.run), ([each], together[0].run)):
+            if (nearest := nearest_to(remaining, replaced, avoided)) is not None:
+                found.append([*(other.run for other in remaining), nearest.run])
     return found
 
 

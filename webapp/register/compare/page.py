@@ -12,10 +12,10 @@ from results.rules.act.limits import Limit
 from webapp.register.comparability.comparable import Condition, Unreported, condition_rows, unreported_conditions
 from webapp.register.compare.answer import (
     conditions_sentence,
+    differs_sentence,
     endurance_sentences,
     joined,
     result_sentence,
-    why_apart_sentence,
 )
 from webapp.register.compare.bars import BarChart, bar_charts
 from webapp.register.compare.choice import Choice, offers_of
@@ -87,7 +87,7 @@ class Comparison:
         """Return the result of the comparison, to be quoted."""
         if self.is_comparable:
             return result_sentence(self.heads, self.limits)
-        return why_apart_sentence(self.heads, self.differing)
+        return differs_sentence(self.heads, self.differing)
 
     @property
     def conditions_sentence(self) -> str:
@@ -95,13 +95,13 @@ class Comparison:
         return conditions_sentence(self.conditions, self.unreported)
 
     @property
-    def apart(self) -> str:
+    def grey_sentence(self) -> str:
         """Return which columns are grey, and why; empty if all compare."""
-        letters = [head.letter for head in self.heads if head.is_apart]
+        letters = [head.letter for head in self.heads if head.is_grey]
         if not letters:
             return ""
-        kept = joined(head.letter for head in self.heads if not head.is_apart)
-        return f"Grey: {joined(letters)} {'does' if len(letters) == 1 else 'do'} not compare with {kept}."
+        others = joined(head.letter for head in self.heads if not head.is_grey)
+        return f"Grey: {joined(letters)} {'does' if len(letters) == 1 else 'do'} not compare with {others}."
 
     @property
     def endurance(self) -> list[tuple[Head, str]]:
@@ -167,7 +167,7 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
 
 def _offers(choice: Choice, heads: Sequence[Head]) -> list[tuple[str, str]]:
     """Return text and address of the nearest comparisons: first of the same drives, then with another drive."""
-    sets = [*offers_of(choice), *nearest_sets(choice.runs, [head.is_apart for head in heads])]
+    sets = [*offers_of(choice), *nearest_sets(choice.runs, [head.is_grey for head in heads])]
     distinct = {tuple(run.public_id for run in runs): runs for runs in sets}
     return [_offer(runs) for runs in list(distinct.values())[:OFFERS_MAX]]
 

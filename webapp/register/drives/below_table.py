@@ -10,9 +10,9 @@ from django.template.loader import render_to_string
 
 from results.models import Category
 from webapp.register.drives.cloud import Row, cloud_view
-from webapp.register.drives.limit_check import current_rows, on_drives
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.store.encoded_columns import ColumnStore, rows_of
+from webapp.register.drives.store.ranking import current_rows, on_drives
 
 MODELS_AT_MOST = 20
 SHOWN = ("capacity_gb", "tps", "tps_per_tb", "endurance_dwpd", "sustained_tps")

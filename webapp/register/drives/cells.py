@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString, mark_safe
 from results.models import Verdict, Visibility
 from webapp.register.drives.limit_check import over_flags
 from webapp.register.drives.order import RowGroup
-from webapp.register.drives.store.column_store import BILLIONTHS
-from webapp.register.drives.store.encoded_columns import NOT_REPORTED, ColumnStore, EncodedColumn
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, EncodedColumn
+from webapp.register.drives.store.ranking import row_glyph
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.columns import Column
 from webapp.register.tables.marks import ABOVE_ALL, nearness_html
@@ -45,12 +45,14 @@ class RowWriter:
         self._words = {column.code: self._written(column, shown) for column in columns if column.kind != "drive"}
         self._drives: dict[int, str] = store.cached(("drive cells", self.tags_historical), dict)
 
-    def table(self, groups: Iterable[RowGroup]) -> SafeString:
-        """Return the bodies of the table, with the reader's own limits in each link.
+    def table(self, groups: Iterable[RowGroup], first_id: str = "") -> SafeString:
+        """Return the bodies of the table, with the reader's own limits in each link. The first one gets an id.
 
         Cached cells have plain links. Each link ends with a slash, and no text has a quotation mark after one.
         """
         bodies = "".join(self._body(group) for group in groups)
+        if first_id:
+            bodies = bodies.replace("<tbody>", f'<tbody id="{first_id}" tabindex="-1">', 1)
         carrying = bodies.replace('/">', f'/{self.carried}">') if self.carried else bodies
         return mark_safe(carrying)  # noqa: S308 - every text is escaped by `fill`
 
@@ -74,8 +76,10 @@ class RowWriter:
 
     def _drive(self, row: int) -> str:
         vendor, model, capacity = (self.store.columns[code].word(row) for code in ("vendor", "model", "capacity_gb"))
+        symbol, own_fill = row_glyph(self.store, row)
         return fill(
             "drive",
+            glyph_html=fill("glyph", fill=own_fill, symbol=symbol),
             run=self.store.runs[row],
             product=self.store.slugs[row],
             vendor=vendor,

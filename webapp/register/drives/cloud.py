@@ -12,8 +12,7 @@ from results.rules.endurance import three_digits
 from webapp.register.drives.layouts import ALWAYS_SHOWN
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.query import SEPARATOR
-from webapp.register.drives.store.column_store import BILLIONTHS
-from webapp.register.drives.store.encoded_columns import NOT_REPORTED, ColumnStore
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore
 from webapp.register.tables.categories import SPECS
 from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units

@@ -15,8 +15,9 @@ from webapp.register.drives.limit_check import current_rows
 from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, HIDDEN_BECAUSE, DrivesPage
 from webapp.register.drives.query import active_filters
 from webapp.register.tables.columns import Column
+from webapp.register.tables.groups import BANDS
 from webapp.register.tables.sentences import HOW
-from webapp.register.tables.tables import GROUP_LABELS, STATISTIC_TITLES, TableSpec
+from webapp.register.tables.tables import GROUP_LABELS, TableSpec
 from webapp.templatetags import units
 
 Option = tuple[str, str, bool]  # code and label of one thing that can be ticked, and whether it is
@@ -82,7 +83,8 @@ def _script_data(page: DrivesPage) -> dict[str, Any]:
         "usual": layout.usual,
         "groupLabels": GROUP_LABELS,
         "hiddenBecause": HIDDEN_BECAUSE,
-        "statistics": [{"code": code, "title": title, "how": HOW[code]} for code, title in STATISTIC_TITLES.items()],
+        "statistics": [{"code": code, "how": how} for code, how in HOW.items()],
+        "bands": [asdict(band) | {"code": band.code} for band in BANDS],
         "columnsSideBySide": COLUMNS_SIDE_BY_SIDE,
     }
 

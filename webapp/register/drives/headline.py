@@ -1,19 +1,23 @@
 """The headline of the tables of drives: how many results, the fastest within the limits, and how many are over.
 
-It covers the page's default rows, or those that match the filters and the search. static/js/drives/headline.js makes
-the same sentence in the browser when limits change on the page.
+"Fastest" applies within one comparison group. The headline covers the page's default rows, or those that match the
+filters and the search. static/js/drives/headline.js makes the same sentence in the browser when limits change.
 """
 
 from collections.abc import Iterable
 from functools import partial
 
 from results.models import Statistic
-from webapp.register.drives.limit_check import current_rows, name_of, on_drives, ranked_tps, together
+from webapp.register.drives.limit_check import name_of, together
 from webapp.register.drives.page import DrivesPage
-from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, rows_of
+from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
+from webapp.register.drives.store.ranking import current_rows, fastest_rows, groups_of, largest_group, on_drives
+from webapp.register.landscape.marks import Fill
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.sentences import HOW, results_words
 from webapp.templatetags import units
+
+GROUP_WORDS = {Fill.SERVICE: "ACT 6.x", Fill.WITH_QUEUE: "ACT up to 5.3"}
 
 
 def page_headline(page: DrivesPage) -> str:
@@ -36,7 +40,9 @@ def _headline(page: DrivesPage, matching: Rows) -> str:
     results = results_words(published, rows.bit_count() - published)
     if page.query.is_narrowed:
         results = f"{results[:-1]} {'matches' if rows.bit_count() == 1 else 'match'}."
-    fastest = (f"{within} {text}" for text in _fastest(store, passing))
+    fastest = [f"{within} {text}" for text in _fastest(store, passing)]
+    if passing and not fastest:
+        fastest = ["None of the results within the limits can be ranked."]
     return " ".join([results, *fastest, *(_over_sentences(over, rows.bit_count(), limits) if rows else [])])
 
 
@@ -49,19 +55,23 @@ def _over_sentences(over: int, count: int, limits: YourLimits) -> list[str]:
 
 
 def _fastest(store: ColumnStore, rows: Rows) -> Iterable[str]:
-    """Yield the fastest of these rows for each statistic, because statistics do not compare."""
-    tps = store.columns["tps"]
-    for kind, how in HOW.items():
-        row = next((each for each in _fastest_first(store, kind) if rows >> each & 1), None)
-        if row is not None and tps.value(row):
-            yield f"{how}: {name_of(store, row)} at {tps.word(row)} tps{together(store, row)}."
+    """Yield the fastest of these rows for each statistic and each kind of time, within the largest comparison group.
+
+    Other results do not compare with it. The number of devices is named if the groups differ in it.
+    """
+    counts = {
+        group.device_count for word, group in groups_of(store).items() if group.is_ranked and rows & _of(store, word)
+    }
+    for statistic, how in HOW.items():
+        same = rows & store.columns["statistic"].of(statistic)
+        for fill, words in GROUP_WORDS.items():
+            if found := largest_group(store, same, fill):
+                group, members = found
+                row = next(each for each in fastest_rows(store) if members >> each & 1)
+                devices = f" with {units.counted(group.device_count, 'device')}" if len(counts) > 1 else ""
+                speed = f"{store.columns['tps'].word(row)} tps{together(store, row)}"
+                yield f"{how}, {words}{devices}: {name_of(store, row)} at {speed}."
 
 
-def _fastest_first(store: ColumnStore, statistic: str) -> list[int]:
-    """Return the rows of a statistic, fastest first; sorted once per register state."""
-
-    def ranked() -> list[int]:
-        rows = rows_of(store.columns["statistic"].of(statistic))
-        return sorted(rows, key=lambda row: ranked_tps(store, row), reverse=True)
-
-    return store.cached(("fastest first", statistic), ranked)
+def _of(store: ColumnStore, group: str) -> Rows:
+    return store.columns["comparison_group"].of(group)

@@ -59,6 +59,14 @@ class PageLayout:
         """Return every column of its tables, once."""
         return tuple({column.code: column for spec in self.specs for column in spec.columns}.values())
 
+    @property
+    def plotted_unit(self) -> str:
+        """Return the word for what the charts of the page plot the speed of."""
+        listed = {category for spec in self.specs for category in self.categories_of(spec)}
+        if len(listed) > 1:
+            return "drive or instance"
+        return {Category.CLOUD: "instance", Category.NETWORKED: "system"}.get(Category(*listed), "drive")
+
     def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
         """Return the categories whose rows one of its tables lists."""
         return self.categories or (spec.code,)

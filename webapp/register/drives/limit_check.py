@@ -5,10 +5,9 @@ from decimal import Decimal
 from functools import reduce
 from operator import or_
 
-from results.models import Statistic, Verdict, Visibility
-from results.models.categories import SYSTEMS
-from webapp.register.drives.store.column_store import BILLIONTHS
-from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, rows_of
+from results.models import Verdict
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows, rows_of
+from webapp.register.drives.store.ranking import current_rows
 from webapp.register.limits.reader_limits import NAMED_AT_MOST, Named, YourLimits, changed_sentence
 from webapp.register.tables.columns import share_code
 from webapp.register.tables.sentences import devices_words
@@ -44,16 +43,6 @@ def _over(store: ColumnStore, limits: Mapping[int, Decimal]) -> Rows:
     return rows
 
 
-def current_rows(store: ColumnStore) -> Rows:
-    """Return the rows that are neither withdrawn nor superseded."""
-    return store.columns["visibility"].of(Visibility.PUBLIC)
-
-
-def on_drives(store: ColumnStore) -> Rows:
-    """Return all rows except those of virtual devices, which say nothing about a drive."""
-    return store.all_rows & ~store.columns["is_on_no_drive"].of("yes")
-
-
 def limits_sentence(store: ColumnStore, rows: Rows, limit_check: LimitCheck, limits: YourLimits) -> str:
     """Return how many of these rows pass the limits, and which results change."""
     current = rows & current_rows(store)
@@ -64,17 +53,6 @@ def limits_sentence(store: ColumnStore, rows: Rows, limit_check: LimitCheck, lim
 
 def _named(store: ColumnStore, rows: Rows) -> Named:
     return Named(rows.bit_count(), [name_of(store, row) for row in rows_of(rows)[:NAMED_AT_MOST]])
-
-
-def ranked_tps(store: ColumnStore, row: int) -> float:
-    """Return the speed that a row is ranked by, as columns.ranked_tps does for a run; 0 if it is not known."""
-    columns = store.columns
-    tps, devices = columns["tps"].value(row) or 0, columns["device_count"].word(row)
-    if columns["category"].word(row) in SYSTEMS:
-        return tps
-    if not devices and columns["statistic"].word(row) != Statistic.STEADY_AS_PUBLISHED:
-        return 0
-    return tps / int(devices or 1)
 
 
 def together(store: ColumnStore, row: int) -> str:

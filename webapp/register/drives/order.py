@@ -1,4 +1,4 @@
-"""The order of rows: sorted within their statistic, in pages of a hundred."""
+"""The order of rows: sorted within their comparison group, in pages of a hundred."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import compress
 
 from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedColumn, Rows, flags_of
+from webapp.register.drives.store.ranking import groups_of
+from webapp.register.tables.groups import BANDS, band_code
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort
-from webapp.register.tables.tables import STATISTIC_TITLES
 
 ROWS_A_PAGE = 100
 
@@ -47,15 +48,43 @@ def _by_column(rows: Iterable[int], encoded: EncodedColumn, *, falls: bool) -> l
 
 
 def grouped(store: ColumnStore, rows: Rows, sort: Sort, *, by_vendor: bool) -> list[RowGroup]:
-    """Sort rows and divide them by statistic, so that figures of two statistics are never mixed."""
+    """Sort rows and divide them into bands, so that figures that do not compare are never mixed."""
     groups: list[RowGroup] = []
-    for kind, title in STATISTIC_TITLES.items():
-        same = in_order(store, rows & store.columns["statistic"].of(kind), sort)
-        if same and by_vendor:
-            groups += _by_vendor(store, title, same)
-        elif same:
-            groups.append(RowGroup((title,), tuple(same)))
+    explained: set[str] = set()
+    of_row = _bands_of_rows(store)
+    in_band: list[list[int]] = [[] for _ in BANDS]
+    for row in in_order(store, rows, sort):
+        in_band[of_row[row]].append(row)
+    for band, same in zip(BANDS, in_band, strict=True):
+        if same:
+            title = band.title_line(len(same), is_first=band.statistic not in explained)
+            explained.add(band.statistic)
+            groups += _by_vendor(store, title, same) if by_vendor else [RowGroup((title,), tuple(same))]
     return groups
+
+
+def _bands_of_rows(store: ColumnStore) -> tuple[int, ...]:
+    """Return for each row the place of its band; made once per state of the register."""
+
+    def read() -> tuple[int, ...]:
+        places = {band.code: place for place, band in enumerate(BANDS)}
+        encoded, groups = store.columns["comparison_group"], groups_of(store)
+        of_word = [places[band_code(groups[word])] for word in encoded.words]
+        return tuple(of_word[code] for code in encoded.codes)
+
+    return store.cached("bands of rows", read)
+
+
+def rows_by_band(store: ColumnStore) -> dict[str, Rows]:
+    """Return the rows of each band by its code; made once per state of the register."""
+
+    def read() -> dict[str, Rows]:
+        found: Counter[str] = Counter()  # the sets of different groups are disjoint, so they can be added
+        for word, group in groups_of(store).items():
+            found[band_code(group)] += store.columns["comparison_group"].of(word)
+        return dict(found)
+
+    return store.cached("bands", read)
 
 
 def _by_vendor(store: ColumnStore, title: tuple[str, str], rows: list[int]) -> Iterable[RowGroup]:

@@ -28,6 +28,7 @@ from webapp.templatetags import units
 COLUMNS_SIDE_BY_SIDE = 14  # that a desktop shows
 BY_NAME = Sort(ALWAYS_SHOWN, falls=False)
 CURRENT = ' aria-current="page"'
+ROWS_ID = "-rows"  # after the code of a table: the id of its first body
 HIDDEN_BECAUSE = {
     "historical": ("historical", "yes", "historical"),
     "withdrawn": ("visibility", "withdrawn", "withdrawn"),
@@ -105,14 +106,17 @@ class DrivesPage:
         counts = [rows.bit_count() for rows in self.filtered]
         before = [sum(counts[:place]) for place in range(len(counts))]
         parts = zip(self.layout.specs, self.groups, self.universes, before, strict=True)
-        made = [self._section(spec, each, start) for spec, each, universe, start in parts if universe or self.is_alone]
-        # The link to the results leads to the first rows.
-        first = next((section for section in made if section["groups"]), made[0] if made else None)
-        return [section | {"is_first": section is first} for section in made]
+        return [self._section(spec, each, start) for spec, each, universe, start in parts if universe or self.is_alone]
 
     @cached_property
     def groups(self) -> list[list[RowGroup]]:
-        """Return the matching rows of each table in order, divided by statistic."""
+        """Return the matching rows of each table in order, divided into bands; made once for the default rows."""
+        query = self.query
+        if query.is_narrowed or query.only_within or query.included:
+            return self._grouped()
+        return self.store.cached(("groups", self.layout.name, query.sort), self._grouped)
+
+    def _grouped(self) -> list[list[RowGroup]]:
         return [
             grouped(self.store, filtered, self.query.sort, by_vendor=spec.is_by_vendor)
             for spec, filtered in zip(self.layout.specs, self.filtered, strict=True)
@@ -146,7 +150,7 @@ class DrivesPage:
             "heads": [self._head(column) for column in columns],
             "heads_by_choice": [self._head(column) for column in by_choice],
             "groups": shown,
-            "bodies": writer.table(shown),
+            "bodies": writer.table(shown, f"{spec.code}{ROWS_ID}"),
             "is_wide": len(columns) > COLUMNS_SIDE_BY_SIDE,  # it then scrolls in a box of its own
             "column_groups": column_groups(spec, columns),  # that a narrow screen offers
         }
@@ -157,6 +161,12 @@ class DrivesPage:
             return {*self.query.columns, ALWAYS_SHOWN}
         set_filters = (filters.BY_NAME[name] for name, _ in (*self.query.choices, *self.query.numbers))
         return {column.code for column in spec.usual}.union(*(each.shows for each in set_filters))
+
+    @property
+    def first_rows_id(self) -> str:
+        """Return the id of the first rows, which a skip link leads to; of the first table if no table has rows."""
+        sections = [section for section in self.sections if section["groups"]] or self.sections
+        return f"{sections[0]['spec'].code}{ROWS_ID}" if sections else "main"
 
     def _head(self, column: Column) -> SafeString:
         return head_html(column, self.query.sort, self.limits.by_threshold, self._sorted_address, has_code=True)

@@ -9,8 +9,9 @@ from django.http import QueryDict
 from django.utils.http import urlencode
 from django.utils.text import slugify
 
+from results.models import Statistic
 from results.rules.act.limits import Limit
-from webapp.register.drives.filters import BY_NAME, CHOICE, Filter
+from webapp.register.drives.filters import BY_NAME, CHOICE, DEVICE_TPS, TPS, Filter
 from webapp.register.drives.layouts import ALWAYS_SHOWN, INCLUDED, PageLayout
 from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore
 from webapp.register.http.query_params import (
@@ -20,19 +21,26 @@ from webapp.register.http.query_params import (
     ParameterError,
     one_of,
     read_parameters,
+    word,
     words_of,
 )
 from webapp.register.http.typed_numbers import plain_number
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort, read_sort
 
+THRESHOLDS_US = {"1ms": 1_000, "8ms": 8_000, "64ms": 64_000}  # by code; charts compare shares over one of them
+THRESHOLD = "1ms"
 SEPARATOR = "~"  # of codes in an address, where it needs no escape; codes contain none
 LONGEST_NAME = 100  # characters of the name of an exported file, without its ending
+LOADS = (TPS.name, DEVICE_TPS.name)
 
 
 @dataclass(frozen=True)
 class DrivesQuery:
-    """A query: filters, limits, order, columns, page and format."""
+    """A query: filters, limits, order, columns, page and format; for the charts a threshold and a statistic.
+
+    Without a statistic, charts show that of most rows.
+    """
 
     limits: YourLimits
     choices: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -42,6 +50,8 @@ class DrivesQuery:
     included: tuple[str, ...] = ()
     sort: Sort = FASTEST_FIRST
     columns: tuple[str, ...] = ()
+    threshold: str = THRESHOLD
+    statistic: str = ""
     page: int = 1
     form: str = "html"
 
@@ -57,10 +67,18 @@ class DrivesQuery:
             **dict.fromkeys(self.included, "include"),
             "sort": self.sort.parameter if self.sort != FASTEST_FIRST else "",
             "columns": SEPARATOR.join(self.columns),
+            "threshold": self.threshold if self.threshold != THRESHOLD else "",
+            "statistic": self.statistic,
             "page": str(self.page) if self.page > 1 else "",
             "format": self.form if self.form != "html" else "",
         }
         return {name: text for name, text in values.items() if text}
+
+    @property
+    def load_tps(self) -> float | None:
+        """Return the speed that the filters require."""
+        required = [float(text) for name, text in self.numbers if name in LOADS]
+        return max(required, default=0) or None
 
     @property
     def is_narrowed(self) -> bool:
@@ -107,6 +125,8 @@ def read_drives_query(
             Parameter("included", layout.included, lambda given: _included(given, layout.included)),
             Parameter("sort", ("sort",), lambda given: _sort(given, layout, sortable)),
             Parameter("columns", ("columns",), lambda given: _columns(given.getlist("columns"), layout), True),
+            word("threshold", THRESHOLDS_US),
+            word("statistic", ("", *Statistic.values)),
             Parameter("page", ("page",), _page),
             FORMAT,
         ),

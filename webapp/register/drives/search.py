@@ -9,8 +9,9 @@ from django.utils.html import format_html
 
 from results.models import Category
 from results.rules.act.limits import Limit
-from webapp.register.drives.limit_check import LimitCheck, current_rows, on_drives, ranked_tps, together
+from webapp.register.drives.limit_check import LimitCheck, together
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
+from webapp.register.drives.store.ranking import current_rows, on_drives, ranked_tps
 from webapp.register.limits.reader_limits import read_limits
 from webapp.register.products.model_index import CAPACITY_OFF_PCT
 from webapp.register.products.name_search import NameQuery, search

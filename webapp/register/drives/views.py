@@ -9,6 +9,7 @@ from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
 from webapp.register.drives.form import form_context
 from webapp.register.drives.headline import page_headline
+from webapp.register.drives.landscape import page_charts, switches_html
 from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, HISTORICAL_LAYOUT, PageLayout, category_layout
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.query import export_name, is_current, read_drives_query, read_search_text
@@ -71,11 +72,14 @@ def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> 
     if query.form != "html":
         name = export_name(layout.name, query)
         return runs_response(query.form, layout.name, query.sort, runs_of(page), codes=query.columns, file_name=name)
+    charts = page_charts(page)
     context = {
         "section": "drives",
         "page": page,
         "form": form_context(page),
         "headline": page_headline(page),
+        "charts": charts,
+        "chart_switches": switches_html(query, charts),
         "below_table": below_table(page),
         "limits": page.limits,
         "limits_sentence": page.limits_sentence,

@@ -1,43 +1,46 @@
-"""The home page: the number of results and the fastest ones, by category."""
+"""The home page: one question, its answer with charts and drives, and the ways into the register."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from results.models import Run, Statistic
-from results.models.categories import OF_DRIVES, Category
-from webapp.register.drives.query import SEPARATOR
+from results.models import Statistic
+from results.models.categories import SYSTEMS, Category
+from webapp.register.drives.limit_check import LimitCheck
+from webapp.register.drives.store.column_store import current_store
+from webapp.register.drives.store.encoded_columns import ColumnStore
+from webapp.register.drives.store.ranking import current_rows, rated_rows, sustaining_rows
+from webapp.register.home.answer import Answer
+from webapp.register.home.question import EXAMPLE_TPS, drive_choices, read_question
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
-from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.runs.example import example_address
-from webapp.register.runs.verdict import own_limits
-from webapp.register.tables import categories, columns
+from webapp.register.tables import categories
 from webapp.register.tables.marks import tier_meanings
-from webapp.register.tables.sentences import number_of, run_name, together
-from webapp.register.tables.tables import Row, build_row
-
-FASTEST_COLUMNS = (columns.SPEED, columns.OVER_1MS, columns.TIER)
-EXAMPLE_TPS = 500_000  # the forms' initial speed; an empty field means any speed
+from webapp.register.tables.sentences import number_of
 
 
 @public_page
 def home(request: HttpRequest) -> HttpResponse:
-    numbers, own = _numbers(), own_limits(request.GET, current_limits())
-    fastest = {row.product.category: row for row in _fastest_rows(own)}
-    lines = [_line(category, numbers, fastest.get(category)) for category in Category]
+    store, profile = current_store(), current_limits()
+    question = read_question(request.GET, profile)
+    numbers = _numbers(store)
+    within = LimitCheck(store, question.limits).passes & current_rows(store)
+    is_of_systems = set(question.categories) <= SYSTEMS
     context = {
         "section": "drives",
-        "lines": lines,
+        "question": question,
+        "answer": Answer(store, question, tuple(profile)),
+        "unit": "system" if is_of_systems else "drive",
+        "lines": [_line(store, category, numbers, within) for category in Category],
         "historical_number": numbers.historical,
         "sentence": numbers.sentence,
-        "limits": own,
-        "drive_choices": _drive_choices(),
+        "rating_sentence": _rating_sentence(store),
+        "limits": question.limits,
+        "drive_choices": drive_choices(),
         "example_tps": EXAMPLE_TPS,
         "tiers": tier_meanings(),
         "example_address": example_address(),
@@ -65,40 +68,31 @@ class Numbers:
         return f"{results}: {current} of current and {self.historical} of historical drives."
 
 
-def _numbers() -> Numbers:
-    counted = Run.objects.listed().rated().values("product__category", "product__historical", "statistic")
-    rows = list(counted.annotate(number=Count("pk")))
-    current = dict.fromkeys(Category.values, 0)
-    for row in rows:
-        if not row["product__historical"]:
-            current[row["product__category"]] += row["number"]
-    historical = sum(row["number"] for row in rows if row["product__historical"])
-    published = sum(row["number"] for row in rows if row["statistic"] == Statistic.STEADY_AS_PUBLISHED)
-    return Numbers(current, historical, published)
+def _numbers(store: ColumnStore) -> Numbers:
+    rows, category = current_rows(store), store.columns["category"]
+    old = store.columns["historical"].of("yes")
+    published = rows & store.columns["statistic"].of(Statistic.STEADY_AS_PUBLISHED)
+    current = {code: (rows & category.of(code) & ~old).bit_count() for code in Category.values}
+    return Numbers(current, (rows & old).bit_count(), published.bit_count())
 
 
-def _fastest_rows(own: YourLimits) -> Iterable[Row]:
-    current = Run.objects.listed().rated().on_drives().current()
-    within = current.within(own.limits, is_own=own.is_own).with_ranked_tps()
-    by_category = within.order_by("product__category", F("ranked_tps").desc(nulls_last=True), "pk")
-    runs = by_category.distinct("product__category").for_table()
-    return [build_row(run, dict.fromkeys(FASTEST_COLUMNS, 2), own.by_threshold) for run in runs]
-
-
-def _line(category: Category, numbers: Numbers, fastest: Row | None) -> dict[str, Any]:
-    """Return one category: its number of results, and the fastest of them within the limits."""
+def _line(store: ColumnStore, category: Category, numbers: Numbers, within: int) -> dict[str, Any]:
+    """Return one category: its number of results, and how many of them are within the limits."""
+    rows = store.columns["category"].of(category) & ~store.columns["historical"].of("yes")
     return {
         "title": categories.SPECS[category].title,
         "address": reverse("category", args=[category.value]),
         "number": numbers.current[category],
-        "fastest": fastest,
-        "fastest_name": f"{run_name(fastest.run)}{together(fastest.run)}" if fastest else "",
+        "within": (rows & within).bit_count(),
     }
 
 
-def _drive_choices() -> list[tuple[str, str]]:
-    """Return codes and label of the categories that have a speed per drive: all kinds of drives first, then each."""
-    kinds = [category for category in Category if category in OF_DRIVES]
-    own = [(category.value, f"{category.label} drives") for category in kinds]
-    networked = (Category.NETWORKED.value, "networked systems")
-    return [(SEPARATOR.join(category.value for category in kinds), "drives of all kinds"), *own, networked]
+def _rating_sentence(store: ColumnStore) -> str:
+    """Return how many current drives exceed their endurance rating at the tested speed; empty without rated drives."""
+    rated = rated_rows(store) & current_rows(store) & ~store.columns["historical"].of("yes")
+    exceeding = (rated & ~sustaining_rows(store)).bit_count()
+    if not rated:
+        return ""
+    drives = number_of(rated.bit_count(), "rated drive", "rated drives")
+    verb = "exceeds its" if exceeding == 1 else "exceed their"
+    return f"Of all {drives}, {exceeding} {verb} rating at the tested speed."

@@ -14,7 +14,7 @@ from results.models import YCSB, Certificate, Event, Run, Statistic, Verdict
 from results.reevaluation.recompute import NOT_FOUND_AGAIN
 from webapp.register.news.past_results import CATALOGUE_CHANGED, PastResult
 from webapp.register.tables.sentences import HOW, number_of, together
-from webapp.register.ycsb.claims_page import LABELS
+from webapp.register.ycsb.claims.entries import LABELS
 from webapp.templatetags import units
 
 

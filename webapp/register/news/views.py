@@ -3,21 +3,40 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from webapp.register.http.query_params import given_of, number, read_parameters
+from webapp.register.http.files import Value, rows_response
+from webapp.register.http.query_params import FORMAT, form_address, given_of, number, read_parameters
 from webapp.register.http.responses import public_page
-from webapp.register.news.changes import changes_page
+from webapp.register.news.changes import Change, changes_page
 from webapp.register.news.months import parse_month, summary_months
 from webapp.register.news.summary import summary_of
 
+SCHEMA = "drivecert.news/1"
 BEFORE = number("before", "1", "9999999999999", is_whole=True)
+FIELDS = ("event", "at", "group", "label", "name", "page", "sentence", "reason", "mark")
 
 
 @public_page
 def news(request: HttpRequest) -> HttpResponse:
     """Show the newest changes, or those before one of them."""
-    before = read_parameters(request.GET, [BEFORE])["before"]
-    context = {"section": "news", "page": changes_page(before), "is_newest": before is None, "months": summary_months()}
+    query = read_parameters(request.GET, [BEFORE, FORMAT])
+    page = changes_page(query["before"])
+    if query["form"] != "html":
+        return rows_response(query["form"], "news", SCHEMA, FIELDS, [_values(change) for change in page.changes])
+    context = {
+        "section": "news",
+        "page": page,
+        "is_newest": query["before"] is None,
+        "months": summary_months(),
+        "csv_address": form_address(request, "csv"),
+        "json_address": form_address(request, "json"),
+    }
     return render(request, "register/news/news.html", context)
+
+
+def _values(change: Change) -> dict[str, Value]:
+    """Return a change as it is exported; null where there is no text."""
+    texts = {name: getattr(change, name) or None for name in ("label", "name", "page", "sentence", "reason", "mark")}
+    return {"event": change.event_id, "at": change.at.isoformat(), "group": change.group.value, **texts}
 
 
 @public_page

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from results.rules.act.positions import Figure, Position, Standing, position_of
-from webapp.register.drives.store.column_store import BILLIONTHS
+from webapp.register.drives.store.encoded_columns import BILLIONTHS
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.product_pages.answer import ORDINALS, noun
 from webapp.register.product_pages.comparable import ComparableDrive, Comparison, LeftOut

@@ -1,5 +1,7 @@
 """The comparison group of a run, and the words for it in tables, charts and legends."""
 
+from dataclasses import dataclass
+
 from results.models import Run, Statistic
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime, is_compressible, time_of_reads
 from webapp.register.tables.columns import is_taken_as_one
@@ -22,6 +24,64 @@ WHY_APART = {
 }
 COMPRESSIBLE_WORDS = "compressible data"
 WHY_COMPRESSIBLE = "a drive that compresses data writes less, so these results are not ranked"
+
+
+COMPRESSIBLE, UNRANKED = "compressible", "unknown"  # kinds of bands next to the two kinds of time
+BAND_TITLES = {
+    ReadTime.SERVICE: TIME_WORDS[ReadTime.SERVICE],
+    ReadTime.WITH_QUEUE: TIME_WORDS[ReadTime.WITH_QUEUE],
+    UNRANKED: "ACT version or number of devices not reported",
+    COMPRESSIBLE: "Compressible data",
+}
+BAND_NOTES = {
+    ReadTime.SERVICE: "ranked.",
+    ReadTime.WITH_QUEUE: f"ranked apart: {WHY_APART[ReadTime.WITH_QUEUE]}.",
+    UNRANKED: "not ranked: it is not known what their figures measure.",
+    COMPRESSIBLE: "not ranked: a drive that compresses data writes less.",
+}
+STATISTIC_NOTES = {
+    Statistic.STEADY_AS_PUBLISHED: "Shares are steady-state values, not the worst hour.",
+    Statistic.WORST_SLICE: "Shares are those of the worst slice of each run, from stored logs.",
+    Statistic.OVERALL: "Shares are over the whole run, not its worst slice, from stored logs.",
+}
+
+
+@dataclass(frozen=True)
+class Band:
+    """The rows of a table that are listed together: comparison groups with one statistic and one kind of time.
+
+    Groups that differ only in their number of devices share a band. `note` follows the number of results.
+    """
+
+    statistic: str
+    kind: str
+    title: str
+    note: str
+    statistic_note: str
+
+    @property
+    def code(self) -> str:
+        """Return the code of the band."""
+        return f"{self.statistic}.{self.kind}"
+
+    def title_line(self, results_count: int, *, is_first: bool) -> tuple[str, str]:
+        """Return title and note of the band; the first band of a statistic also explains the statistic."""
+        note = f"{units.counted(results_count, 'result')}, {self.note}"
+        return f"{self.title}.", f"{note} {self.statistic_note}" if is_first else note
+
+
+BANDS = tuple(
+    Band(statistic, kind, f"{title}, {STATISTIC_WORDS[statistic]}", BAND_NOTES[kind], STATISTIC_NOTES[statistic])
+    for statistic in STATISTIC_WORDS
+    for kind, title in BAND_TITLES.items()
+)
+
+
+def band_code(group: ComparisonGroup) -> str:
+    """Return the code of the band that lists a comparison group."""
+    if group.is_compressible:
+        return f"{group.statistic}.{COMPRESSIBLE}"
+    return f"{group.statistic}.{group.time if group.is_ranked else UNRANKED}"
 
 
 def group_of(run: Run) -> ComparisonGroup:

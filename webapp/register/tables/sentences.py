@@ -1,12 +1,15 @@
 """Sentences about runs and tables, with their figures, that can be quoted."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from results.models import Product, Run, Statistic
 from webapp.register.limits.reader_limits import LimitEvaluation
 from webapp.register.tables.columns import product_of, ranked_tps, storage_text
-from webapp.register.tables.tables import Table
 from webapp.templatetags import units
+
+if TYPE_CHECKING:
+    from webapp.register.tables.tables import Table
 
 HOW = {
     Statistic.STEADY_AS_PUBLISHED: "as published",
@@ -78,7 +81,7 @@ def _fastest(runs: Iterable[Run]) -> Run | None:
     return max((run for run in runs if run.tps and not run.is_on_no_drive), key=ranked_tps, default=None)
 
 
-def table_sentence(table: Table, results: Sequence[LimitEvaluation]) -> str:
+def table_sentence(table: "Table", results: Sequence[LimitEvaluation]) -> str:
     """Return the summary of a table's current rows; `results` are the evaluations of all its rows."""
     current = [row for row in table.rows if row.is_current]
     passing = [row.run for row, each in zip(table.rows, results, strict=True) if row.is_current and each.passes_limits]

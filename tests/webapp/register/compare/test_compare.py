@@ -85,7 +85,7 @@ def test_runs_with_other_conditions_do_not_compare_because_of_the_condition(clie
     assert not document["is_comparable"]
     assert name in [row["name"] for row in document["differing"]]
     assert all(row["why"] for row in document["differing"])
-    assert [run["is_apart"] for run in document["runs"]] == [False, True]
+    assert [run["is_grey"] for run in document["runs"]] == [False, True]
     assert {
         row["row"]: row["misleads"] for row in document["rows"] if row["row"] in {"tps", "verdict", "capacity_gb"}
     } == {
@@ -202,7 +202,7 @@ def test_conditions_that_different_runs_do_not_report_are_counted_together(clien
 def test_a_value_that_several_runs_share_is_listed_once(client, make_run):
     runs = [make_run(facts={"record_bytes": size}) for size in (512, 1536, 512)]
     assert "record size differs (512 bytes (A, C); 1,536 bytes (B)), and larger objects" in said(client, *runs)
-    assert [run["is_apart"] for run in comparison(client, *runs)["runs"]] == [False, True, False]
+    assert [run["is_grey"] for run in comparison(client, *runs)["runs"]] == [False, True, False]
     assert "Grey: B does not compare with A and C." in client.get(compare_url(*runs)).text
 
 
@@ -218,10 +218,10 @@ def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_other
     )
     shares = text.split('id="what-they-did"')[1].split("Over 1")[1].split("</tr>")[0]
     assert shares.count("5.83") == 2
-    assert re.findall(r'<td class="share([^"]*)">', shares) == ["", " apart"]
+    assert re.findall(r'<td class="share([^"]*)">', shares) == ["", " grey"]
     assert '<span class="tag">does not compare</span>' in shares
     capacity = text.split('id="drives"')[1].split("Capacity")[1].split("</tr>")[0]
-    assert "apart" not in capacity
+    assert " grey" not in capacity
     offered = text.split('id="offers"')[1].split("</ul>")[0]
     assert f"run={large.public_id}" in offered
 
@@ -254,6 +254,7 @@ def test_a_pair_with_and_without_queue_time_offers_the_nearest_pair_of_each_grou
 
     new, old = published("6.1", 500_000, "NEW"), published("5.2", 300_000, "OLD")
     published("6.4", 900_000, "FAR")
+    published("", 490_000, "UNKNOWN")  # no condition is known to differ, but neither is its group
     near_new, near_old = published("6.2", 310_000, "NEAR"), published("5.3", 100_000, "OLDER")
     document = comparison(client, new, old)
     assert [offer["page"] for offer in document["nearest"]] == [
@@ -279,9 +280,12 @@ def test_a_pair_without_any_comparable_run_leads_to_the_form(client, make_publis
 def test_the_shares_of_tables_are_shown_next_to_those_that_comparisons_use(client, make_run):
     device = [share | {"share_pct": "1.00", "over_count": 60} for share in SLOW_DISK_VERDICT["shares"]]
     document = SLOW_DISK_VERDICT | {"time": "queue-and-service"}
-    old = make_run(document=document | {"compared": {"histogram": "device-reads", "time": "service", "shares": device}})
+    compared = {"compared": {"histogram": "device-reads", "time": "service", "shares": device}}
+    old = make_run(document=document | compared, tool_version="5.3")
     rows = {row["row"]: row["values"] for row in comparison(client, make_run(), old)["rows"]}
     assert (rows["pct_over_1000us"], rows["listed_pct_over_1000us"]) == (["5.83", "1.00"], ["5.83", "5.83"])
+    text = client.get(compare_url(make_run(), old)).text
+    assert "ACT 5.3, service time" in text.split('<ol class="heads">')[1].split("</ol>")[0]
     assert "listed_pct_over_1000us" not in {row["row"] for row in comparison(client, make_run(), make_run())["rows"]}
 
 
@@ -303,6 +307,8 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
         "<b>A</b> At 1,728,000 tps, one drive takes 24 drive writes a day; it is rated for 3. Its rating sustains "
         "216,000 tps."
     ) in text
+    endurance = text.split('aria-label="Endurance')[1].split("</svg>")[0]
+    assert endurance.count('<rect class="strong"') == 1
     widths = re.findall(r'<rect class="calm" x="7.00%" y="\d+" width="([\d.]+)%"', text)
     assert widths[:2] == ["55.00", "6.88"]
 
@@ -311,6 +317,7 @@ def test_an_example_with_its_result_is_on_the_empty_page(client, catalogue):
     text = client.get("/compare/?limit_1ms=4").text
     example = text.split('id="example"')[1]
     assert "SanDisk DC SN861" in example
+    assert "speed of Smart IOPS" in example  # of another maker, although another SN861 is faster
     assert "times the speed of" in example
     assert example.count('<svg class="bar-chart"') == 6
     address = html.unescape(re.search(r'<a href="([^"]+)">See the whole comparison', example)[1])
@@ -605,10 +612,16 @@ def test_versions_that_measure_the_same_time_are_not_marked(client, make_publish
     assert "<b>ACT 6.1</b>" not in heads
 
 
+def test_a_run_is_grey_if_it_does_not_compare_with_any_run_before_it(client, make_run):
+    """The run in the middle does not report its record size, so that it compares with both others."""
+    runs = [make_run(facts={"record_bytes": size}) for size in (512, None, 1536)]
+    assert [run["is_grey"] for run in comparison(client, *runs)["runs"]] == [False, False, True]
+
+
 def test_six_drives_of_two_groups_are_grey_by_column(client, make_published_run):
     runs = [make_published_run(tool_version=version) for version in ("6.1", "5.2", "6.4", "3", "6.2", "5.3")]
     document = comparison(client, *runs)
-    assert [run["is_apart"] for run in document["runs"]] == [False, True, False, True, False, True]
+    assert [run["is_grey"] for run in document["runs"]] == [False, True, False, True, False, True]
     assert "Grey: B, D and F do not compare with A, C and E." in client.get(compare_url(*runs)).text
 
 
@@ -616,6 +629,6 @@ def test_a_drive_without_a_current_result_is_compared_by_a_withdrawn_one(client,
     drive, other = make_product(), make_product()
     withdrawn = make_run(product=drive, visibility=Visibility.WITHDRAWN)
     make_run(product=other)
-    response = client.get(f"/compare/?drive={drive.slug}&drive={other.slug}")
+    response = client.get(f"/compare/?drive={other.slug}&drive={drive.slug}")
     assert response.status_code == 200
     assert f'run {withdrawn.public_id}</a> <span class="fail">withdrawn</span>' in response.text

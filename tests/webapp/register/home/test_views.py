@@ -1,87 +1,160 @@
-"""The home page: seven tables, their sizes, and the fastest of each within the limits."""
+"""The home page: the question, its answer in a sentence, charts and drives by comparison group, and the categories."""
+
+import re
 
 import pytest
 
 from results.models import Visibility
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
-from tests.webapp.register.pages import read_rows
+from tests.webapp.register.pages import read_rows, read_titles
 
 pytestmark = pytest.mark.django_db
 
-
-def test_home_lists_seven_tables_with_their_sizes(client, catalogue):
-    rows = read_rows(client.get("/"))
-    assert {row[0]: int(row[1]) for row in rows} == {
-        "NVMe 3D XPoint": 4,
-        "NVMe flash": 30,
-        "SATA and SAS flash": 2,
-        "M.2 flash": 1,
-        "Networked storage": 4,
-        "Cloud instances": 40,
-        "Historical": 22,
-    }
+ANY_SPEED = "/?min_device_tps=0"
 
 
-def test_home_shows_the_size_of_the_register(client, catalogue):
-    assert "103 results, all from publications: 81 of current and 22 of historical drives." in client.get("/").text
+def text_of(response):
+    """Return the words of a page, without its elements."""
+    return " ".join(re.sub(r"<[^>]*>", " ", response.text.replace("&nbsp;", " ")).split()).replace("\N{NBSP}", " ")
 
 
-def test_home_shows_the_fastest_within_the_limits(client, catalogue):
-    rows = {row[0]: row for row in read_rows(client.get("/"))}
-    assert rows["NVMe flash"][2:5] == ["SanDisk DC SN861 6.4 TB", "1,728,000", "0.56"]
-    assert rows["Cloud instances"][2] == "GCP n2-standard-80 (24 x 375 GB)"
+def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
+    said = text_of(client.get("/"))
+    assert "11 of 30 drives do. SanDisk DC SN861 6.4 TB is the fastest of the 7 that can be ranked together." in said
+    assert "At that speed it takes 24 drive writes a day; it is rated for 3." in said
+    assert "Of all 36 rated drives, 32 exceed their rating at the tested speed." in said
 
 
-def test_a_faster_run_over_a_limit_is_not_shown_as_the_fastest(client, make_published_run):
+def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, catalogue):
+    response = client.get("/")
+    assert [title.split(", as published. ")[1].split(",")[0] for title in read_titles(response)] == [
+        "7 results",
+        "2 results",
+        "2 results",
+    ]
+    row = read_rows(response)[0]
+    assert row[:5] == ["SanDisk DC SN861 6.4 TBwithin all limits", "1,728,000", "0.56", "0.00", "0.00"]
+    assert row[6:10] == ["24.0 rated 3", "3", "8.0 times", "216,000"]
+
+
+def test_home_shows_two_charts_without_script(client, catalogue):
+    text = client.get("/").text
+    assert text.count('<svg class="landscape"') == 2
+    assert "your load: 11 drives" in text
+    assert "above the line: 2 of 30 drives" in text
+    assert text.count('aria-label="SanDisk DC SN861 6.4 TB: 1,728,000 tps; 0.56 % of reads over 1 ms; ACT 6.x') == 2
+
+
+def test_a_load_that_no_drive_sustains_offers_a_next_step(client, catalogue):
+    said = text_of(client.get("/?min_device_tps=9000000"))
+    assert "None of 30 drives does." in said
+    assert "Lower the speed, raise a limit, or see all drives" in said
+
+
+def test_other_kinds_of_drives_can_be_asked_for(client, catalogue):
+    said = text_of(client.get("/?category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash"))
+    assert "of 37 drives do." in said
+    assert client.get("/?category=nosuch").status_code == 400
+
+
+def test_the_threshold_of_the_charts_is_chosen_by_a_link(client, catalogue):
+    text = client.get("/").text
+    assert '<b>1\N{NBSP}ms</b> <a href="?threshold=8ms">8\N{NBSP}ms</a>' in text
+    assert "limit 0.1 %" in client.get("/?threshold=64ms").text
+    assert client.get("/?threshold=2ms").status_code == 400
+
+
+def test_worst_slices_are_in_a_picture_of_their_own(client, make_published_run, make_log_run):
+    make_published_run(tps=900)
+    make_log_run(tps=900, device_count=1)
+    text = client.get(ANY_SPEED).text
+    assert '<b>as published</b> <a href="?min_device_tps=0&amp;statistic=worst-slice">worst slice</a>' in text
+    assert text.count('<a class="m ') == 1
+    assert client.get(f"{ANY_SPEED}&statistic=worst-slice").text.count('<a class="m ') == 1
+
+
+def test_home_counts_the_results_of_each_category(client, catalogue):
+    said = text_of(client.get("/"))
+    for line in (
+        *("NVMe 3D XPoint 4 of 4 within limits", "NVMe flash 30 of 30 within limits"),
+        *("SATA and SAS flash 2 of 2 within limits", "M.2 flash 1 of 1 within limits"),
+        *("Networked storage 4 of 4 within limits", "Cloud instances 35 of 40 within limits"),
+        "Historical 22, no longer recommended",
+    ):
+        assert line in said
+    assert "103 results, all from publications: 81 of current and 22 of historical drives." in said
+
+
+def speeds(response):
+    return [row[1] for row in read_rows(response)]
+
+
+def test_a_faster_run_over_a_limit_is_no_answer(client, make_published_run):
     make_published_run({1000: "5.00"}, tps=100)
     make_published_run({1000: "5.01"}, tps=200)
-    assert [row[3] for row in read_rows(client.get("/")) if row[0] == "NVMe flash"] == ["100"]
+    assert speeds(client.get(ANY_SPEED)) == ["100"]
+
+
+@pytest.mark.parametrize(("tps", "is_answer"), [(499_999, False), (500_000, True)])
+def test_a_drive_at_the_load_is_an_answer(client, make_published_run, tps, is_answer):
+    make_published_run(tps=tps)
+    assert bool(speeds(client.get("/"))) is is_answer
 
 
 @pytest.mark.parametrize(("outcome", "speed"), [("pass", "900"), ("undecided", ""), ("void", ""), ("fail", "")])
 def test_a_run_from_a_log_must_pass(client, make_log_run, outcome, speed):
-    document = {"outcome": outcome, "headline": "", "histogram": "reads", "shares": [], "violations": [], "reasons": []}
-    make_log_run(document=document)
-    assert next(row[3] for row in read_rows(client.get("/")) if row[0] == "NVMe flash") == speed
+    shares = [share | {"share_pct": "0.05"} for share in SLOW_DISK_VERDICT["shares"][:1]]
+    document = {"outcome": outcome, "headline": "", "histogram": "reads", "violations": [], "reasons": []}
+    make_log_run(document=document | {"shares": shares}, device_count=1)
+    assert speeds(client.get(ANY_SPEED)) == ([speed] if speed else [])
 
 
-def test_the_limits_of_a_reader_select_the_fastest_and_are_kept_in_links(client, make_published_run):
+def test_the_limits_of_a_reader_select_the_drives_and_are_kept_in_links(client, make_published_run):
     run = make_published_run({1000: "6.00"}, tps=200)
     make_published_run({1000: "4.00"}, tps=100)
-    response = client.get("/?limit_1ms=7")
-    assert [row[3] for row in read_rows(response) if row[0] == "NVMe flash"] == ["200"]
+    response = client.get(f"{ANY_SPEED}&limit_1ms=7")
+    assert speeds(response) == ["200", "100"]
     assert 'href="/drives/nvme-flash/?limit_1ms=7"' in response.text
     assert f'href="/drive/{run.product.slug}/?limit_1ms=7"' in response.text
     assert 'name="limit_1ms" value="7"' in response.text
-    assert "at most 7 % of reads over 1" in " ".join(response.text.replace("&nbsp;", " ").split())
-    assert "Use the profile" in response.text
     assert "limit_" not in client.get("/").text.replace('name="limit_', "")
 
 
 @pytest.mark.parametrize(("limit", "speed"), [("5", ""), ("5.83", "900"), ("5.82", "")])
 def test_a_log_that_fails_only_by_its_shares_passes_wider_limits(client, make_log_run, limit, speed):
-    make_log_run(document=SLOW_DISK_VERDICT | {"reasons": []})
-    rows = read_rows(client.get(f"/?limit_1ms={limit}&limit_8ms=2&limit_64ms=1"))
-    assert [row[3] for row in rows if row[0] == "NVMe flash"] == [speed]
+    make_log_run(document=SLOW_DISK_VERDICT | {"reasons": []}, device_count=1)
+    shown = speeds(client.get(f"{ANY_SPEED}&limit_1ms={limit}&limit_8ms=2&limit_64ms=1"))
+    assert shown == ([speed] if speed else [])
 
 
-@pytest.mark.parametrize("query", ["limit_1ms=x", "limit_2ms=5", "limit_1ms=1&limit_1ms=2"])
-def test_an_invalid_limit_is_named(client, query):
+@pytest.mark.parametrize("query", ["limit_1ms=x", "limit_2ms=5", "limit_1ms=1&limit_1ms=2", "min_device_tps=much"])
+def test_an_invalid_parameter_is_named(client, query):
     response = client.get(f"/?{query}")
-    assert (response.status_code, "limit_" in response.text) == (400, True)
+    assert (response.status_code, query.partition("=")[0] in response.text) == (400, True)
 
 
 def test_runs_that_are_not_public_are_not_counted(client, make_published_run):
     make_published_run(visibility=Visibility.UNREVIEWED)
     make_published_run(visibility=Visibility.WITHDRAWN)
     assert "0 results, all from publications: 0 of current and 0 of historical drives." in client.get("/").text
+    assert speeds(client.get(ANY_SPEED)) == []
 
 
-def test_an_empty_register_lists_its_tables(client):
-    assert len(read_rows(client.get("/"))) == 7
+def test_an_empty_register_has_a_home_page(client):
+    assert "None of 0 drives does." in text_of(client.get("/"))
 
 
 @pytest.mark.parametrize("is_virtual", [False, True])
-def test_a_run_on_a_virtual_device_is_not_the_fastest(client, make_published_run, is_virtual):
+def test_a_run_on_a_virtual_device_is_no_answer(client, make_published_run, is_virtual):
     make_published_run(tps=987_000, is_virtual=is_virtual)
-    assert ("987" in client.get("/").text) is not is_virtual
+    assert ("987,000" in client.get("/").text) is not is_virtual
+
+
+def test_a_skip_link_leads_to_the_first_row(client, catalogue):
+    text = client.get("/").text
+    assert text.index('href="#answer-rows"') < text.index('href="#main"')
+    assert '<tbody id="answer-rows" tabindex="-1">' in text
+
+
+def test_home_is_small(client, catalogue):
+    assert len(client.get("/").content) < 80_000

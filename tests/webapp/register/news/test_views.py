@@ -60,6 +60,16 @@ def test_the_pages_of_the_list_lead_to_each_other(client, publish):
     assert '<a href="/news/">Newest changes</a>' in second
 
 
+def test_the_list_is_a_file_too(client, publish):
+    run, later = publish(), publish()
+    first, second = client.get("/news/?format=json").json()["rows"]
+    assert (first["page"], second["page"]) == (f"/runs/{later.public_id}/", f"/runs/{run.public_id}/")
+    assert (first["group"], first["reason"], first["mark"]) == ("results", None, None)
+    lines = client.get(f"/news/?format=csv&before={first['event']}").text.splitlines()
+    assert lines[0] == "event,at,group,label,name,page,sentence,reason,mark"
+    assert [line.split(",")[0] for line in lines[1:]] == [str(second["event"])]
+
+
 @pytest.mark.parametrize("query", ["before=0", "before=x", "before=9999999999", "page=2", "before=1&before=2"])
 def test_a_parameter_that_is_not_understood_is_named(client, db, query):
     answer = client.get(f"/news/?{query}")

@@ -51,9 +51,34 @@ def test_networked_storage_adds_device_and_protocol(client, catalogue):
 
 def test_cloud_is_grouped_by_provider_with_tenancy_and_storage(client, catalogue):
     response = client.get("/drives/cloud/")
-    assert read_titles(response)[1:] == ["AWS 26 results", "GCP 13 results", "Azure 1 result"]
+    titles = read_titles(response)
+    assert titles[0].startswith("ACT 6.x: service time, as published. 38 results, ranked.")
+    assert titles[1:3] == ["AWS 25 results", "GCP 13 results"]
+    assert titles[3].startswith("ACT up to 5.3: with queue time, as published. 1 result, ranked apart")
+    assert titles[5].startswith("ACT version or number of devices not reported, as published. 1 result, not ranked")
+    assert [titles[4], titles[6]] == ["Azure 1 result", "AWS 1 result"]
     assert read_rows(response)[0][:4] == ["AWS c5d.24xlarge", "no", "4 x 900 GB", "564,000"]
-    assert read_rows(response)[26][:4] == ["GCP n2-standard-80", "yes", "24 x 375 GB", "6,408,000"]
+    assert read_rows(response)[25][:4] == ["GCP n2-standard-80", "yes", "24 x 375 GB", "6,408,000"]
+
+
+def test_rows_are_in_bands_of_results_that_compare(client, catalogue):
+    titles = read_titles(client.get("/drives/nvme-flash/"))
+    assert [title.split(", as published. ")[0] for title in titles] == [
+        "ACT 6.x: service time",
+        "ACT up to 5.3: with queue time",
+        "Compressible data",
+    ]
+    assert titles[0].endswith("12 results, ranked. Shares are steady-state values, not the worst hour.")
+    assert titles[1].endswith("16 results, ranked apart: their shares also count waiting in the queue.")
+    assert titles[2].endswith("2 results, not ranked: a drive that compresses data writes less.")
+
+
+def test_results_without_a_number_of_devices_are_not_ranked(client, catalogue):
+    response = client.get("/drives/networked/")
+    assert [title.split(", as")[0] for title in read_titles(response)] == [
+        "ACT version or number of devices not reported"
+    ]
+    assert "None of the results within the limits can be ranked." in response.text
 
 
 def test_a_measurement_over_a_limit_is_marked(client, catalogue):
@@ -103,7 +128,8 @@ def test_worst_slices_are_not_sorted_with_published_shares(client, make_publishe
     make_log_run(tps=999_999)
     make_published_run(tps=1_000)
     response = client.get("/drives/nvme-flash/")
-    assert [title.split(":")[0] for title in read_titles(response)] == ["As published", "From stored logs"]
+    titles = [title.partition(", ")[2].partition(".")[0] for title in read_titles(response)]
+    assert titles == ["as published", "worst slice"]
     assert [row[2] for row in read_rows(response)] == ["1,000", "999,999"]
 
 

@@ -56,17 +56,17 @@ def test_an_unknown_parameter_is_answered_with_a_page_that_names_it(client, db):
 @pytest.mark.parametrize(
     ("sort", "first"),
     [
-        ("drive", "Huawei, 1.6 TB ES3600P V5"),
+        ("drive", "Intel, 7.68 TB P5510"),
         ("-drive", "Western Digital, 3.2 TB Ultrastar DC SN840"),
-        ("tps", "Samsung, 1.92 TB PM983"),
+        ("tps", "Western Digital, 3.2 TB Ultrastar DC SN640"),
         ("-pct_over_1ms", "Kioxia, 1.6 TB CM6-v"),
-        ("-pct_over_8ms", "Intel, 1.6 TB P4610"),
-        ("-endurance_dwpd", "Toshiba, 3.2 TB PX04PMB320"),
-        ("capacity_gb", "Intel, 1 TB P4510"),
+        ("-pct_over_8ms", "Intel, 7.68 TB P5510"),
+        ("-endurance_dwpd", "SanDisk, 6.4 TB DC SN861"),
+        ("capacity_gb", "Kioxia, 1.6 TB CM6-v"),
         ("-act_version", "SanDisk, 6.4 TB DC SN861"),
     ],
 )
-def test_each_column_sorts_in_both_directions(client, catalogue, sort, first):
+def test_each_column_sorts_its_bands_in_both_directions(client, catalogue, sort, first):
     assert read_rows(client.get(f"/drives/nvme-flash/?sort={sort}"))[0][0] == first
 
 

@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from results.models import Run
 from results.rules.act.comparison_groups import is_compressible
-from webapp.register.drives.store.encoded_columns import ColumnEncoding, ColumnStore, SortedText
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnEncoding, ColumnStore, SortedText
 from webapp.register.drives.store.row_reader import LISTED_IN_TABLES, RowReader, rows_state
 from webapp.register.tables import categories
 from webapp.register.tables.columns import (
@@ -42,7 +42,6 @@ END
 """  # noqa: S608 - of constants
 BANDS_TB = ((1, "to-1tb"), (2, "1-to-2tb"), (4, "2-to-4tb"), (8, "4-to-8tb"))  # a band includes its upper end
 LARGEST_BAND = "over-8tb"
-BILLIONTHS = 10**9
 
 
 def band_of(capacity_gb: int) -> str:

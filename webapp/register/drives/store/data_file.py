@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 from results.models.ids import product_stem
-from webapp.register.drives.store.column_store import BILLIONTHS, current_store
-from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedColumn
+from webapp.register.drives.store.column_store import current_store
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, EncodedColumn
 from webapp.register.tables.makers import OTHER_NAMES
 
 SCHEMA = "drivecert.drives/1"

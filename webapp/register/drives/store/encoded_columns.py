@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from webapp.register.products.name_search import Names
 
 NOT_REPORTED = -1
+BILLIONTHS = 10**9  # shares are stored in billionths of a percent, as whole numbers
 UNSTATED = "unstated"  # the filter option for missing values; part of addresses
 
 SortedText = tuple[Any, str]  # a sort key, and the text that is shown

@@ -1,0 +1,121 @@
+// The charts of rows: which rows they show, their frontiers, marks and links: webapp/register/drives/landscape.py in the browser.
+import {count, nameOf} from '../drives/column-store.js';
+import {cached, capacityOf, groupsOf, largestGroup, numberIn, speedsOf} from '../drives/ranking.js';
+import {MARKS_AT_MOST, densityCells} from './density.js';
+import {enduranceChart} from './endurance-chart.js';
+import {axesOf, speedChart} from './speed-chart.js';
+
+export const THRESHOLDS = {'1ms': ['1000', '1 ms'], '8ms': ['8000', '8 ms'], '64ms': ['64000', '64 ms']};
+export const STATISTICS = {'steady-as-published': 'as published', 'worst-slice': 'worst slice', overall: 'whole run'};
+const BILLIONTHS = 1e9, DEFAULT_LIMIT_PCT = '5';
+const FRONTIER_NAMES = {
+  full: {name: ['no ACT 6.x result', 'shown is faster or', 'has fewer slow reads'], short_name: 'ACT 6.x'},
+  open: {name: ['dashed: the same', 'for ACT up to 5.3'], short_name: 'to 5.3'},
+};
+const TIME_WORDS = {service: 'ACT 6.x: service time', 'queue-and-service': 'ACT up to 5.3: with queue time', unknown: 'ACT version not reported'};
+
+const sharesOf = (store, threshold) => cached(store, `shares ${threshold}`, () => {
+  const {codes, values} = store.columns[`pct_over_${threshold}`];
+  return codes.map(code => code < 0 ? null : values[code] / BILLIONTHS);
+});
+
+const isPlottable = (store, threshold) => cached(store, `plottable ${threshold}`, () => {
+  const {visibility, is_on_no_drive: virtual} = store.columns, speeds = speedsOf(store), shares = sharesOf(store, threshold);
+  return speeds.map((speed, row) => speed > 0 && shares[row] !== null && visibility.word(row) === 'public' && virtual?.word(row) !== 'yes');
+});
+
+// The place of each row by falling speed, then by rising share.
+const placesOf = (store, threshold) => cached(store, `places ${threshold}`, () => {
+  const speeds = speedsOf(store), shares = sharesOf(store, threshold), places = new Array(store.count);
+  speeds.map((_, row) => row).sort((a, b) => speeds[b] - speeds[a] || shares[a] - shares[b] || a - b).forEach((row, place) => { places[row] = place; });
+  return places;
+});
+
+// The rows on the frontier, the slowest first, of rows by falling speed: results/rules/act/frontier.py in the browser.
+function frontierOf(ordered, speeds, shares) {
+  const found = [];
+  for (const row of ordered) {
+    const last = found.at(-1);
+    if (last === undefined || shares[row] < shares[last] || (shares[row] === shares[last] && speeds[row] === speeds[last])) found.push(row);
+  }
+  return found.reverse();
+}
+
+function plottedDrive(store, row, shares, isWithin) {
+  const {columns} = store, model = columns.model.word(row);
+  return {
+    key: row, tps: speedsOf(store)[row], share_pct: shares[row], fill: groupsOf(store)[row].fill, is_within: isWithin,
+    capacity_gb: capacityOf(store, row), endurance_dwpd: columns.endurance_dwpd.value(row), model,
+    name: [model, columns.capacity_gb.word(row) || columns.storage.word(row)].filter(Boolean).join(' '),
+    sustained_tps: numberIn(columns.sustained_tps.word(row)),
+  };
+}
+
+/** Return the link of a mark: its address, and a sentence as its name. */
+export function linkOf(store, row, threshold) {
+  return cached(store, `mark ${threshold} ${row}`, () => {
+    const {columns} = store, needed = columns.needed_dwpd.word(row), rated = columns.endurance_dwpd.word(row);
+    const endurance = needed ? `needs ${needed} drive writes a day` : '';
+    const parts = [
+      `${count(Math.floor(speedsOf(store)[row] + 0.5))} tps`, `${columns[`pct_over_${threshold}`].word(row)} % of reads over ${THRESHOLDS[threshold][1]}`,
+      TIME_WORDS[groupsOf(store)[row].time], endurance && rated ? `${endurance}, rated ${rated}` : endurance,
+    ];
+    return {address: `/drive/${store.product[row]}/`, sentence: `${nameOf(store, row)}: ${parts.filter(Boolean).join('; ')}.`.replaceAll('\u00a0', ' ')};
+  });
+}
+
+function counted(rows, statisticOf) {
+  const found = new Map(Object.keys(STATISTICS).map(code => [code, 0]));
+  for (const row of rows) found.set(statisticOf(row), found.get(statisticOf(row)) + 1);
+  return new Map([...found].filter(([, number]) => number));
+}
+
+const mostOf = numbers => [...numbers].reduce((most, each) => each[1] > most[1] ? each : most, ['', 0])[0] || 'steady-as-published';
+
+// The fastest answer: of the group of service time, if it has any. Answers are ordered by speed.
+function headlineRow(store, answers) {
+  const groups = Object.keys(FRONTIER_NAMES).map(fill => largestGroup(store, answers, fill));
+  return groups.find(Boolean)?.rows[0] ?? null;
+}
+
+function enduranceOf(store, question, shown, drives, answers) {
+  const speeds = speedsOf(store), sustained = shown.map(row => [row, numberIn(store.columns.sustained_tps.word(row))]).filter(([, tps]) => tps !== null);
+  if (!sustained.length) return null;
+  return enduranceChart(question, drives, headlineRow(store, answers), [sustained.filter(([row, tps]) => tps >= speeds[row]).length, sustained.length]);
+}
+
+function sentenceOf({shown, answers, load, hasCells}) {
+  const sustain = load ? `sustain ${count(Math.floor(load + 0.5))} tps` : 'are';
+  return [
+    `${count(shown.length)} ${shown.length === 1 ? 'result' : 'results'}. Right is faster, low is fewer slow reads.`,
+    `${count(answers.length)} of them ${sustain} within the limits.`,
+    hasCells ? 'Marks show the frontier and the first rows of the table; cells count all results.' : '', 'The table below has the same figures.',
+  ].filter(Boolean).join(' ');
+}
+
+/** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `passes` checks the limits. */
+export function chartedRows(store, {rows, firstRows, passes}, {threshold, statistic, limits, numbers}) {
+  const speeds = speedsOf(store), shares = sharesOf(store, threshold), places = placesOf(store, threshold), plottable = isPlottable(store, threshold);
+  const statisticOf = row => store.columns.statistic.word(row), possible = rows.filter(row => plottable[row]);
+  const statistics = counted(possible, statisticOf), chosen = statistic || mostOf(statistics);
+  const shown = possible.filter(row => statisticOf(row) === chosen).sort((a, b) => places[a] - places[b]);
+  const load = Math.max(0, ...numbers.filter(([name]) => ['min_tps', 'min_device_tps'].includes(name)).map(([, text]) => Number(text)));
+  const within = shown.filter(passes), answers = within.filter(row => speeds[row] >= load), isWithin = new Set(within);
+  const question = axesOf({
+    limit_pct: Number(limits.get(THRESHOLDS[threshold][0]) ?? DEFAULT_LIMIT_PCT), load_tps: load || null, answers_count: answers.length,
+    slowest_tps: shown.length ? speeds[shown.at(-1)] : 3000, fastest_tps: shown.length ? speeds[shown[0]] : 300000,
+    largest_share_pct: shown.reduce((most, row) => Math.max(most, shares[row]), 0),
+  });
+  const frontiers = Object.entries(FRONTIER_NAMES).flatMap(([fill, names]) => {
+    const members = largestGroup(store, within, fill)?.rows;
+    return members ? [{fill, ...names, slowest_tps: speeds[members.at(-1)], edges: frontierOf(members, speeds, shares).map(row => [row, speeds[row], shares[row]])}] : [];
+  });
+  const hasCells = shown.length > MARKS_AT_MOST, isShown = new Set(hasCells ? shown : []);
+  const marked = hasCells ? [...new Set([...frontiers.flatMap(({edges}) => edges.map(([row]) => row)), ...firstRows])].filter(row => isShown.has(row)) : shown;
+  const drives = marked.map(row => plottedDrive(store, row, shares, isWithin.has(row)));
+  const cells = hasCells ? densityCells(question, shown, row => speeds[row], row => shares[row]) : [];
+  return {
+    shownCount: shown.length, statistic: chosen, statistics: [...statistics.keys()], description: sentenceOf({shown, answers, load, hasCells}),
+    speed: speedChart(question, drives, frontiers, cells), endurance: enduranceOf(store, question, shown, drives, answers),
+  };
+}

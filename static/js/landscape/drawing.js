@@ -1,0 +1,84 @@
+// Draws pictures into the charts of a page with the templates of webapp/templates/register/landscape/parts.html:
+// webapp/register/landscape/page_svg.py in the browser. While the drives are the same, only x, y and class of their marks are set.
+import {escape, fill} from '../parts.js';
+import {addressOf} from '../drives/query.js';
+import {count} from '../drives/column-store.js';
+import {STATISTICS, THRESHOLDS, chartedRows, linkOf} from './charted-rows.js';
+
+const plain = number => String(Number(number.toPrecision(6)));
+const numbers = values => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'number' ? plain(value) : value]));
+const writeText = ({kind, x, y, dx, dy, anchor, text}) => fill('plot-text', {...numbers({x, y, dx, dy}), kind, anchor, text});
+
+const rulesHtml = ({zone, lines, ticks, axis_texts: texts}) => [
+  zone ? fill('plot-zone', numbers(zone)) : '', ...lines.map(line => fill('plot-line', numbers(line))),
+  ...ticks.map(x => fill('plot-tick', numbers({x}))), ...texts.map(writeText),
+].join('');
+
+function cellWriter(query) {
+  const share = `max_${query.threshold}`, others = query.numbers.filter(([name]) => name !== 'min_tps' && name !== share);
+  const address = addressOf({...query, numbers: others, page: 1}), before = address === '?' ? address : `${address}&`;
+  return cell => {
+    const most = plain(cell.max_share_pct), results = `${count(cell.drives_count)} ${cell.drives_count === 1 ? 'result' : 'results'}`;
+    const sentence = `${results} here. Show those from ${count(cell.min_tps)} tps with at most ${most} % over ${query.threshold}.`;
+    return fill('plot-cell', {...numbers({x: cell.x, y: cell.y, level: cell.level}), address: `${before}min_tps=${cell.min_tps}&${share}=${most}`, sentence});
+  };
+}
+
+const drawn = new WeakMap(); // what the marks of a layer show: rows and threshold
+
+function drawMarks(layer, marks, linkOfRow, name) {
+  const shown = `${name} ${marks.map(({key}) => key).join()}`;
+  const stop = marks.reduce((fastest, mark) => !fastest || mark.x > fastest.x || (mark.x === fastest.x && mark.key < fastest.key) ? mark : fastest, null);
+  if (drawn.get(layer) === shown) {
+    marks.forEach(({x, y, classes, symbol}, place) => {
+      const link = layer.children[place], use = link.lastElementChild;
+      link.setAttribute('class', classes);
+      for (const [attribute, value] of [['x', `${plain(x)}%`], ['y', `${plain(y)}%`], ['href', `#${symbol}`]]) use.setAttribute(attribute, value);
+      link.setAttribute('tabindex', marks[place] === stop ? '0' : '-1');
+    });
+    return;
+  }
+  layer.innerHTML = marks.map(mark => fill('plot-mark', {...linkOfRow(mark.key), ...numbers({x: mark.x, y: mark.y}), classes: mark.classes, symbol: mark.symbol, tab: mark === stop ? '0' : '-1'})).join('');
+  drawn.set(layer, shown);
+}
+
+const EMPTY = '<title></title><desc></desc><g data-layer="rules" aria-hidden="true"></g><g data-layer="cells"></g><g data-layer="marks"></g><g data-layer="labels" aria-hidden="true"></g>';
+
+function drawChart(plot, picture, [title, description], store, query) {
+  const ident = plot.dataset.plot;
+  if (!picture) { plot.replaceChildren(); return; }
+  if (!plot.firstElementChild) plot.innerHTML = `<svg class="landscape" role="group" aria-labelledby="${ident}-title ${ident}-desc" data-chart="${ident}">${EMPTY}</svg>`;
+  const svg = plot.firstElementChild, layer = name => svg.querySelector(`[data-layer=${name}]`);
+  const set = (name, words) => Object.assign(svg.querySelector(`:scope > ${name}`), {id: `${ident}-${name}`, textContent: words});
+  set('title', title);
+  set('desc', description);
+  layer('rules').innerHTML = rulesHtml(picture);
+  layer('cells').innerHTML = picture.cells.map(cellWriter(query)).join('');
+  drawMarks(layer('marks'), picture.marks, row => linkOf(store, row, query.threshold), `${store.version} ${query.threshold}`);
+  layer('labels').innerHTML = picture.labels.map(writeText).join('');
+}
+
+const switchHtml = (before, choices) => `<span class="switch">${before}${choices.map(([label, isCurrent, query]) =>
+  isCurrent ? `<b>${label}</b>` : `<a href="${escape(addressOf(query))}">${label}</a>`).join(' ')}</span>`;
+
+function switchesHtml(query, {statistic, statistics}) {
+  const thresholds = Object.entries(THRESHOLDS).map(([code, [, label]]) => [label.replace(' ', '\u00a0'), code === query.threshold, {...query, threshold: code}]);
+  const others = statistics.map(code => [STATISTICS[code], code === statistic, {...query, statistic: code}]);
+  return switchHtml('over ', thresholds) + (others.length > 1 ? switchHtml('', others) : '');
+}
+
+/** Draw the charts of a page for a query; `plotted` has the matching rows. */
+export function drawLandscape(store, plotted, query) {
+  const charts = document.querySelector('[data-charts]');
+  if (!charts) return;
+  const charted = chartedRows(store, plotted, query), threshold = THRESHOLDS[query.threshold][1].replace(' ', '\u00a0');
+  const words = name => charts.querySelector(`[data-${name}-words]`).textContent;
+  const plot = name => charts.querySelector(`[data-plot=${name}]`);
+  charts.hidden = !charted.shownCount;
+  drawChart(plot('speed-chart'), charted.speed, [`Speed and share of reads over ${threshold}`, charted.description], store, query);
+  drawChart(plot('endurance-chart'), charted.endurance, ['title', 'sentence'].map(words), store, query);
+  charts.querySelector('[data-figure=endurance-chart]').hidden = !charted.endurance;
+  charts.querySelector('[data-over]').textContent = threshold;
+  charts.querySelector('[data-statistic]').textContent = STATISTICS[charted.statistic];
+  charts.querySelector('[data-switches]').innerHTML = switchesHtml(query, charted);
+}

@@ -1,0 +1,58 @@
+// Places of labels: webapp/register/landscape/labels.py in the browser.
+import {radiusOf, text} from './picture.js';
+
+export const LINE_PX = 13;
+const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 30;
+
+const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+const widened = ({left, top, right, bottom}) => (
+  {left: left - CLEARANCE_PX, top: top - CLEARANCE_PX, right: right + CLEARANCE_PX, bottom: bottom + CLEARANCE_PX});
+
+/** Return an object that places texts on a plot of a nominal size, one after the other. */
+export function labelPlacer(widthPx, heightPx) {
+  const taken = [];
+  const boxOf = ({x, y, dx, dy, anchor}, lines) => {
+    const width = CHARACTER_PX * Math.max(...lines.map(({length}) => length));
+    const left = x * widthPx / 100 + dx - {start: 0, middle: width / 2, end: width}[anchor], base = y * heightPx / 100 + dy;
+    return {left, top: base - ASCENT_PX, right: left + width, bottom: base + DESCENT_PX + LINE_PX * (lines.length - 1)};
+  };
+  const firstFree = (candidates, lines) => {
+    for (const candidate of candidates) {
+      const box = boxOf(candidate, lines);
+      const isInside = box.left >= 0 && box.top >= 0 && box.bottom <= heightPx && box.right <= widthPx + BEYOND_PX;
+      if (isInside && !taken.some(other => overlaps(box, other))) {
+        taken.push(widened(box)); // so that two labels never touch
+        return lines.map((words, number) => ({...candidate, text: words, dy: candidate.dy + LINE_PX * number}));
+      }
+    }
+    return [];
+  };
+  const at = (mark, kind, lines, places) => firstFree(places.map(([dx, dy, anchor]) => text(kind, mark.x, mark.y, dx, dy, anchor)), lines);
+  return {
+    firstFree,
+    avoidMarks(marks) {
+      for (const mark of marks) {
+        const x = mark.x * widthPx / 100, y = mark.y * heightPx / 100, r = radiusOf(mark);
+        taken.push({left: x - r, top: y - r, right: x + r, bottom: y + r});
+      }
+    },
+    avoidLines(lines) {
+      for (const {x1, y1, x2, y2} of lines) {
+        const [left, right] = [x1, x2].map(x => x * widthPx / 100).sort((a, b) => a - b);
+        const [top, bottom] = [y1, y2].map(y => y * heightPx / 100).sort((a, b) => a - b);
+        taken.push({left: left - CLEARANCE_PX, top: top - CLEARANCE_PX, right: right + CLEARANCE_PX, bottom: bottom + CLEARANCE_PX});
+      }
+    },
+    avoidTexts(texts) { for (const each of texts) taken.push(boxOf(each, [each.text])); },
+    nextTo(mark, kind, lines, twoLines = []) {
+      const r = radiusOf(mark), beside = [[r + 5, 4, 'start'], [-r - 5, 4, 'end']];
+      let placed = at(mark, kind, lines, beside);
+      if (!placed.length && twoLines.length) placed = at(mark, kind, twoLines, beside.map(([dx, dy, anchor]) => [dx, dy - LINE_PX / 2, anchor]));
+      if (placed.length) return placed;
+      const below = r + 14, above = -(r + 6 + LINE_PX * (lines.length - 1));
+      const corners = [above, below, above - LINE_PX].flatMap(dy => [[r, dy, 'start'], [-r, dy, 'end']]);
+      return at(mark, kind, lines, [[0, below, 'middle'], [0, above, 'middle'], ...corners]);
+    },
+  };
+}

@@ -1,0 +1,145 @@
+// The chart of speed against the share of slow reads: webapp/register/landscape/speed_chart.py in the browser.
+import {LINE_PX, labelPlacer} from './labels.js';
+import {PHONE, WIDE, bySpeed, grouped, line, paintOrder, plain, sideTick, sizeClass, speedTicks, symbolOf, text} from './picture.js';
+import {enclosingLogScale, linearScale, percent} from './scales.js';
+
+const ABOVE_LIMIT = 1.12, ABOVE_LARGEST = 1.2, LARGEST_OF_LIMIT = 3, SHARE_TICKS = 6;
+const STACK_WIDTH = 1.6, STACK_STEP = 0.016, LABELS_MAX = 12, FASTEST_LABELLED = 3, TRIED_MAX = 40, BEYOND_MAX = 6;
+const PLOTS = [[WIDE, 630, 240, LABELS_MAX], [PHONE, 334, 148, 1]];
+const LINE_STYLES = {full: 'front solid', open: 'front dashed'};
+const NAME_HEIGHTS = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18];
+
+function shareScale(limit, largest) {
+  if (!limit) return linearScale(0, ABOVE_LARGEST * largest || 1, SHARE_TICKS);
+  if (largest <= limit) return linearScale(0, ABOVE_LIMIT * limit, SHARE_TICKS);
+  return linearScale(0, Math.max(ABOVE_LIMIT * limit, Math.min(ABOVE_LARGEST * largest, LARGEST_OF_LIMIT * limit)), SHARE_TICKS);
+}
+
+/** Return a question with its axes: limit, load, and the extent of the drives. */
+export function axesOf(question) {
+  const speeds = [question.slowest_tps, question.fastest_tps, ...(question.load_tps ? [question.load_tps] : [])];
+  return {
+    ...question,
+    x: enclosingLogScale(Math.min(...speeds), Math.max(...speeds)),
+    y: shareScale(question.limit_pct, question.largest_share_pct),
+    isAnswer: drive => drive.is_within && (!question.load_tps || drive.tps >= question.load_tps),
+  };
+}
+
+function markOf(question, drive, isEdge) {
+  const {x, y} = question, isOver = drive.share_pct > question.limit_pct;
+  const state = isOver ? 'over' : question.isAnswer(drive) ? 'in' : 'out';
+  return {
+    key: drive.key, x: percent(x.place(drive.tps)), y: percent(1 - y.place(Math.min(drive.share_pct, y.high))),
+    symbol: isOver ? `s${sizeClass(drive.capacity_gb)}` : symbolOf(drive), classes: `m ${drive.fill} ${state}${isEdge ? ' edge' : ''}`,
+  };
+}
+
+// Marks without slow reads that would hide each other are stacked upwards, each by half a mark.
+function stack(marks) {
+  const lastAtLevel = [];
+  for (const mark of marks.sort((a, b) => a.x - b.x || a.key - b.key)) {
+    let level = lastAtLevel.findIndex(last => mark.x - last >= STACK_WIDTH);
+    if (level < 0) level = lastAtLevel.length;
+    lastAtLevel[level] = mark.x;
+    if (level) mark.y = percent(1 - level * STACK_STEP);
+  }
+}
+
+function marksOf(question, drives, edges) {
+  const ordered = [...drives].sort(paintOrder), marks = ordered.map(drive => markOf(question, drive, edges.has(drive.key)));
+  stack(marks.filter((_, number) => ordered[number].share_pct === 0));
+  return marks;
+}
+
+function steps({fill, slowest_tps: slowest, edges}, {x, y}, limitY) {
+  let left = percent(x.place(slowest));
+  const corners = edges.map(([, tps, share]) => [percent(x.place(tps)), percent(1 - y.place(share))]);
+  return corners.flatMap(([right, place], number) => {
+    const top = number + 1 < corners.length ? corners[number + 1][1] : limitY, start = left;
+    left = right;
+    return [line(LINE_STYLES[fill], start, place, right, place), line(LINE_STYLES[fill], right, place, right, top)];
+  });
+}
+
+function shareTicks(question, limitY) {
+  const near = question.y.ticks().map(value => [percent(1 - question.y.place(value)), value]);
+  const texts = near.filter(([place]) => Math.abs(place - limitY) > 6).map(([place, value]) => sideTick(place, plain(value)));
+  return [...texts, sideTick(limitY, plain(question.limit_pct), 'tick strong')];
+}
+
+function namedRules(question, limitY, loadX) {
+  const isLeft = loadX !== null && loadX < 16, isRight = loadX > 75, count = question.answers_count;
+  const named = [text('strong', isLeft ? 100 : 0, limitY, isLeft ? -2 : 2, -6, isLeft ? 'end' : 'start', `limit ${plain(question.limit_pct)} %`)];
+  if (loadX === null) return named;
+  const words = `your load: ${grouped(count)} ${count === 1 ? 'drive' : 'drives'}`;
+  return [...named, text('zonetext', loadX, limitY, isRight ? -2 : 2, -6, isRight ? 'end' : 'start', words)];
+}
+
+function orderOfLabels(question, drives, frontiers) {
+  const byKey = new Map(drives.map(drive => [drive.key, drive])), fastest = [...drives].sort(bySpeed);
+  const edges = frontiers.flatMap(frontier => [...frontier.edges].reverse()).map(([key]) => byKey.get(key)).filter(Boolean);
+  return [...new Set([...edges, ...fastest.slice(0, FASTEST_LABELLED), ...fastest.filter(question.isAnswer), ...fastest])].slice(0, TRIED_MAX);
+}
+
+function labelOf(drive, mark, placer, kind, isShort) {
+  if (isShort) return placer.nextTo(mark, `name ${kind}`, [drive.model]);
+  const capacity = (drive.name.startsWith(drive.model) ? drive.name.slice(drive.model.length) : drive.name).trim();
+  return placer.nextTo(mark, `name ${kind}`, [drive.name], capacity ? [drive.model, capacity] : []);
+}
+
+function frontierName(question, frontier, placer, kind) {
+  const lines = kind === WIDE ? frontier.name : [frontier.short_name];
+  if (!frontier.edges.length || !lines.every(Boolean)) return [];
+  const {x, y} = question, place = share => percent(1 - y.place(share)), [, tps, share] = frontier.edges.at(-1);
+  const right = percent(x.place(tps)), low = place(share), left = percent(x.place(frontier.slowest_tps)), top = place(question.limit_pct);
+  const along = NAME_HEIGHTS.flatMap(height => [[-9, 'end'], [9, 'start']].map(([dx, anchor]) =>
+    text(`fronttext ${kind}`, right, percent((top + (low - top) * height) / 100), dx, 0, anchor)));
+  const above = text(`fronttext ${kind}`, left, place(frontier.edges[0][2]), 6, 6 - LINE_PX * lines.length, 'start');
+  return placer.firstFree([...along, above], lines);
+}
+
+function beyond(question, drives, markByKey) {
+  const above = drives.filter(drive => drive.share_pct > question.y.high);
+  return above.sort((a, b) => b.share_pct - a.share_pct || a.key - b.key).slice(0, BEYOND_MAX)
+    .map(drive => text('overtext', markByKey.get(drive.key).x, 0, 0, -9, 'middle', `\u2191 ${drive.share_pct.toFixed(2)} %`));
+}
+
+function labelsOf(question, drives, frontiers, marks, rules) {
+  const markByKey = new Map(marks.map(mark => [mark.key, mark])), models = new Map();
+  for (const {model} of drives) models.set(model, (models.get(model) ?? 0) + 1);
+  const wanted = orderOfLabels(question, drives, frontiers), found = beyond(question, drives, markByKey);
+  const namesFirst = frontiers.reduce((sum, {edges}) => sum + edges.length, 0);
+  for (const [kind, width, height, most] of PLOTS) {
+    const placer = labelPlacer(width, height);
+    placer.avoidMarks(marks);
+    placer.avoidLines([...rules, line('', 0, 0, 100, rules[0].y1)]);
+    let placedCount = 0;
+    wanted.forEach((drive, number) => {
+      if (number === Math.min(namesFirst, wanted.length - 1)) for (const frontier of frontiers) found.push(...frontierName(question, frontier, placer, kind));
+      if (placedCount === most) return;
+      const placed = labelOf(drive, markByKey.get(drive.key), placer, kind, kind === PHONE || models.get(drive.model) === 1);
+      if (placed.length) placedCount += 1;
+      found.push(...placed);
+    });
+  }
+  return found;
+}
+
+/** Return the picture of some drives; `question` has its axes. */
+export function speedChart(question, drives, frontiers = [], cells = []) {
+  const {x, y} = question, limitY = percent(1 - y.place(question.limit_pct));
+  const loadX = question.load_tps ? percent(x.place(question.load_tps)) : null;
+  const edges = new Set(frontiers.flatMap(frontier => frontier.edges.map(([key]) => key))), marks = marksOf(question, drives, edges);
+  const labelled = cells.length ? drives.filter(({key}) => edges.has(key)) : drives;
+  const rules = [line('limit', 0, limitY, 100, limitY), ...(loadX === null ? [] : [line('load', loadX, limitY, loadX, 100)]),
+    ...frontiers.flatMap(frontier => steps(frontier, question, limitY))];
+  const grid = y.ticks().map(value => percent(1 - y.place(value))).filter(place => place !== limitY).map(place => line('grid', 0, place, 100, place));
+  const [ticks, tickTexts] = speedTicks(x);
+  return {
+    zone: {x: loadX ?? 0, y: limitY, width: percent((100 - (loadX ?? 0)) / 100), height: percent((100 - limitY) / 100)},
+    cells, lines: [...grid, ...rules], ticks, marks,
+    axis_texts: [...shareTicks(question, limitY), ...tickTexts, ...namedRules(question, limitY, loadX)],
+    labels: labelsOf(question, labelled, frontiers, marks, rules),
+  };
+}

@@ -1,0 +1,163 @@
+"""The landscape charts in a real browser: the script draws what the server draws, and each chart works by keyboard."""
+
+import json
+
+import pytest
+from django.conf import settings
+
+from tests.browser.page_checks import DESKTOP, PHONE
+from tests.webapp.register.landscape.cases import read_cases
+
+pytestmark = pytest.mark.browser
+
+ADDRESS = "http://drawn.test"  # has no address: every request is answered here
+DRAWN = """async ({question, drives, drawn, headline_key: headline, counts}) => {
+  const {axesOf, speedChart} = await import('/js/landscape/speed-chart.js');
+  const {enduranceChart} = await import('/js/landscape/endurance-chart.js');
+  const axes = axesOf(question);
+  return {speed: speedChart(axes, drives, drawn.frontiers), endurance: enduranceChart(axes, drives, headline, counts)};
+}"""
+FIRST_ROW = "main table tbody tr:not(.group)"
+
+
+@pytest.fixture(scope="module")
+def script(browser):
+    """An empty page with only the scripts."""
+    page = browser.new_page()
+    page.route(f"{ADDRESS}/", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+    page.route(f"{ADDRESS}/js/**", send_script)
+    page.goto(f"{ADDRESS}/")
+    yield page
+    page.close()
+
+
+def send_script(route):
+    path = settings.BASE_DIR / "static" / route.request.url.removeprefix(f"{ADDRESS}/")
+    route.fulfill(path=path, content_type="text/javascript")
+
+
+def rounded(value):
+    """Return a picture with numbers that do not depend on the order of additions."""
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return round(float(value), 6) if isinstance(value, int | float) else value
+
+
+@pytest.mark.parametrize("case", read_cases(), ids=lambda case: case["name"])
+def test_the_script_draws_pictures_as_in_the_golden_file(script, case):
+    found = rounded(script.evaluate(DRAWN, case))
+    wanted = rounded(json.loads(json.dumps(case["drawn"])))
+    for chart in ("speed", "endurance"):
+        assert found[chart] == wanted[chart]
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
+@pytest.mark.parametrize(
+    "path",
+    ["/", *(f"/drives/{name}" for name in ("", "nvme-flash/", "nvme-3dxpoint/", "sata-sas-flash/", "m2-flash/"))],
+)
+def test_the_first_result_is_above_the_fold(new_page, path, viewport):
+    page = new_page(viewport=viewport)
+    page.goto(path)
+    box = page.locator(FIRST_ROW).first.bounding_box()
+    assert box["y"] + box["height"] <= viewport["height"]
+
+
+def test_home_takes_less_than_two_screens_and_six_requests(new_page):
+    page, requests = new_page(viewport={"width": 1280, "height": 900}), []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto("/")
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("document.documentElement.scrollHeight") < 2 * 900
+    assert len(requests) <= 6, requests
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
+def test_the_first_row_is_reached_in_three_tab_stops(page, path):
+    page.goto(path)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('tr') === document.querySelector('tbody tr:not(.group)')")
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/cloud/"])
+def test_a_chart_is_at_most_240_px_high_on_a_phone(new_page, path):
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(path)
+    assert page.locator(".chart-speed").bounding_box()["height"] <= 240
+
+
+def focused_name(page):
+    return page.evaluate("document.activeElement.getAttribute('aria-label')")
+
+
+def test_arrow_keys_move_between_marks_by_speed(page):
+    page.goto("/drives/nvme-flash/")
+    page.locator("[data-plot=speed-chart] a[tabindex='0']").focus()
+    assert focused_name(page).startswith("SanDisk DC SN861 6.4 TB: 1,728,000 tps")
+    page.keyboard.press("ArrowLeft")
+    assert focused_name(page).startswith("SanDisk DC SN861 7.68 TB: 1,506,000 tps")
+    assert page.locator("[data-plot=speed-chart] a[tabindex='0']").count() == 1
+    page.keyboard.press("Home")
+    assert focused_name(page).startswith("Samsung PM983 1.92 TB: 108,000 tps")
+    page.keyboard.press("ArrowLeft")
+    assert focused_name(page).startswith("Samsung PM983")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/drive/samsung-pm983-1920gb/")
+
+
+MARKS = "[data-plot=speed-chart] a.m"
+
+
+def test_a_filter_removes_marks_and_a_limit_sets_their_classes_only(page):
+    page.goto("/drives/nvme-flash/")
+    page.get_by_label("Percent over 1 ms").fill("3")
+    page.get_by_text("With your limits").first.wait_for()
+    page.evaluate("document.querySelector('[data-plot=speed-chart] a.m').dataset.kept = 'yes'")
+    page.get_by_label("Percent over 1 ms").fill("2")
+    page.get_by_text("limit 2 %").first.wait_for()
+    assert page.locator("[data-kept]").count() == 1
+    assert page.locator(f"{MARKS}.over").count() == sum(
+        float(text.split(";")[1].split("%")[0]) > 2
+        for text in page.locator(MARKS).evaluate_all("links => links.map(link => link.getAttribute('aria-label'))")
+    )
+    page.get_by_label("Speed, at least").fill("500000")
+    page.get_by_text("your load").wait_for()
+    assert page.locator(MARKS).count() == 11
+
+
+def test_the_threshold_is_chosen_without_loading_the_page(page):
+    page.goto("/drives/nvme-flash/")
+    page.evaluate("window.isSame = true")
+    page.locator("[data-switches] a", has_text="64").click()
+    page.locator("svg", has_text="limit 0.1 %").first.wait_for()
+    assert page.url.endswith("?threshold=64ms")
+    assert page.evaluate("window.isSame")
+    page.go_back()
+    page.locator("svg", has_text="limit 5 %").first.wait_for()
+
+
+def test_the_answer_of_home_follows_the_form(page):
+    page.goto("/")
+    page.get_by_label("Speed of one drive, at least").fill("1,000,000")
+    page.get_by_text("your load: 3 drives").wait_for()
+    assert page.locator("#answer").inner_text().startswith("3 of 30 drives do.")
+    assert page.url.endswith("/?min_device_tps=1%2C000%2C000")
+
+
+def test_charts_are_there_without_javascript(new_page):
+    page = new_page(java_script_enabled=False, viewport=DESKTOP)
+    for path in ("/", "/drives/nvme-flash/"):
+        page.goto(path)
+        assert page.locator("svg.landscape").count() == 2
+        assert page.locator(MARKS).count() == 30
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/cloud/"])
+def test_pages_with_charts_fit_the_smallest_phone(new_page, path):
+    page = new_page(viewport=PHONE)
+    page.goto(path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

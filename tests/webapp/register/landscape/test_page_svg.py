@@ -1,0 +1,42 @@
+"""Charts as SVG: one tab stop, names of links, and no styles."""
+
+from tests.webapp.register.landscape.cases import drives_of, frontiers_of, question_of, read_cases
+from webapp.register.landscape.page_svg import ChartWords, chart_svg, gap_html, link_to, symbols_svg
+from webapp.register.landscape.speed_chart import speed_chart
+from webapp.register.svg.scales import LogScale
+
+
+def svg_of(case, sentence="{}: <b>&"):
+    drives = drives_of(case)
+    picture = speed_chart(question_of(case), drives, frontiers_of(drives))
+    return chart_svg(
+        picture, ChartWords("x", "A < B", "C"), lambda key: link_to(f"/drive/{key}/", sentence.format(key))
+    )
+
+
+def test_the_marks_are_one_tab_stop_which_is_the_fastest_drive():
+    case = read_cases()[0]
+    svg = svg_of(case)
+    fastest = max(case["drives"], key=lambda drive: drive["tps"])
+    assert svg.count('tabindex="0"') == 1
+    assert svg.count('tabindex="-1"') == len(case["drives"]) - 1
+    assert f'href="/drive/{fastest["key"]}/" tabindex="0"' in svg
+
+
+def test_every_mark_has_a_sentence_as_its_name_and_no_text_is_markup():
+    svg = svg_of(read_cases()[0])
+    assert 'aria-label="0: &lt;b&gt;&amp;"' in svg
+    assert "<b>" not in svg
+    assert '<title id="x-title">A &lt; B</title>' in svg
+
+
+def test_a_chart_has_classes_and_no_styles():
+    svg = svg_of(read_cases()[0]) + symbols_svg() + gap_html(LogScale(10, 1000), 10, 1000)
+    assert "style=" not in svg
+    assert "fill=" not in svg
+
+
+def test_the_gap_of_a_drive_goes_from_the_sustained_to_the_tested_speed():
+    html = gap_html(LogScale(10, 1000), 10, 1000)
+    assert ('x1="0.0" x2="120.0"' in html, 'class="gapmark below"' in html) == (True, True)
+    assert 'class="gapmark above"' in gap_html(LogScale(10, 1000), 100, 100)

@@ -1,0 +1,156 @@
+"""The landscape charts of pages as HTML and as share images, and the links that choose what they show."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from html import escape
+from math import floor
+
+from django.utils.safestring import SafeString
+
+from results.models import Statistic
+from webapp.register.drives.limit_check import name_of
+from webapp.register.drives.page import DrivesPage
+from webapp.register.drives.query import LOADS, THRESHOLDS_US, DrivesQuery
+from webapp.register.drives.store.charted_rows import ChartedRows
+from webapp.register.landscape.page_svg import ChartWords, Link, chart_svg
+from webapp.register.landscape.picture import Cell
+from webapp.register.landscape.share_image import share_svg
+from webapp.register.tables.groups import STATISTIC_WORDS
+from webapp.templatetags import units
+
+ENDURANCE_TITLE = "Tested speed and the speed that the endurance rating sustains"
+ENDURANCE_SENTENCE = (
+    "On the line, the rating sustains the tested speed. A drive below the line takes more drive writes a day at its "
+    "tested speed than it is rated for."
+)
+DEFAULT_LIMIT_PCT = 5  # of a profile that has no limit on the chosen threshold
+
+
+@dataclass(frozen=True)
+class Charts:
+    """The charts of a page as HTML. `endurance` is empty if no shown drive has a rating."""
+
+    shown_count: int
+    speed: SafeString
+    endurance: SafeString
+    threshold: str
+    statistic: str
+    statistics: tuple[str, ...]
+    endurance_title: str = ENDURANCE_TITLE
+    endurance_sentence: str = ENDURANCE_SENTENCE
+
+    @property
+    def statistic_words(self) -> str:
+        """Return the words for the shown statistic."""
+        return STATISTIC_WORDS[Statistic(self.statistic)]
+
+
+def charts_of(charted: ChartedRows, cell_link: Callable[[Cell], Link] | None = None) -> Charts:
+    """Return the charts of some rows."""
+    threshold = units.threshold(charted.threshold_us)
+    speed = ChartWords("speed-chart", f"Speed and share of reads over {threshold}", charts_sentence(charted))
+    picture = charted.endurance_picture
+    words = ChartWords("endurance-chart", ENDURANCE_TITLE, ENDURANCE_SENTENCE)
+    return Charts(
+        charted.shown.bit_count(),
+        chart_svg(charted.speed_picture, speed, charted.link, cell_link),
+        chart_svg(picture, words, charted.link) if picture else SafeString(""),
+        threshold,
+        charted.shown_statistic,
+        tuple(charted.statistics),
+    )
+
+
+def charts_sentence(charted: ChartedRows) -> str:
+    """Return what the chart of speed shows, in words."""
+    answers, count = charted.answers.bit_count(), charted.shown.bit_count()
+    load = f"sustain {units.count(floor(charted.load_tps + 0.5))} tps" if charted.load_tps else "are"
+    sentences = [
+        f"{units.counted(count, 'result')}. Right is faster, low is fewer slow reads.",
+        f"{units.count(answers)} of them {load} within the limits.",
+        "Marks show the frontier and the first rows of the table; cells count all results."
+        if charted.has_cells
+        else "",
+        "The table below has the same figures.",
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def charted_page(page: DrivesPage) -> ChartedRows:
+    """Return the rows of a page of tables, with its filters and limits, as its charts plot them."""
+    threshold_us = THRESHOLDS_US[page.query.threshold]
+    return ChartedRows(
+        page.store,
+        page.filtered_rows,
+        page.limit_check.passes,
+        threshold_us,
+        float(page.limits.by_threshold.get(threshold_us, DEFAULT_LIMIT_PCT)),
+        page.query.statistic,
+        page.query.load_tps,
+        [row for section in page.sections for group in section["groups"] for row in group.rows],
+    )
+
+
+def page_charts(page: DrivesPage) -> Charts:
+    """Return the charts of a page; those without filters are made once per state of the register and profile."""
+    query = page.query
+
+    def make() -> Charts:
+        return charts_of(charted_page(page), cell_links(query))
+
+    if query != replace(DrivesQuery(query.limits), threshold=query.threshold) or page.limits.is_own:
+        return make()
+    return page.store.cached(("charts", page.layout.name, page.profile, query.threshold), make)
+
+
+def cell_links(query: DrivesQuery) -> Callable[[Cell], Link]:
+    """Return a function that links a density cell to the results as fast and as low as its corner.
+
+    The beginning of the addresses is made once, because a chart has hundreds of cells.
+    """
+    speed, share = LOADS[0], f"max_{query.threshold}"
+    others = tuple((name, text) for name, text in query.numbers if name not in {speed, share})
+    address = replace(query, numbers=others, page=1).address
+    before = escape(address if address == "?" else f"{address}&")
+
+    def link(cell: Cell) -> Link:
+        most = f"{cell.max_share_pct:g}"
+        results = "1 result" if cell.drives_count == 1 else f"{cell.drives_count:,} results"
+        filters = f"from {cell.min_tps:,} tps with at most {most} % over {query.threshold}"
+        return Link(f"{before}{speed}={cell.min_tps}&amp;{share}={most}", f"{results} here. Show those {filters}.")
+
+    return link
+
+
+def landscape_svg(page: DrivesPage) -> str:
+    """Return the share image of a page's chart of speed, as SVG."""
+    charted, title = charted_page(page), page.layout.specs[0].title
+    shown = (
+        f"{units.counted(charted.shown.bit_count(), 'result')}, {STATISTIC_WORDS[Statistic(charted.shown_statistic)]}"
+    )
+    fastest = charted.headline_row
+    named = "" if fastest is None else f". Fastest within the limits: {name_of(page.store, fastest)}"
+    axis = f"tps of one {page.layout.plotted_unit}, against % of reads over {units.threshold(charted.threshold_us)}"
+    return share_svg(charted.speed_picture, f"{title}: speed and slow reads", f"{shown}{named}", axis)
+
+
+def switches_html(query: DrivesQuery, charts: Charts) -> SafeString:
+    """Return the links to the other thresholds, and to other statistics if there are any."""
+    thresholds = [
+        (units.threshold(us), code == query.threshold, replace(query, threshold=code).address)
+        for code, us in THRESHOLDS_US.items()
+    ]
+    statistics = [
+        (STATISTIC_WORDS[Statistic(code)], code == charts.statistic, replace(query, statistic=code).address)
+        for code in charts.statistics
+    ]
+    return SafeString(switch_html("over ", thresholds) + (switch_html("", statistics) if statistics[1:] else ""))
+
+
+def switch_html(before: str, choices: Iterable[tuple[str, bool, str]]) -> str:
+    """Return choices as links, each with its label, whether it is the current one, and its address."""
+    links = (
+        f"<b>{label}</b>" if is_current else f'<a href="{escape(address)}">{label}</a>'
+        for label, is_current, address in choices
+    )
+    return f'<span class="switch">{before}{" ".join(links)}</span>'

@@ -1,0 +1,230 @@
+"""The rows that landscape charts plot: their groups, frontiers, marks and links.
+
+Only current results on physical drives with a speed and a share are plotted, all with one statistic.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from math import floor
+from operator import add
+
+from results.models import Statistic
+from results.rules.act.comparison_groups import ComparisonGroup
+from results.rules.act.frontier import frontier_of_ordered
+from webapp.register.drives.limit_check import name_of
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, flags_of
+from webapp.register.drives.store.ranking import (
+    capacity_of,
+    fastest_first,
+    groups_of,
+    largest_group,
+    number_in,
+    plottable_rows,
+    rated_rows,
+    rows_from,
+    shares_of,
+    speeds_of,
+    sustaining_rows,
+)
+from webapp.register.landscape.density import MARKS_AT_MOST, ROWS, column_of, density_cells, rows_of_shares
+from webapp.register.landscape.endurance_chart import endurance_chart
+from webapp.register.landscape.marks import Fill, PlottedDrive, fill_of
+from webapp.register.landscape.page_svg import Link, link_to
+from webapp.register.landscape.picture import Picture
+from webapp.register.landscape.speed_chart import Frontier, SpeedQuestion, speed_chart
+from webapp.register.tables.columns import share_code
+from webapp.register.tables.groups import TIME_WORDS
+from webapp.templatetags import units
+
+FRONTIER_NAMES = {
+    Fill.SERVICE: (("no ACT 6.x result", "shown is faster or", "has fewer slow reads"), "ACT 6.x"),
+    Fill.WITH_QUEUE: (("dashed: the same", "for ACT up to 5.3"), "to 5.3"),
+}
+
+
+@dataclass(frozen=True)
+class ChartedRows:
+    """Rows of a store and the question that their charts answer.
+
+    `first_rows` are the rows of the table's first page, which have marks also if there are too many for one mark each.
+    """
+
+    store: ColumnStore
+    rows: Rows
+    passes: Rows
+    threshold_us: int
+    limit_pct: float
+    statistic: str = ""
+    load_tps: float | None = None
+    first_rows: Sequence[int] = ()
+
+    @cached_property
+    def plottable(self) -> Rows:
+        """Return the rows that could be plotted with some statistic."""
+        return self.rows & plottable_rows(self.store, self.threshold_us)
+
+    @cached_property
+    def statistics(self) -> dict[str, int]:
+        """Return the number of rows that could be plotted with each statistic, in the order of tables."""
+        found = {code: self._having(code).bit_count() for code in Statistic.values}
+        return {code: number for code, number in found.items() if number}
+
+    @cached_property
+    def shown_statistic(self) -> str:
+        """Return the chosen statistic; by default that of most rows."""
+        most = max(self.statistics, key=lambda code: self.statistics[code], default=str(Statistic.STEADY_AS_PUBLISHED))
+        return self.statistic or most
+
+    @cached_property
+    def shown(self) -> Rows:
+        """Return the plotted rows."""
+        return self._having(self.shown_statistic)
+
+    def _having(self, statistic: str) -> Rows:
+        return self.plottable & self.store.columns["statistic"].of(statistic)
+
+    @cached_property
+    def ordered(self) -> list[int]:
+        """Return the plotted rows, fastest first; of equal speeds, the one with fewer slow reads first."""
+        flags = flags_of(self.shown, self.store.count)
+        in_order = fastest_first(self.store, self.threshold_us)
+        return list(compress(in_order, map(flags.__getitem__, in_order)))
+
+    @cached_property
+    def question(self) -> SpeedQuestion:
+        """Return the question, with the extent of the plotted rows. Without rows, the axes are those of 1x to 100x."""
+        speeds, encoded = speeds_of(self.store), self.store.columns[share_code(self.threshold_us)]
+        fastest, slowest = (speeds[self.ordered[0]], speeds[self.ordered[-1]]) if self.ordered else (300_000.0, 3_000.0)
+        largest = max(map(encoded.codes.__getitem__, self.ordered), default=NOT_REPORTED)
+        share = 0.0 if largest == NOT_REPORTED else encoded.values[largest] / BILLIONTHS
+        answers = self.answers.bit_count()
+        return SpeedQuestion(self.limit_pct, slowest, fastest, share, self.load_tps, answers)
+
+    @cached_property
+    def answers(self) -> Rows:
+        """Return the plotted rows that sustain the load within the limits."""
+        is_filtered = not self.load_tps or not self.ordered or speeds_of(self.store)[self.ordered[-1]] >= self.load_tps
+        return self.shown & self.passes & (self.shown if is_filtered else rows_from(self.store, self.load_tps or 0))
+
+    @cached_property
+    def ranked_groups(self) -> list[tuple[ComparisonGroup, Rows]]:
+        """Return for each kind of time the comparison group with most rows within the limits, and these rows."""
+        within = self.shown & self.passes
+        return [each for fill in FRONTIER_NAMES if (each := largest_group(self.store, within, fill))]
+
+    @cached_property
+    def frontiers(self) -> list[Frontier]:
+        """Return the frontier of each of these groups."""
+        return [self._frontier(group, rows) for group, rows in self.ranked_groups]
+
+    def _frontier(self, group: ComparisonGroup, rows: Rows) -> Frontier:
+        speeds, shares = speeds_of(self.store), shares_of(self.store, self.threshold_us)
+        flags = flags_of(rows, self.store.count)
+        members = list(compress(self.ordered, map(flags.__getitem__, self.ordered)))
+        found = reversed(frontier_of_ordered(members, speeds, shares))
+        name, short_name = FRONTIER_NAMES[fill_of(group)]
+        edges = tuple((row, speeds[row], shares[row]) for row in found)
+        return Frontier(fill_of(group), speeds[members[-1]], edges, name, short_name)
+
+    @cached_property
+    def has_cells(self) -> bool:
+        """Return whether there are too many rows for one mark each."""
+        return self.shown.bit_count() > MARKS_AT_MOST
+
+    @cached_property
+    def drives(self) -> list[PlottedDrive]:
+        """Return the drives that have a mark: all, or those of the frontiers and of the table's first page."""
+        marked = self.ordered
+        if self.has_cells:
+            edges = [row for frontier in self.frontiers for row, _, _ in frontier.edges]
+            marked = [row for row in dict.fromkeys([*edges, *self.first_rows]) if self.shown >> row & 1]
+        within = flags_of(self.passes, self.store.count)
+        known: dict[tuple[int, int], PlottedDrive] = self.store.cached(("plotted", self.threshold_us), dict)
+        for row in marked:
+            if (row, within[row]) not in known:
+                is_within = bool(within[row])
+                known[row, within[row]] = plotted_drive(self.store, row, self.threshold_us, is_within=is_within)
+        return [known[row, within[row]] for row in marked]
+
+    @cached_property
+    def speed_picture(self) -> Picture:
+        """Return the chart of speed and slow reads."""
+        cells = density_cells(self.question, self._cell_counts()) if self.has_cells else ()
+        return speed_chart(self.question, self.drives, self.frontiers, cells)
+
+    def _cell_counts(self) -> Counter[int]:
+        """Return the number of rows in each density cell."""
+        question, encoded = self.question, self.store.columns[share_code(self.threshold_us)]
+        key = ("landscape columns", question.x)
+        columns = self.store.cached(
+            key, lambda: [ROWS * column_of(question, tps or 1) for tps in speeds_of(self.store)]
+        )
+        shares = (share / BILLIONTHS for share in encoded.values)
+        rows = [*rows_of_shares(question, shares), 0]  # the last one at NOT_REPORTED
+        in_rows = map(rows.__getitem__, map(encoded.codes.__getitem__, self.ordered))
+        return Counter(map(add, map(columns.__getitem__, self.ordered), in_rows))
+
+    @cached_property
+    def headline_group(self) -> tuple[ComparisonGroup, Rows] | None:
+        """Return the group that the fastest answer is chosen from: that of service time, if it has any answer."""
+        groups = (largest_group(self.store, self.answers, fill) for fill in FRONTIER_NAMES)
+        return next((group for group in groups if group), None)
+
+    @cached_property
+    def headline_row(self) -> int | None:
+        """Return the fastest answer of this group."""
+        _, rows = self.headline_group or (None, 0)
+        return next((row for row in self.ordered if rows >> row & 1), None)
+
+    @cached_property
+    def endurance_picture(self) -> Picture | None:
+        """Return the chart of speed and endurance; None if no plotted row has a rating."""
+        rated = self.shown & rated_rows(self.store)
+        if not rated:
+            return None
+        counts = (rated & sustaining_rows(self.store)).bit_count(), rated.bit_count()
+        return endurance_chart(self.question, self.drives, self.headline_row, counts)
+
+    def link(self, row: int) -> Link:
+        """Return the link of a mark."""
+        sentences: dict[int, Link] = self.store.cached(("marks", self.threshold_us), dict)
+        if row not in sentences:
+            sentences[row] = link_to(
+                f"/drive/{self.store.slugs[row]}/", mark_sentence(self.store, row, self.threshold_us)
+            )
+        return sentences[row]
+
+
+def plotted_drive(store: ColumnStore, row: int, threshold_us: int, *, is_within: bool) -> PlottedDrive:
+    """Return a row as charts plot it. An instance has the capacity of all its devices."""
+    columns = store.columns
+    storage = columns["storage"].word(row)
+    return PlottedDrive(
+        key=row,
+        tps=speeds_of(store)[row],
+        share_pct=shares_of(store, threshold_us)[row],
+        fill=fill_of(groups_of(store)[columns["comparison_group"].word(row)]),
+        is_within=is_within,
+        capacity_gb=capacity_of(store, row),
+        endurance_dwpd=columns["endurance_dwpd"].value(row),
+        model=columns["model"].word(row),
+        name=" ".join(filter(None, (columns["model"].word(row), columns["capacity_gb"].word(row) or storage))),
+        sustained_tps=number_in(columns["sustained_tps"].word(row)),
+    )
+
+
+def mark_sentence(store: ColumnStore, row: int, threshold_us: int) -> str:
+    """Return what a mark shows, as a sentence."""
+    columns = store.columns
+    needed, rated = columns["needed_dwpd"].word(row), columns["endurance_dwpd"].word(row)
+    endurance = f"needs {needed} drive writes a day" if needed else ""
+    parts = [
+        f"{units.count(floor(speeds_of(store)[row] + 0.5))} tps",
+        f"{columns[share_code(threshold_us)].word(row)} % of reads over {units.threshold(threshold_us)}",
+        TIME_WORDS[groups_of(store)[columns["comparison_group"].word(row)].time],
+        f"{endurance}, rated {rated}" if endurance and rated else endurance,
+    ]
+    return f"{name_of(store, row)}: {'; '.join(filter(None, parts))}.".replace(units.NBSP, " ")

@@ -1,0 +1,136 @@
+"""Ranking of the rows of a column store: speeds, comparison groups, and the rows that charts can plot.
+
+Each list of all rows is made once per state of the register; a query takes sets and slices of them.
+"""
+
+from operator import ge
+
+from results.models import Statistic, Visibility
+from results.models.categories import SYSTEMS
+from results.rules.act.comparison_groups import ComparisonGroup, group_of_code
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, rows_of, set_of
+from webapp.register.landscape.marks import Fill, fill_of, shape_of, size_class
+from webapp.register.tables.columns import share_code
+
+
+def current_rows(store: ColumnStore) -> Rows:
+    """Return the rows that are neither withdrawn nor superseded."""
+    return store.columns["visibility"].of(Visibility.PUBLIC)
+
+
+def on_drives(store: ColumnStore) -> Rows:
+    """Return all rows except those of virtual devices, which say nothing about a drive."""
+    return store.all_rows & ~store.columns["is_on_no_drive"].of("yes")
+
+
+def ranked_tps(store: ColumnStore, row: int) -> float:
+    """Return the speed that a row is ranked by, as columns.ranked_tps does for a run; 0 if it is not known."""
+    columns = store.columns
+    tps, devices = columns["tps"].value(row) or 0, columns["device_count"].word(row)
+    if columns["category"].word(row) in SYSTEMS:
+        return tps
+    if not devices and columns["statistic"].word(row) != Statistic.STEADY_AS_PUBLISHED:
+        return 0
+    return tps / int(devices or 1)
+
+
+def largest_group(store: ColumnStore, rows: Rows, fill: Fill) -> tuple[ComparisonGroup, Rows] | None:
+    """Return the ranked group of a kind of time that has most of these rows, and those with a speed; None for none."""
+    with_speed = rows & store.cached("with speed", lambda: set_of(speeds_of(store)))
+    found = [
+        (group, with_speed & store.columns["comparison_group"].of(word))
+        for word, group in groups_of(store).items()
+        if fill_of(group) == fill
+    ]
+    largest = max(found, key=lambda each: each[1].bit_count(), default=None)
+    return largest if largest and largest[1] else None
+
+
+def groups_of(store: ColumnStore) -> dict[str, ComparisonGroup]:
+    """Return every comparison group of a store by its code."""
+    words = store.columns["comparison_group"].words
+    return store.cached("comparison groups", lambda: {word: group_of_code(word) for word in words})
+
+
+def speeds_of(store: ColumnStore) -> list[float]:
+    """Return for each row the speed that it is ranked by; 0 if it is not known."""
+    return store.cached("ranked speeds", lambda: [float(ranked_tps(store, row)) for row in range(store.count)])
+
+
+def fastest_rows(store: ColumnStore) -> list[int]:
+    """Return all rows by falling speed; of equally fast ones the first by name comes first."""
+    speeds = speeds_of(store)
+    return store.cached("fastest rows", lambda: sorted(range(store.count), key=lambda row: -speeds[row]))
+
+
+def rows_from(store: ColumnStore, tps: float) -> Rows:
+    """Return the rows that are at least so fast."""
+    return set_of(map(ge, speeds_of(store), [tps] * store.count))
+
+
+def number_in(word: str) -> float | None:
+    """Return the number of a computed figure; None if it is not known."""
+    return float(word.replace(",", "")) if word else None
+
+
+def rated_rows(store: ColumnStore) -> Rows:
+    """Return the rows of drives whose rating sustains a known speed."""
+    return store.cached("rated", lambda: set_of(code != NOT_REPORTED for code in store.columns["sustained_tps"].codes))
+
+
+def sustaining_rows(store: ColumnStore) -> Rows:
+    """Return the rows whose rating sustains the tested speed."""
+
+    def read() -> Rows:
+        encoded = store.columns["sustained_tps"]
+        sustained = [number_in(word) or 0.0 for word in encoded.words] + [0.0]  # the last one at NOT_REPORTED
+        return set_of(map(ge, map(sustained.__getitem__, encoded.codes), speeds_of(store)))
+
+    return store.cached("sustaining", read)
+
+
+def plottable_rows(store: ColumnStore, threshold_us: int) -> Rows:
+    """Return the current rows of physical drives that have a speed and a share over a threshold."""
+
+    def read() -> Rows:
+        has_share = set_of(code != NOT_REPORTED for code in store.columns[share_code(threshold_us)].codes)
+        return current_rows(store) & on_drives(store) & has_share & set_of(speeds_of(store))
+
+    return store.cached(("plottable", threshold_us), read)
+
+
+def shares_of(store: ColumnStore, threshold_us: int) -> list[float]:
+    """Return the share of each row over a threshold, percent; 0 for a row without one, which is not plotted."""
+    encoded = store.columns[share_code(threshold_us)]
+
+    def read() -> list[float]:
+        shares = [share / BILLIONTHS for share in encoded.values] + [0.0]  # the last one at NOT_REPORTED
+        return [shares[code] for code in encoded.codes]
+
+    return store.cached(("shares", threshold_us), read)
+
+
+def fastest_first(store: ColumnStore, threshold_us: int) -> list[int]:
+    """Return the rows that could be plotted by falling speed, then by rising share."""
+
+    def read() -> list[int]:
+        speeds, shares = speeds_of(store), shares_of(store, threshold_us)
+        return sorted(rows_of(plottable_rows(store, threshold_us)), key=lambda row: (-speeds[row], shares[row]))
+
+    return store.cached(("plottable, fastest first", threshold_us), read)
+
+
+def capacity_of(store: ColumnStore, row: int) -> float | None:
+    """Return the capacity of a drive, or of all devices of an instance, GB; None if it is not reported."""
+    capacity = store.columns["capacity_gb"].value(row)
+    if capacity is not None:
+        return capacity
+    devices, size = (number_in(store.columns[code].word(row)) for code in ("device_count", "device_gb"))
+    return devices * size if devices and size else None
+
+
+def row_glyph(store: ColumnStore, row: int) -> tuple[str, str]:
+    """Return the symbol of a row's mark and its fill, as they are repeated before the name of the drive."""
+    fill = fill_of(groups_of(store)[store.columns["comparison_group"].word(row)])
+    shape = shape_of(store.columns["endurance_dwpd"].value(row))
+    return f"{shape}{size_class(capacity_of(store, row))}", fill

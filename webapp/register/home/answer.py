@@ -1,0 +1,201 @@
+"""The answer of the home page: a sentence, the charts, and the drives by comparison group with their endurance gap."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.utils.safestring import SafeString
+
+from results.models import Statistic
+from results.rules.act.limits import Limit
+from webapp.register.drives.landscape import Charts, charts_of, switch_html
+from webapp.register.drives.limit_check import LimitCheck, name_of
+from webapp.register.drives.order import rows_by_band
+from webapp.register.drives.query import THRESHOLDS_US
+from webapp.register.drives.store.charted_rows import ChartedRows
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
+from webapp.register.drives.store.ranking import number_in, row_glyph, speeds_of
+from webapp.register.home.question import EXAMPLE_TPS, USUAL, HomeQuestion
+from webapp.register.landscape.endurance_chart import short_number
+from webapp.register.landscape.page_svg import gap_html, glyph_html
+from webapp.register.svg.scales import LogScale, enclosing_log_scale
+from webapp.register.tables.columns import share_code
+from webapp.register.tables.groups import BANDS, STATISTIC_WORDS
+from webapp.register.tables.marks import nearness_html, tier_code
+from webapp.templatetags import units
+
+ROWS_AT_MOST = 15
+NUMERALS = ("None", "One")
+
+
+@dataclass(frozen=True)
+class AnswerShare:
+    """A share with its mark."""
+
+    text: str
+    mark: SafeString
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """One drive of the answer as the table shows it."""
+
+    glyph: SafeString
+    slug: str
+    run: str
+    vendor: str
+    model: str
+    size: str
+    speed: str
+    shares: list[AnswerShare]
+    needed: str
+    rated: str
+    gap: SafeString
+    times: str
+    sustained: str
+    tester: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a question, computed from the column store."""
+
+    store: ColumnStore
+    question: HomeQuestion
+    profile: tuple[Limit, ...]
+
+    @cached_property
+    def charted(self) -> ChartedRows:
+        """Return the drives of the categories, as the charts plot them."""
+        category, historical = self.store.columns["category"], self.store.columns["historical"]
+        rows = sum(category.of(code) for code in self.question.categories) & ~historical.of("yes")
+        return ChartedRows(
+            self.store,
+            rows,
+            LimitCheck(self.store, self.question.limits).passes,
+            self.question.threshold_us,
+            float(self.question.limits.by_threshold[self.question.threshold_us]),
+            self.question.statistic,
+            self.question.tps or None,
+        )
+
+    @cached_property
+    def charts(self) -> Charts:
+        """Return the charts; those of the usual question are made once per state of the register."""
+        question = self.question
+        if question.categories != USUAL or question.tps != EXAMPLE_TPS or question.limits.is_own or question.statistic:
+            return charts_of(self.charted)
+        key = ("home charts", self.profile, question.threshold)
+        return self.store.cached(key, lambda: charts_of(self.charted))
+
+    @property
+    def switches(self) -> SafeString:
+        """Return the links to the other thresholds and statistics."""
+        thresholds = [
+            (units.threshold(us), code == self.question.threshold, self.question.address(threshold=code))
+            for code, us in THRESHOLDS_US.items()
+        ]
+        statistics = [
+            (STATISTIC_WORDS[Statistic(code)], code == self.charts.statistic, self.question.address(statistic=code))
+            for code in self.charts.statistics
+        ]
+        return SafeString(switch_html("over ", thresholds) + (switch_html("", statistics) if statistics[1:] else ""))
+
+    @property
+    def count_sentence(self) -> str:
+        """Return how many drives sustain the load."""
+        answers, shown = self.charted.answers.bit_count(), self.charted.shown.bit_count()
+        count = "None" if not answers else units.count(answers)
+        noun = self.noun if shown != 1 else self.noun.removesuffix("s")
+        return f"{count} of {units.count(shown)} {noun} {'does' if answers < 2 else 'do'}."
+
+    @property
+    def noun(self) -> str:
+        """Return drives, or results if a drive has several of them."""
+        rows = self.charted.ordered
+        return "drives" if len({self.store.slugs[row] for row in rows}) == len(rows) else "results"
+
+    @property
+    def fastest_sentence(self) -> str:
+        """Return the fastest drive of those that can be ranked together; empty if none can."""
+        row, group = self.charted.headline_row, self.charted.headline_group
+        if row is None or group is None:
+            return "None of them can be ranked." if self.charted.answers else ""
+        count = group[1].bit_count()
+        others = f"the fastest of the {units.count(count)} that can be ranked together" if count > 1 else "ranked alone"
+        return f"{name_of(self.store, row)} is {others}."
+
+    @property
+    def endurance_sentence(self) -> str:
+        """Return what the speed of the fastest drive means for its endurance; empty if that is not known."""
+        row = self.charted.headline_row
+        if row is None:
+            return ""
+        needed = number_in(self.store.columns["needed_dwpd"].word(row))
+        rated = self.store.columns["endurance_dwpd"].word(row)
+        if needed is None or not rated:
+            return ""
+        return f"At that speed it takes {short_number(needed)} drive writes a day; it is rated for {rated}."
+
+    @cached_property
+    def bands(self) -> list[tuple[tuple[str, str], list[AnswerRow]]]:
+        """Return the first answers by comparison group: the title of each band, and its rows, fastest first."""
+        of_band, left, found = rows_by_band(self.store), ROWS_AT_MOST, []
+        for band in BANDS:
+            rows = list(self._ordered(self.charted.answers & of_band.get(band.code, 0)))
+            if rows and left:
+                title = band.title_line(len(rows), is_first=False)
+                found.append((title, [self._row(row) for row in rows[:left]]))
+                left -= len(rows[:left])
+        return found
+
+    @property
+    def left_out_count(self) -> int:
+        """Return the number of answers that are not listed."""
+        return self.charted.answers.bit_count() - sum(len(rows) for _, rows in self.bands)
+
+    @property
+    def hidden_count(self) -> int:
+        """Return the number of plotted drives that are no answer."""
+        return (self.charted.shown & ~self.charted.answers).bit_count()
+
+    def _ordered(self, rows: Rows) -> Iterator[int]:
+        return (row for row in self.charted.ordered if rows >> row & 1)
+
+    @cached_property
+    def _gap_scale(self) -> LogScale:
+        """Return the axis of the endurance gaps, which all rows share."""
+        question, sustained = self.charted.question, self.store.columns["sustained_tps"]
+        known = [number_in(sustained.word(row)) or question.slowest_tps for row in self.charted.ordered]
+        return enclosing_log_scale(min(known, default=question.x.low), question.x.high)
+
+    def _row(self, row: int) -> AnswerRow:
+        def word(code: str) -> str:
+            return self.store.columns[code].word(row)
+
+        tps, sustained = speeds_of(self.store)[row], number_in(word("sustained_tps"))
+        needed, (symbol, fill) = number_in(word("needed_dwpd")), row_glyph(self.store, row)
+        return AnswerRow(
+            glyph=glyph_html(symbol, fill),
+            slug=self.store.slugs[row],
+            run=self.store.runs[row],
+            vendor=word("vendor"),
+            model=word("model"),
+            size=word("capacity_gb") or word("storage"),
+            speed=units.count(round(tps)),
+            shares=[self._share(row, us, limit) for us, limit in self.question.limits.by_threshold.items()],
+            needed="" if needed is None else f"{needed:,.1f}",
+            rated=word("endurance_dwpd"),
+            gap=gap_html(self._gap_scale, sustained, tps) if sustained else SafeString(""),
+            times=f"{tps / sustained:,.1f} times" if sustained else "",
+            sustained=word("sustained_tps"),
+            tester=word("tier").removeprefix(tier_code(word("tier"))).strip(", ") or word("tier"),
+        )
+
+    def _share(self, row: int, threshold_us: int, limit_pct: object) -> AnswerShare:
+        encoded, limit = self.store.columns[share_code(threshold_us)], float(str(limit_pct))
+        share = encoded.value(row)
+        if share is None:
+            return AnswerShare("", SafeString(""))
+        ratio = share / BILLIONTHS / limit if limit else 0
+        return AnswerShare(encoded.word(row), nearness_html(ratio, is_over=False))

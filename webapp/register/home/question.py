@@ -1,0 +1,104 @@
+"""The question of the home page: which drives sustain a load within latency limits. Read from the address."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.http import QueryDict
+from django.utils.http import urlencode
+
+from results.models import Category, Statistic
+from results.models.categories import OF_DRIVES
+from results.rules.act.limits import Limit
+from webapp.register.drives.query import SEPARATOR, THRESHOLD, THRESHOLDS_US, require_known_codes
+from webapp.register.http.query_params import Parameter, number_of, read_parameters, word
+from webapp.register.limits.reader_limits import YourLimits, limits_parameter
+from webapp.templatetags import units
+
+EXAMPLE_TPS = 500_000  # of the question without parameters; 0 means any speed
+USUAL = (Category.NVME_FLASH.value,)
+LARGEST_TPS = "1000000000"
+
+
+@dataclass(frozen=True)
+class HomeQuestion:
+    """A question: the categories, the speed of one drive, the limits, and what the charts show."""
+
+    categories: tuple[str, ...]
+    tps: float
+    limits: YourLimits
+    threshold: str = THRESHOLD
+    statistic: str = ""
+
+    @property
+    def threshold_us(self) -> int:
+        """Return the threshold of the charts."""
+        return THRESHOLDS_US[self.threshold]
+
+    @property
+    def kind(self) -> str:
+        """Return the words for the categories: as the form names them."""
+        labels = {tuple(codes.split(SEPARATOR)): label for codes, label in drive_choices()}
+        return labels.get(self.categories, "drives of the chosen categories")
+
+    @property
+    def tps_text(self) -> str:
+        """Return the speed as the form shows it."""
+        return units.count(int(self.tps))
+
+    @property
+    def category_parameter(self) -> str:
+        """Return the categories as an address has them."""
+        return SEPARATOR.join(self.categories)
+
+    def address(self, *, threshold: str = "", statistic: str = "") -> str:
+        """Return the address of the same question with another threshold or statistic, without defaults."""
+        chosen = threshold or self.threshold
+        parameters = {
+            "category": "" if self.categories == USUAL else self.category_parameter,
+            "min_device_tps": "" if self.tps == EXAMPLE_TPS else f"{self.tps:.0f}",
+            **self.limits.parameters,
+            "threshold": "" if chosen == THRESHOLD else chosen,
+            "statistic": statistic or self.statistic,
+        }
+        return "?" + urlencode({name: text for name, text in parameters.items() if text})
+
+    @property
+    def table_query(self) -> str:
+        """Return the query of the table of all categories that lists the same drives."""
+        speed = {"min_device_tps": f"{self.tps:.0f}"} if self.tps else {}
+        parameters = {"category": self.category_parameter, **speed, **self.limits.parameters}
+        return "?" + urlencode(parameters | {"within": "only", "sort": "-device_tps"})
+
+
+def drive_choices() -> list[tuple[str, str]]:
+    """Return codes and label of the categories that have a speed per drive: all kinds of drives first, then each."""
+    kinds = [category for category in Category if category in OF_DRIVES]
+    own = [(category.value, f"{category.label} drives") for category in kinds]
+    networked = (Category.NETWORKED.value, "networked systems")
+    return [(SEPARATOR.join(category.value for category in kinds), "drives of all kinds"), *own, networked]
+
+
+def read_question(query: QueryDict, profile: Iterable[Limit]) -> HomeQuestion:
+    """Return the question of an address. Raises ParameterError for a parameter or value that the page does not accept.
+
+    An empty speed means the usual one, so that the form and an address without parameters ask the same.
+    """
+    parameters = (
+        Parameter("categories", ("category",), _categories),
+        Parameter("tps", ("min_device_tps",), _tps),
+        limits_parameter(profile),
+        word("threshold", THRESHOLDS_US),
+        word("statistic", ("", *Statistic.values)),
+    )
+    return HomeQuestion(**read_parameters(query, parameters))
+
+
+def _categories(given: Mapping[str, str]) -> tuple[str, ...]:
+    codes = [code for code in given.get("category", "").split(SEPARATOR) if code]
+    require_known_codes("category", codes, Category.values)
+    return tuple(code for code in Category.values if code in codes) or USUAL
+
+
+def _tps(given: Mapping[str, str]) -> float:
+    tps = number_of(given, "min_device_tps", "0", LARGEST_TPS)
+    return EXAMPLE_TPS if tps is None else float(tps)

@@ -1,0 +1,201 @@
+"""The chart of tested speed against the speed that the endurance rating sustains.
+
+On the diagonal the rating sustains the tested speed. Below it, the drive takes more drive writes a day than it is rated
+for. static/js/landscape/endurance-chart.js repeats this module.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from webapp.register.landscape.labels import LabelPlacer
+from webapp.register.landscape.marks import Mark, PlottedDrive, size_class
+from webapp.register.landscape.picture import (
+    PHONE,
+    WIDE,
+    Line,
+    Picture,
+    Text,
+    percent,
+    side_tick,
+    speed_ticks,
+)
+from webapp.register.landscape.speed_chart import SpeedQuestion
+from webapp.register.svg.scales import LogScale, step_at_least, step_below
+
+TIMES_OVER = 8
+PLOT_PX, PHONE_PX = (330, 240), (290, 148)
+ABOVE_LABELLED = 2
+PIECES = 24  # boxes that keep a diagonal free of labels
+
+
+@dataclass(frozen=True)
+class RatedDrive:
+    """A drive with a rating: how many times its tested speed exceeds the speed that the rating sustains."""
+
+    drive: PlottedDrive
+    sustained_tps: float
+    endurance_dwpd: float
+
+    @property
+    def ratio(self) -> float:
+        """Return the tested speed divided by the sustained one."""
+        return self.drive.tps / self.sustained_tps
+
+    @property
+    def needed(self) -> str:
+        """Return the drive writes a day that the tested speed takes, as text."""
+        return short_number(self.endurance_dwpd * self.ratio)
+
+
+def rated_drives(drives: Iterable[PlottedDrive]) -> list[RatedDrive]:
+    """Return the drives whose rating sustains a known speed."""
+    return [
+        RatedDrive(drive, drive.sustained_tps, drive.endurance_dwpd)
+        for drive in drives
+        if drive.sustained_tps and drive.endurance_dwpd
+    ]
+
+
+def short_number(value: float) -> str:
+    """Return a number with one decimal below 10, otherwise whole.
+
+    >>> short_number(24.02), short_number(7.45), short_number(3.0), short_number(9.96)
+    ('24', '7.5', '3', '10')
+    """
+    tenths = math.floor(value * 10 + 0.5)
+    return f"{math.floor(value + 0.5):,}" if tenths >= 100 or tenths % 10 == 0 else f"{tenths / 10:g}"
+
+
+def endurance_chart(
+    question: SpeedQuestion, drives: Sequence[PlottedDrive], headline_key: int | None, counts: tuple[int, int]
+) -> Picture:
+    """Return the picture of the drives that have a rating; the gap of the drive with `headline_key` is drawn.
+
+    `counts` has the number of drives whose rating sustains the tested speed, and of all rated drives.
+    """
+    rated = rated_drives(drives)
+    x = question.x
+    y = sustained_scale(rated, x)
+    marks = tuple(_mark(question, each, x, y) for each in _paint_order(rated))
+    headline = next((each for each in rated if each.drive.key == headline_key), None)
+    gap = [_gap(headline, x, y)] if headline else []
+    rules = [*_diagonal("limit", 1, x, y), *_diagonal("iso", TIMES_OVER, x, y)]
+    places, ticks = speed_ticks(x)
+    named = [*_named(*counts), *_times_over(x, y)]
+    return Picture(
+        lines=(*_grid(y), *rules, *gap),
+        ticks=tuple(places),
+        axis_texts=(*_side_ticks(y), *_decade_ticks(ticks), *named),
+        marks=marks,
+        labels=tuple(_labels(rated, headline, marks, [*_diagonal("limit", 1, x, y), *gap], named)),
+    )
+
+
+def sustained_scale(rated: Sequence[RatedDrive], x: LogScale) -> LogScale:
+    """Return the vertical axis. It reaches as far up as the horizontal one, so that the diagonal ends in the corner."""
+    sustained = [each.sustained_tps for each in rated] or [x.low]
+    return LogScale(step_below(min(*sustained, x.low)), max(step_at_least(max(sustained)), x.high))
+
+
+def _paint_order(rated: Iterable[RatedDrive]) -> list[RatedDrive]:
+    return sorted(rated, key=lambda each: (-size_class(each.drive.capacity_gb), -each.drive.tps, each.drive.key))
+
+
+def _mark(question: SpeedQuestion, each: RatedDrive, x: LogScale, y: LogScale) -> Mark:
+    state = "in" if question.is_answer(each.drive) else "out"
+    place = percent(1 - y.place(each.sustained_tps))
+    return Mark(
+        each.drive.key, percent(x.place(each.drive.tps)), place, each.drive.symbol, f"m {each.drive.fill} {state}"
+    )
+
+
+def _grid(y: LogScale) -> list[Line]:
+    places = [percent(1 - y.place(value)) for value in _decades(y)]
+    return [Line("grid", 0, place, 100, place) for place in places]
+
+
+def _side_ticks(y: LogScale) -> list[Text]:
+    return [side_tick(percent(1 - y.place(value)), f"{value:,.0f}") for value in _decades(y)]
+
+
+def _decades(y: LogScale) -> list[float]:
+    return [value for value in y.ticks() if f"{value:.0f}".strip("0") == "1"]
+
+
+def _decade_ticks(texts: Sequence[Text]) -> Sequence[Text]:
+    """Return the texts at the beginning of a decade, because this plot is narrow; all texts if there are not two."""
+    decades = [text for text in texts if text.text.replace(",", "").strip("0") == "1"]
+    return decades if len(decades) > 1 else texts
+
+
+def _diagonal(kind: str, times: int, x: LogScale, y: LogScale) -> list[Line]:
+    """Return the line on which the tested speed is a multiple of the sustained one, within the plot."""
+    low, high = max(x.low, times * y.low), min(x.high, times * y.high)
+    if low >= high:
+        return []
+    y1, y2 = (percent(1 - y.place(tps / times)) for tps in (low, high))
+    return [Line(kind, percent(x.place(low)), y1, percent(x.place(high)), y2)]
+
+
+def _times_over(x: LogScale, y: LogScale) -> list[Text]:
+    """Return the name of the line of eight times, at a quarter of its length."""
+    return [
+        Text("isotext", percent((3 * line.x1 + line.x2) / 400), percent((3 * line.y1 + line.y2) / 400), 6, 12, "start",
+             f"{TIMES_OVER} times over")
+        for line in _diagonal("iso", TIMES_OVER, x, y)
+    ]  # fmt: skip
+
+
+def _named(sustaining_count: int, rated_count: int) -> list[Text]:
+    sentence = Text("strong", 2, 4, 0, 8, "start", "rating sustains the tested speed")
+    drives = "drive" if rated_count == 1 else "drives"
+    text = f"above the line: {sustaining_count:,} of {rated_count:,} {drives}"
+    return [sentence, replace(sentence, kind="aside", dy=23, text=text)]
+
+
+def _gap(headline: RatedDrive, x: LogScale, y: LogScale) -> Line:
+    place = percent(x.place(headline.drive.tps))
+    tested = percent(1 - y.place(min(headline.drive.tps, y.high)))
+    return Line("gap", place, tested, place, percent(1 - y.place(headline.sustained_tps)))
+
+
+def _labels(
+    rated: Sequence[RatedDrive],
+    headline: RatedDrive | None,
+    marks: Sequence[Mark],
+    rules: Sequence[Line],
+    named: Sequence[Text],
+) -> Iterable[Text]:
+    """Yield labels: the gap of the headline's drive, those above the diagonal, and the largest gap."""
+    mark_of = {mark.key: mark for mark in marks}
+    wanted = list(_wanted(rated, headline))
+    for kind, (width, height), most in ((WIDE, PLOT_PX, len(wanted)), (PHONE, PHONE_PX, 1)):
+        placer = LabelPlacer(width, height)
+        placer.avoid_marks(marks)
+        placer.avoid_lines(piece for line in rules for piece in _pieces(line))
+        placer.avoid_texts(named)
+        for each, lines in wanted[:most]:
+            yield from placer.next_to(mark_of[each.drive.key], f"name {kind}", lines)
+
+
+def _pieces(line: Line) -> Iterable[Line]:
+    """Yield a line in pieces, so that the rectangle around each is small."""
+    if line.x1 == line.x2 or line.y1 == line.y2:
+        yield line
+        return
+    width, height = (line.x2 - line.x1) / PIECES, (line.y2 - line.y1) / PIECES
+    for number in range(PIECES):
+        x, y = line.x1 + width * number, line.y1 + height * number
+        yield Line(line.kind, x, y, x + width, y + height)
+
+
+def _wanted(rated: Sequence[RatedDrive], headline: RatedDrive | None) -> Iterable[tuple[RatedDrive, list[str]]]:
+    if headline:
+        yield headline, [f"needs {headline.needed}", f"rated {headline.endurance_dwpd:g}"]
+    largest = max(rated, key=lambda each: (each.ratio, each.drive.key), default=None)
+    if largest and largest is not headline and largest.ratio > 1:
+        yield largest, [f"{short_number(largest.ratio)} times over"]
+    above = sorted(rated, key=lambda each: (each.ratio, each.drive.key))
+    for each in [each for each in above if each.ratio <= 1][:ABOVE_LABELLED]:
+        yield each, [each.drive.name]

@@ -1,0 +1,102 @@
+"""Places of labels: next to their mark, where they cover no mark, no rule and no other label.
+
+The browser re-flows the picture, so labels are placed for a nominal size of the plot: for wide screens the narrowest
+one that shows these labels, for phones that of 390 px. A text that finds no free place is left out.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from webapp.register.landscape.marks import Mark
+from webapp.register.landscape.picture import Line, Text, lines_of_text
+
+CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 6.8, 13, 10, 3
+CLEARANCE_PX = 2
+BEYOND_PX = 30  # a label may reach so far into the margin
+
+
+class Box(NamedTuple):
+    """A rectangle of the plot, in px."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass
+class LabelPlacer:
+    """Places texts on a plot of a nominal size, one after the other."""
+
+    width_px: float
+    height_px: float
+    taken: list[Box] = field(default_factory=list)
+
+    def avoid_marks(self, marks: Iterable[Mark]) -> None:
+        """Keep marks free of labels."""
+        for mark in marks:
+            x, y, r = mark.x * self.width_px / 100, mark.y * self.height_px / 100, mark.radius_px
+            self.taken.append(Box(x - r, y - r, x + r, y + r))
+
+    def avoid_lines(self, lines: Iterable[Line]) -> None:
+        """Keep horizontal and vertical rules free of labels."""
+        for line in lines:
+            x1, x2 = sorted((line.x1 * self.width_px / 100, line.x2 * self.width_px / 100))
+            y1, y2 = sorted((line.y1 * self.height_px / 100, line.y2 * self.height_px / 100))
+            self.taken.append(Box(x1 - CLEARANCE_PX, y1 - CLEARANCE_PX, x2 + CLEARANCE_PX, y2 + CLEARANCE_PX))
+
+    def avoid_texts(self, texts: Iterable[Text]) -> None:
+        """Keep texts free that are already placed."""
+        self.taken += [self._box(text, [text.text]) for text in texts]
+
+    def next_to(self, mark: Mark, kind: str, lines: Sequence[str], two_lines: Sequence[str] = ()) -> list[Text]:
+        """Return a label at a side or a corner of a mark; nothing if no place is free.
+
+        `two_lines` is the same text in two lines, which is tried on both sides if one line does not fit there.
+        """
+        r = mark.radius_px
+        beside = [(r + 5, 4, "start"), (-r - 5, 4, "end")]
+        placed = self._at(mark, kind, lines, beside)
+        if not placed and two_lines:
+            placed = self._at(mark, kind, two_lines, [(dx, dy - LINE_PX / 2, anchor) for dx, dy, anchor in beside])
+        if placed:
+            return placed
+        below, above = r + 14, -(r + 6 + LINE_PX * (len(lines) - 1))
+        around = [(0.0, below, "middle"), (0.0, above, "middle")]
+        around += [
+            (dx, dy, anchor) for dy in (above, below, above - LINE_PX) for dx, anchor in ((r, "start"), (-r, "end"))
+        ]
+        return self._at(mark, kind, lines, around)
+
+    def _at(
+        self, mark: Mark, kind: str, lines: Sequence[str], places: Iterable[tuple[float, float, str]]
+    ) -> list[Text]:
+        return self.first_free([Text(kind, mark.x, mark.y, dx, dy, anchor, "") for dx, dy, anchor in places], lines)
+
+    def first_free(self, candidates: Iterable[Text], lines: Sequence[str]) -> list[Text]:
+        """Return the lines at the first place where they cover nothing; nothing if there is none."""
+        for candidate in candidates:
+            box = self._box(candidate, lines)
+            is_inside = box.left >= 0 and box.top >= 0 and box.bottom <= self.height_px
+            if is_inside and box.right <= self.width_px + BEYOND_PX and self._is_free(box):
+                self.taken.append(_widened(box))
+                return list(lines_of_text(candidate, lines, LINE_PX))
+        return []
+
+    def _is_free(self, box: Box) -> bool:
+        left, top, right, bottom = box
+        return not any(
+            left < taken[2] and taken[0] < right and top < taken[3] and taken[1] < bottom for taken in self.taken
+        )
+
+    def _box(self, text: Text, lines: Sequence[str]) -> Box:
+        width = CHARACTER_PX * max(len(line) for line in lines)
+        x = text.x * self.width_px / 100 + text.dx - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
+        y = text.y * self.height_px / 100 + text.dy
+        return Box(x, y - ASCENT_PX, x + width, y + DESCENT_PX + LINE_PX * (len(lines) - 1))
+
+
+def _widened(box: Box) -> Box:
+    """Return a rectangle with a margin, so that two labels never touch."""
+    return Box(box.left - CLEARANCE_PX, box.top - CLEARANCE_PX, box.right + CLEARANCE_PX, box.bottom + CLEARANCE_PX)

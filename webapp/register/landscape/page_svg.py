@@ -1,0 +1,126 @@
+"""Charts as inline SVG for pages: positions in percent, classes and no styles.
+
+The pieces are the page's templates (webapp/templates/register/landscape/parts.html), which the script fills, too. All
+marks and cells of a chart are one tab stop; static/js/landscape/navigation.js moves it by arrow keys.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from webapp.register.landscape.marks import Mark, symbol_paths
+from webapp.register.landscape.picture import Cell, Picture, Text
+from webapp.register.svg.scales import LogScale
+from webapp.register.tables.parts import fill, format_of
+
+GAP_WIDTH = 120  # units of the endurance gap in a row
+
+
+@dataclass(frozen=True)
+class Link:
+    """The link of a mark or a cell: its address, and a sentence as its name. Both are escaped."""
+
+    address: str
+    sentence: str
+
+
+def link_to(address: str, sentence: str) -> Link:
+    """Return a link, escaped once: links of marks are cached."""
+    return Link(escape(address), escape(sentence))
+
+
+@dataclass(frozen=True)
+class ChartWords:
+    """The id, the title and the description of a chart."""
+
+    ident: str
+    title: str
+    description: str
+
+
+def chart_svg(
+    picture: Picture, words: ChartWords, link_of: Callable[[int], Link], cell_link: Callable[[Cell], Link] | None = None
+) -> SafeString:
+    """Return a picture as an SVG element. `link_of` returns the link of a mark by its key."""
+    ident, title = words.ident, escape(words.title)
+    html = (
+        f'<svg class="landscape" role="group" aria-labelledby="{ident}-title {ident}-desc" data-chart="{ident}">'
+        f'<title id="{ident}-title">{title}</title><desc id="{ident}-desc">{escape(words.description)}</desc>'
+        f'<g data-layer="rules" aria-hidden="true">{rules_html(picture)}</g>'
+        f'<g data-layer="cells">{cells_html(picture.cells, cell_link) if cell_link else ""}</g>'
+        f'<g data-layer="marks">{marks_html(picture.marks, link_of)}</g>'
+        f'<g data-layer="labels" aria-hidden="true">{"".join(map(_text, picture.labels))}</g></svg>'
+    )
+    return mark_safe(html)  # noqa: S308 - every text is escaped above and by `fill`
+
+
+def rules_html(picture: Picture) -> str:
+    """Return the field, the rules and the axes."""
+    zone = picture.zone
+    parts = [
+        fill("plot-zone", x=_n(zone.x), y=_n(zone.y), width=_n(zone.width), height=_n(zone.height)) if zone else "",
+        *(
+            fill("plot-line", kind=line.kind, x1=_n(line.x1), y1=_n(line.y1), x2=_n(line.x2), y2=_n(line.y2))
+            for line in picture.lines
+        ),
+        *(fill("plot-tick", x=_n(place)) for place in picture.ticks),
+        *map(_text, picture.axis_texts),
+    ]
+    return "".join(parts)
+
+
+def marks_html(marks: Sequence[Mark], link_of: Callable[[int], Link]) -> str:
+    """Return the marks; the fastest one is the tab stop."""
+    stop = max(marks, key=lambda mark: (mark.x, -mark.key), default=None)
+    write, links = format_of("plot-mark").format, (link_of(mark.key) for mark in marks)
+    return "".join(
+        write(
+            classes=mark.classes,
+            address=link.address,
+            tab="0" if mark is stop else "-1",
+            sentence=link.sentence,
+            symbol=mark.symbol,
+            x=_n(mark.x),
+            y=_n(mark.y),
+        )
+        for mark, link in zip(marks, links, strict=True)
+    )
+
+
+def cells_html(cells: Iterable[Cell], link_of: Callable[[Cell], Link]) -> str:
+    """Return the density cells."""
+    write, links = format_of("plot-cell").format, ((cell, link_of(cell)) for cell in cells)
+    return "".join(
+        write(x=_n(cell.x), y=_n(cell.y), level=cell.level, address=link.address, sentence=link.sentence)
+        for cell, link in links
+    )
+
+
+def glyph_html(symbol: str, classes: str) -> SafeString:
+    """Return a mark to be shown in a line of text."""
+    return fill("glyph", fill=classes, symbol=symbol)
+
+
+def gap_html(scale: LogScale, sustained_tps: float, tested_tps: float) -> SafeString:
+    """Return the endurance gap of a drive: a ring at the speed that its rating sustains, a bar at the tested speed."""
+    sustained, tested = (GAP_WIDTH * scale.place(tps) for tps in (sustained_tps, tested_tps))
+    side = "below" if tested_tps > sustained_tps else "above"
+    return fill("gap", sustained=f"{sustained:.1f}", tested=f"{tested:.1f}", bar=f"{tested - 1:.1f}", side=side)
+
+
+def symbols_svg() -> SafeString:
+    """Return the outlines that the marks of a page refer to. Each page has them once."""
+    paths = "".join(f'<path id="{symbol}" d="{path}"/>' for symbol, path in symbol_paths())
+    svg = f'<svg class="symbols" width="0" height="0" aria-hidden="true"><defs>{paths}<path id="tk" d="M0 0v5"/></defs>'
+    return mark_safe(f"{svg}</svg>")  # noqa: S308 - of constants
+
+
+def _text(text: Text) -> str:
+    place = {"x": _n(text.x), "y": _n(text.y), "dx": _n(text.dx), "dy": _n(text.dy)}
+    return fill("plot-text", kind=text.kind, anchor=text.anchor, text=text.text, **place)
+
+
+def _n(number: float) -> str:
+    return f"{number:g}"

@@ -1,0 +1,125 @@
+"""A picture of a chart: lines, texts and marks at places in percent of the plot, with sizes in px.
+
+Pages write the percentages as they are, so that one SVG fits every width. Share images multiply them by their plot
+box. Nothing here knows of HTML.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from webapp.register.landscape.marks import Mark
+from webapp.register.svg.scales import LogScale
+
+WIDE, PHONE = "wide", "phone"  # classes of what only one of the two widths shows
+TICKS_SIDE_BY_SIDE = 5
+LAST_TICK_FROM = 96  # percent: the text of a tick there ends at the edge of the plot
+NEIGHBOUR_FROM = 70  # percent: a phone has no room for the last tick's text if the one before is there
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line; `kind` names its style."""
+
+    kind: str
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text at a place, moved by `dx` and `dy` px; `anchor` is the side that stays: start, middle or end."""
+
+    kind: str
+    x: float
+    y: float
+    dx: float
+    dy: float
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A tinted field, from its upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A density cell: the number of drives in it, its class of colour, and the filter that shows them."""
+
+    x: float
+    y: float
+    level: int
+    drives_count: int
+    min_tps: int
+    max_share_pct: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Everything that a chart shows, in the order of painting. `ticks` are places on the horizontal axis."""
+
+    zone: Zone | None = None
+    cells: tuple[Cell, ...] = ()
+    lines: tuple[Line, ...] = ()
+    ticks: tuple[float, ...] = ()
+    axis_texts: tuple[Text, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    labels: tuple[Text, ...] = ()
+
+
+def percent(place: float) -> float:
+    """Return a place on an axis in percent with two decimals, rounded half up as the script rounds it.
+
+    >>> percent(0.123456), percent(1), percent(-0.00001)
+    (12.35, 100.0, 0.0)
+    """
+    return math.floor(place * 10_000 + 0.5) / 100
+
+
+def plain(number: float) -> str:
+    """Return a percentage as text, with up to nine decimals and without an exponent.
+
+    >>> plain(5.0), plain(0.1), plain(4.999999999), plain(1e-9)
+    ('5', '0.1', '4.999999999', '0.000000001')
+    """
+    return f"{number:.9f}".rstrip("0").rstrip(".")
+
+
+def speed_ticks(scale: LogScale) -> tuple[list[float], list[Text]]:
+    """Return the places of the ticks of a speed axis, and their texts. Some texts are shown on wide screens only."""
+    values = scale.ticks()
+    places = [percent(scale.place(value)) for value in values]
+    is_crowded = len(values) > TICKS_SIDE_BY_SIDE
+    texts = [
+        _tick_text(value, place, is_wide=is_crowded and not f"{value:.0f}".startswith("1"))
+        for value, place in zip(values, places, strict=True)
+    ]
+    if len(places) > 1 and places[-1] > LAST_TICK_FROM and places[-2] > NEIGHBOUR_FROM:
+        texts[-1] = replace(texts[-1], kind=f"tick {WIDE}")
+    return places, texts
+
+
+def _tick_text(value: float, place: float, *, is_wide: bool) -> Text:
+    is_last = place > LAST_TICK_FROM
+    kind = f"tick {WIDE}" if is_wide else "tick"
+    return Text(kind, 100.0 if is_last else place, 100.0, 0, 18, "end" if is_last else "middle", f"{value:,.0f}")
+
+
+def side_tick(place: float, text: str, kind: str = "tick") -> Text:
+    """Return the text of a tick of a vertical axis, left of the plot."""
+    return Text(kind, 0, place, -8, 4, "end", text)
+
+
+def lines_of_text(first: Text, texts: Sequence[str], height_px: int = 13) -> Iterable[Text]:
+    """Yield one text for each line, from that of the first one downwards."""
+    for number, text in enumerate(texts):
+        yield replace(first, text=text, dy=first.dy + height_px * number)

@@ -1,0 +1,99 @@
+"""The chart of speed as a share image: an SVG of 1200x630 pixels with fixed colours and text of at least 20 pixels.
+
+It draws the same picture as the page. The plot is ZOOM times as large as the nominal plot that labels are placed for,
+and so is all text, so that a label that is free on the page is free in the image.
+"""
+
+from django.utils.html import escape
+
+from webapp.register.landscape.marks import Mark, symbol_paths
+from webapp.register.landscape.picture import PHONE, Line, Picture, Text
+from webapp.register.landscape.speed_chart import WIDE_PX
+
+WIDTH, HEIGHT, EDGE = 1200, 630, 60
+ZOOM = 1.7
+LEFT, TOP = 80.0, 150.0
+PLOT_WIDTH, PLOT_HEIGHT = WIDE_PX[0] * ZOOM, 376.0
+TEXT_PX = 12 * ZOOM
+# The light colours of static/css/tokens.css.
+PAPER, INK, INK_2, INK_3, RULE = "#ffffff", "#14191b", "#414b50", "#5a656a", "#d3d9db"
+ACCENT, ACCENT_2, OVER, MARK = "#0b5876", "#e0edf2", "#a5350f", "#7b878c"
+LINES = {
+    "grid": (RULE, 1.5, ""),
+    "limit": (INK, 2.5, ""),
+    "load": (ACCENT, 2.5, ""),
+    "front solid": (INK_2, 2.0, ""),
+    "front dashed": (INK_2, 2.0, "8 5"),
+}
+TEXTS = {"strong": (INK, "700"), "zonetext": (ACCENT, "700"), "name": (INK, "400"), "overtext": (OVER, "700")}
+OUTLINES = dict(symbol_paths())
+
+
+def share_svg(picture: Picture, title: str, sentence: str, axis: str) -> str:
+    """Return the share image of a picture: a title, a sentence, the plot, and the name of the speed axis."""
+    labels = [text for text in picture.labels if PHONE not in text.kind.split()]
+    parts = [
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>',
+        f'<rect width="{WIDTH}" height="12" fill="{INK}"/>',
+        _words(EDGE, 68, title, 38, INK, "700"),
+        _words(EDGE, 108, sentence, 25, INK_2),
+        _zone(picture),
+        *map(_line, picture.lines),
+        *(_text(text) for text in picture.axis_texts),
+        *map(_mark, picture.marks),
+        *map(_text, labels),
+        _words(EDGE, HEIGHT - 24, f"Drivecert. {axis}", 24, INK_3),
+    ]
+    box = f'xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+    return f'<svg {box} font-family="Inter, sans-serif">{"".join(parts)}</svg>'
+
+
+def _x(percent: float) -> float:
+    return LEFT + PLOT_WIDTH * percent / 100
+
+
+def _y(percent: float) -> float:
+    return TOP + PLOT_HEIGHT * percent / 100
+
+
+def _words(x: float, y: float, words: str, size: float, colour: str, weight: str = "400") -> str:
+    place = f'x="{x:g}" y="{y:g}" font-size="{size:g}"'
+    return f'<text {place} fill="{colour}" font-weight="{weight}">{escape(words)}</text>'
+
+
+def _zone(picture: Picture) -> str:
+    if picture.zone is None:
+        return ""
+    x, y = _x(picture.zone.x), _y(picture.zone.y)
+    width, height = PLOT_WIDTH * picture.zone.width / 100, PLOT_HEIGHT * picture.zone.height / 100
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{ACCENT_2}"/>'
+
+
+def _line(line: Line) -> str:
+    colour, width, dashes = LINES[line.kind]
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    ends = f'x1="{_x(line.x1):.1f}" y1="{_y(line.y1):.1f}" x2="{_x(line.x2):.1f}" y2="{_y(line.y2):.1f}"'
+    return f'<line {ends} stroke="{colour}" stroke-width="{width}"{dashed}/>'
+
+
+def _text(text: Text) -> str:
+    """Return a text with a border of paper, so that lines below it do not cross its letters."""
+    colour, weight = next((TEXTS[kind] for kind in text.kind.split() if kind in TEXTS), (INK_3, "400"))
+    x, y = _x(text.x) + ZOOM * text.dx, _y(text.y) + ZOOM * text.dy
+    style = "italic" if text.kind.startswith("fronttext") else "normal"
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{text.anchor}" font-size="{TEXT_PX:g}" font-style="{style}"'
+    border = (
+        f'stroke="{PAPER}" stroke-width="5" paint-order="stroke"' if text.kind.startswith(("name", "front")) else ""
+    )
+    return f'<text {place} fill="{colour}" font-weight="{weight}" {border}>{escape(text.text)}</text>'
+
+
+def _mark(mark: Mark) -> str:
+    """Return a mark: solid, open or dotted as on the page, with the colour of its state."""
+    _, fill, state, *_ = mark.classes.split()
+    colour = {"in": ACCENT, "over": OVER}.get(state, MARK)
+    is_solid = fill == "full" and state != "over"
+    inside, border = (colour, PAPER) if is_solid else (PAPER, colour)
+    dashes = ' stroke-dasharray="2 1.6"' if fill == "apart" and state != "over" else ""
+    place = f'transform="translate({_x(mark.x):.1f} {_y(mark.y):.1f}) scale({ZOOM})"'
+    return f'<path d="{OUTLINES[mark.symbol]}" {place} fill="{inside}" stroke="{border}" stroke-width="1.4"{dashes}/>'

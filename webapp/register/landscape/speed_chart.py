@@ -1,0 +1,278 @@
+"""The chart of speed against the share of slow reads: a limit, a load, and one frontier for each comparison group.
+
+The horizontal axis is logarithmic. The vertical one is linear: most drives are between 80 and 100 % of the limit,
+because a test raises the load until the limit is reached. static/js/landscape/speed-chart.js repeats this module.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from webapp.register.landscape.labels import LINE_PX, LabelPlacer
+from webapp.register.landscape.marks import Fill, Mark, PlottedDrive, size_class
+from webapp.register.landscape.picture import (
+    PHONE,
+    WIDE,
+    Cell,
+    Line,
+    Picture,
+    Text,
+    Zone,
+    percent,
+    plain,
+    side_tick,
+    speed_ticks,
+)
+from webapp.register.svg.scales import LinearScale, LogScale, enclosing_log_scale
+
+ABOVE_LIMIT = 1.12  # of the limit: room for the limit's name
+ABOVE_LARGEST, LARGEST_OF_LIMIT = 1.2, 3
+SHARE_TICKS = 6
+STACK_WIDTH, STACK_STEP = 1.6, 0.016  # of the plot: a mark's width in percent, half of its height as a fraction
+LABELS_MAX, FASTEST_LABELLED, TRIED_MAX, BEYOND_MAX = 12, 3, 40, 6
+WIDE_PX, PHONE_PX = (630, 240), (334, 148)
+LINE_STYLES = {Fill.SERVICE: "front solid", Fill.WITH_QUEUE: "front dashed"}
+NAME_HEIGHTS = (
+    0.5,
+    0.42,
+    0.58,
+    0.34,
+    0.66,
+    0.26,
+    0.74,
+    0.18,
+)  # of the way from the limit to the fastest drive of a frontier
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The frontier of a group: the drives on it, slowest first, and the speed of the slowest drive of the group.
+
+    `name` has the lines of its label, `short_name` that of a phone.
+    """
+
+    fill: Fill
+    slowest_tps: float
+    edges: tuple[tuple[int, float, float], ...]  # key, speed, share
+    name: tuple[str, ...] = ()
+    short_name: str = ""
+
+
+@dataclass(frozen=True)
+class SpeedQuestion:
+    """The question of a chart: the limit, the load if there is one, and the extent of the drives.
+
+    `answers_count` is the number of drives that sustain the load within all limits.
+    """
+
+    limit_pct: float
+    slowest_tps: float
+    fastest_tps: float
+    largest_share_pct: float
+    load_tps: float | None = None
+    answers_count: int = 0
+
+    @cached_property
+    def x(self) -> LogScale:
+        """Return the speed axis, which includes the load."""
+        speeds = [self.slowest_tps, self.fastest_tps, *([self.load_tps] if self.load_tps else [])]
+        return enclosing_log_scale(min(speeds), max(speeds))
+
+    @cached_property
+    def y(self) -> LinearScale:
+        """Return the axis of shares, which always includes the limit, and larger shares up to three times the limit."""
+        limit, largest = self.limit_pct, self.largest_share_pct
+        if not limit:
+            return LinearScale(0, ABOVE_LARGEST * largest or 1.0, SHARE_TICKS)
+        if largest <= limit:
+            return LinearScale(0, ABOVE_LIMIT * limit, SHARE_TICKS)
+        highest = min(ABOVE_LARGEST * largest, LARGEST_OF_LIMIT * limit)
+        return LinearScale(0, max(ABOVE_LIMIT * limit, highest), SHARE_TICKS)
+
+    def is_answer(self, drive: PlottedDrive) -> bool:
+        """Return whether a drive sustains the load within the limits."""
+        return drive.is_within and (not self.load_tps or drive.tps >= self.load_tps)
+
+
+def speed_chart(
+    question: SpeedQuestion,
+    drives: Sequence[PlottedDrive],
+    frontiers: Sequence[Frontier] = (),
+    cells: tuple[Cell, ...] = (),
+) -> Picture:
+    """Return the picture of these drives. With density cells, `drives` are only those that also have a mark."""
+    x, y = question.x, question.y
+    limit_y = percent(1 - y.place(question.limit_pct))
+    load_x = percent(x.place(question.load_tps)) if question.load_tps else None
+    marks = _marks(question, drives, {key for frontier in frontiers for key, _, _ in frontier.edges})
+    rules = [*_rules(limit_y, load_x), *(line for each in frontiers for line in _steps(each, x, y, limit_y))]
+    places, ticks = speed_ticks(x)
+    named = _named_rules(question, limit_y, load_x)
+    return Picture(
+        zone=Zone(load_x or 0, limit_y, _two(100 - (load_x or 0)), _two(100 - limit_y)),
+        cells=cells,
+        lines=(*_grid(y, limit_y), *rules),
+        ticks=tuple(places),
+        axis_texts=(*_share_ticks(question, y, limit_y), *ticks, *named),
+        marks=marks,
+        labels=tuple(_labels(question, _labelled(drives, frontiers) if cells else drives, frontiers, marks, rules)),
+    )
+
+
+def _two(number: float) -> float:
+    return percent(number / 100)
+
+
+def _rules(limit_y: float, load_x: float | None) -> list[Line]:
+    limit = Line("limit", 0, limit_y, 100, limit_y)
+    return [limit] if load_x is None else [limit, Line("load", load_x, limit_y, load_x, 100)]
+
+
+def _grid(y: LinearScale, limit_y: float) -> list[Line]:
+    places = [percent(1 - y.place(value)) for value in y.ticks()]
+    return [Line("grid", 0, place, 100, place) for place in places if place != limit_y]
+
+
+def _share_ticks(question: SpeedQuestion, y: LinearScale, limit_y: float) -> list[Text]:
+    """Return the texts of the vertical axis; the limit has its own, and no other is too close to it."""
+    near = [(percent(1 - y.place(value)), value) for value in y.ticks()]
+    texts = [side_tick(place, plain(value)) for place, value in near if abs(place - limit_y) > 6]
+    return [*texts, side_tick(limit_y, plain(question.limit_pct), "tick strong")]
+
+
+def _named_rules(question: SpeedQuestion, limit_y: float, load_x: float | None) -> list[Text]:
+    """Return the names of the limit and of the load, which never meet."""
+    is_left = load_x is not None and load_x < 16
+    limit = Text("strong", 100 if is_left else 0, limit_y, -2 if is_left else 2, -6, "end" if is_left else "start", "")
+    named = [replace(limit, text=f"limit {plain(question.limit_pct)} %")]
+    if load_x is not None:
+        count = question.answers_count
+        text = f"your load: {count:,} {'drive' if count == 1 else 'drives'}"
+        is_right = load_x > 75
+        named.append(Text("zonetext", load_x, limit_y, -2 if is_right else 2, -6, "end" if is_right else "start", text))
+    return named
+
+
+def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[int]) -> tuple[Mark, ...]:
+    """Return the marks in the order of painting: small ones over large ones."""
+    x, y = question.x, question.y
+    ordered = sorted(drives, key=lambda drive: (-size_class(drive.capacity_gb), -drive.tps, drive.key))
+    marks = [_mark(question, drive, x, y, is_edge=drive.key in edges) for drive in ordered]
+    stacked = _stacked([mark for mark, drive in zip(marks, ordered, strict=True) if drive.share_pct == 0])
+    return tuple(stacked.get(mark.key, mark) for mark in marks)
+
+
+def _mark(question: SpeedQuestion, drive: PlottedDrive, x: LogScale, y: LinearScale, *, is_edge: bool) -> Mark:
+    is_over = drive.share_pct > question.limit_pct
+    state = "over" if is_over else "in" if question.is_answer(drive) else "out"
+    symbol = f"s{size_class(drive.capacity_gb)}" if is_over else drive.symbol
+    place = percent(1 - y.place(min(drive.share_pct, y.high)))
+    return Mark(
+        drive.key, percent(x.place(drive.tps)), place, symbol, f"m {drive.fill} {state}{' edge' if is_edge else ''}"
+    )
+
+
+def _stacked(marks: list[Mark]) -> dict[int, Mark]:
+    """Stack marks without slow reads that would hide each other upwards, each by half a mark."""
+    last_at_level: list[float] = []
+    moved = {}
+    for mark in sorted(marks, key=lambda mark: (mark.x, mark.key)):
+        free = (number for number, last in enumerate(last_at_level) if mark.x - last >= STACK_WIDTH)
+        level = next(free, len(last_at_level))
+        last_at_level[level : level + 1] = [mark.x]
+        if level:
+            moved[mark.key] = replace(mark, y=percent(1 - level * STACK_STEP))
+    return moved
+
+
+def _steps(frontier: Frontier, x: LogScale, y: LinearScale, limit_y: float) -> Iterable[Line]:
+    """Yield the steps of a frontier, from the slowest drive of its group to the limit."""
+    style, left = LINE_STYLES[frontier.fill], percent(x.place(frontier.slowest_tps))
+    corners = [(percent(x.place(tps)), percent(1 - y.place(share))) for _, tps, share in frontier.edges]
+    tops = [place for _, place in corners[1:]] + [limit_y]
+    for (right, place), top in zip(corners, tops, strict=True):
+        yield Line(style, left, place, right, place)
+        yield Line(style, right, place, right, top)
+        left = right
+
+
+def _labelled(drives: Iterable[PlottedDrive], frontiers: Iterable[Frontier]) -> list[PlottedDrive]:
+    """Return the drives that a picture with density cells labels: only those of the frontiers."""
+    edges = {key for frontier in frontiers for key, _, _ in frontier.edges}
+    return [drive for drive in drives if drive.key in edges]
+
+
+def _labels(
+    question: SpeedQuestion,
+    drives: Sequence[PlottedDrive],
+    frontiers: Sequence[Frontier],
+    marks: Sequence[Mark],
+    rules: Sequence[Line],
+) -> Iterable[Text]:
+    """Yield the labels of wide screens, the one of a phone, and the figures of marks above the picture."""
+    yield from _beyond(question, drives, marks)
+    wanted, models = _order_of_labels(question, drives, frontiers), Counter(drive.model for drive in drives)
+    mark_of = {mark.key: mark for mark in marks}
+    names_first = sum(len(frontier.edges) for frontier in frontiers)
+    for kind, (width, height), most in ((WIDE, WIDE_PX, LABELS_MAX), (PHONE, PHONE_PX, 1)):
+        placer = LabelPlacer(width, height)
+        placer.avoid_marks(marks)
+        placer.avoid_lines([*rules, Line("", 0, 0, 100, rules[0].y1)])  # the strip above the limit is for its name
+        placed_count = 0
+        for number, drive in enumerate(wanted):
+            if number == min(names_first, len(wanted) - 1):
+                for frontier in frontiers:
+                    yield from _frontier_name(question, frontier, placer, kind)
+            if placed_count < most:
+                placed = _label(
+                    drive, mark_of[drive.key], placer, kind, is_short=kind == PHONE or models[drive.model] == 1
+                )
+                placed_count += bool(placed)
+                yield from placed
+
+
+def _label(drive: PlottedDrive, mark: Mark, placer: LabelPlacer, kind: str, *, is_short: bool) -> list[Text]:
+    """Return the label of a drive: its model, and its capacity if another drive of the picture has the model."""
+    if is_short:
+        return placer.next_to(mark, f"name {kind}", [drive.model])
+    capacity = drive.name.removeprefix(drive.model).strip()
+    return placer.next_to(mark, f"name {kind}", [drive.name], [drive.model, capacity] if capacity else ())
+
+
+def _order_of_labels(
+    question: SpeedQuestion, drives: Sequence[PlottedDrive], frontiers: Sequence[Frontier]
+) -> list[PlottedDrive]:
+    """Return the drives in the order of labels: the frontiers, the fastest three, the answers, then all others."""
+    by_key = {drive.key: drive for drive in drives}
+    edges = [by_key[key] for frontier in frontiers for key, _, _ in reversed(frontier.edges) if key in by_key]
+    fastest = sorted(drives, key=lambda drive: (-drive.tps, drive.key))
+    answers = filter(question.is_answer, fastest)
+    wanted = [*edges, *fastest[:FASTEST_LABELLED], *answers, *fastest]
+    return [by_key[key] for key in dict.fromkeys(drive.key for drive in wanted)][:TRIED_MAX]
+
+
+def _frontier_name(question: SpeedQuestion, frontier: Frontier, placer: LabelPlacer, kind: str) -> list[Text]:
+    """Return the name of a frontier: on a free side of its last vertical line, or above its first horizontal one."""
+    lines = frontier.name if kind == WIDE else (frontier.short_name,)
+    if not frontier.edges or not all(lines):
+        return []
+    _, tps, share = frontier.edges[-1]
+    right, low = percent(question.x.place(tps)), percent(1 - question.y.place(share))
+    left, top = percent(question.x.place(frontier.slowest_tps)), percent(1 - question.y.place(question.limit_pct))
+    along = [
+        Text(f"fronttext {kind}", right, _two(top + (low - top) * height), dx, 0, anchor, "")
+        for height in NAME_HEIGHTS
+        for dx, anchor in ((-9, "end"), (9, "start"))
+    ]
+    first = percent(1 - question.y.place(frontier.edges[0][2]))
+    above = Text(f"fronttext {kind}", left, first, 6, 6 - LINE_PX * len(lines), "start", "")
+    return placer.first_free([*along, above], lines)
+
+
+def _beyond(question: SpeedQuestion, drives: Iterable[PlottedDrive], marks: Iterable[Mark]) -> Iterable[Text]:
+    """Yield the share of the first drives that are above the picture, with an arrow."""
+    mark_of = {mark.key: mark for mark in marks}
+    above = [drive for drive in drives if drive.share_pct > question.y.high]
+    for drive in sorted(above, key=lambda drive: (-drive.share_pct, drive.key))[:BEYOND_MAX]:
+        yield Text("overtext", mark_of[drive.key].x, 0, 0, -9, "middle", f"\u2191 {drive.share_pct:.2f} %")
