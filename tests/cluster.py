@@ -11,6 +11,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from django.conf import settings
+
 from webapp.embedded import Postgres, Redis
 from webapp.supervisor.data_directory import DataDirectory
 
@@ -64,4 +66,8 @@ def take_redis_database(worker: str) -> None:
     number = int(worker.removeprefix("gw")) + 1
     if number >= REDIS_DATABASES:
         raise ValueError(f"pytest -n: at most {REDIS_DATABASES - 1} workers share one Redis, got {worker}")
-    os.environ["REDIS_URL"] = re.sub(r"virtual_host=\d+", f"virtual_host={number}", url)
+    own_url = re.sub(r"virtual_host=\d+", f"virtual_host={number}", url)
+    os.environ["REDIS_URL"] = own_url
+    # A worker inherits the name of the settings, so pytest-django reads them before this function is called.
+    if settings.configured:
+        settings.REDIS_URL = settings.CELERY_BROKER_URL = own_url

@@ -45,7 +45,7 @@ class ReaderLimits:
     def of_settings(cls) -> "ReaderLimits":
         """Return the limits of readings whose log is stored."""
         wall_s = settings.READ_TIMEOUT_S
-        return cls(wall_s, wall_s + 1, settings.READ_MEMORY_BYTES, settings.READ_OUTPUT_BYTES)
+        return cls(wall_s, wall_s, settings.READ_MEMORY_BYTES, settings.READ_OUTPUT_BYTES)
 
 
 class FormatError(Exception):

@@ -1,4 +1,4 @@
-// Numbers as people type them: 1M, 500k, 1,000,000, 2 GiB: webapp/register/http/typed_numbers.py in the browser.
+// Numbers as people type them: 1M, 500k, 1,000,000, 2 GiB: webapp/register/http/query_params.py in the browser.
 // tests/data/typed_numbers.jsonl has the cases of both.
 const GROUPED = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$|^\d{1,3}(?:\s\d{3})+(?:\.\d+)?$/;
 const TYPED = /^([\d,.\s]*\d)\s*([^\d]{0,12})$/, PLAIN = /^(\d{1,18})(?:\.(\d{1,9}))?$/;

@@ -37,7 +37,7 @@ DIFFERENCES = r"""async query => {
     headline: page => find('.lede', page).textContent,
     pages: page => all(page, '[data-pages]', tight),
     picked: page => all(page, '[data-picked]', line => line.textContent),
-    'what is hidden': page => all(page, '[data-section], section, [data-empty]', part => part.hidden),
+    'what is hidden': page => all(page, '[data-section], section:not(.prices), [data-empty]', part => part.hidden),
     heads: page => all(page, 'thead th', head => [head.textContent, head.ariaSort].join()),
     'links of heads': page => all(page, 'thead a', head => head.getAttribute('href')),
     rows: page => all(page, 'table.runs tbody', tight),

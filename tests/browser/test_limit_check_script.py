@@ -76,11 +76,12 @@ def test_a_run_on_a_virtual_device_is_not_named_as_the_fastest(script):
     told_of_rows = {"vendor": ["Exemplar", "Exemplar"], "model": ["EX1", "EX2"], "tps": ["900", "100"]}
     told_of_rows |= {"visibility": ["public"] * 2, "statistic": ["worst-slice"] * 2, "outcome": ["pass"] * 2}
     told_of_rows |= {"device_count": ["1", "1"], "pct_over_1ms": ["4", "4"]}
+    told_of_rows |= {"comparison_group": ["worst-slice.service.1"] * 2}
     empty = ("category", "capacity_gb", "storage", "decided_by_limits")
     columns = {code: column_of(texts) for code, texts in (told_of_rows | {code: ["", ""] for code in empty}).items()}
     for code in ("tps", "pct_over_1ms", "capacity_gb"):
         columns[code]["values"] = [None] * len(columns[code]["words"])
-    file = {"columns": columns, "product": [], "remarks": {}}
-    assert "of its log: Exemplar EX1 at 900 tps." in script.evaluate(HEADLINE, file)
+    file = {"count": 2, "columns": columns, "product": [], "remarks": {}}
+    assert "of its log, ACT 6.x: Exemplar EX1 at 900 tps." in script.evaluate(HEADLINE, file)
     columns["is_on_no_drive"] = column_of(["yes", ""])
-    assert "of its log: Exemplar EX2 at 100 tps." in script.evaluate(HEADLINE, file)
+    assert "of its log, ACT 6.x: Exemplar EX2 at 100 tps." in script.evaluate(HEADLINE, file)

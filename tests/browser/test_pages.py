@@ -36,7 +36,7 @@ def table(path, sheet=0):
 
 
 VISITS = [
-    table("/", PORTRAIT),
+    table("/", LANDSCAPE),
     table("/drives/nvme-flash/", LANDSCAPE),
     table("/drives/cloud/", LANDSCAPE),
     *(table(f"/drives/{slug}/") for slug in CATEGORIES),

@@ -143,7 +143,7 @@ def test_three_ticked_runs_are_compared(page):
     page.get_by_role("button", name="Compare 3").click()
     page.wait_for_url("**/compare/?*")
     assert re.findall(r"run=([\w-]+)", page.url) == runs
-    assert page.locator("h1").inner_text() in {"Side by side", "Weak comparison", "Not comparable"}
+    assert page.locator("h1").inner_text().startswith("SanDisk DC SN861 6.4\N{NO-BREAK SPACE}TB")
 
 
 def test_a_seventh_run_is_refused_and_the_limit_shown(page):
@@ -214,7 +214,7 @@ def test_ticked_runs_are_compared_without_javascript(new_page):
     page.get_by_role("button", name="Compare selected").click()
     page.wait_for_url("**/compare/?*")
     assert len(re.findall(r"run=([\w-]+)", page.url)) == 2
-    assert page.locator("h1").inner_text() in {"Side by side", "Weak comparison", "Not comparable"}
+    assert page.locator("h1").inner_text().startswith("SanDisk DC SN861 6.4\N{NO-BREAK SPACE}TB")
 
 
 def test_runs_of_one_drive_are_ticked_on_its_page(page):

@@ -157,7 +157,7 @@ def test_the_worker_makes_a_snapshot_by_itself_and_a_withdrawal_shows_within_a_m
     wait_for(lambda: site.get(run)[2], patience_s=SNAPSHOT_PATIENCE_S)  # from a snapshot again, and still withdrawn:
     assert b"By a test." in site.get(run)[1]
     site.command("dump")
-    wait_for(lambda: b"Parquet" in site.get("/data/")[1])
+    wait_for(lambda: b"SHA256SUMS" in site.get("/data/")[1])
     wait_for(lambda: site.get("/data/")[2], patience_s=SNAPSHOT_PATIENCE_S)
     check_everything_is_there_without_servers(site, run)
 

@@ -6,8 +6,8 @@ from results.history import EVENT_LABELS, event_label
 ROOT = Path(__file__).parents[2]
 
 
-def test_every_kind_of_event_on_runs_and_certificates_has_a_label():
-    kind = re.compile(r'"((?:run|annotation|correction|certificate|submission-slices)-[a-z]+(?:-[a-z]+)*)"')
+def test_every_kind_of_public_event_has_a_label():
+    kind = re.compile(r'"((?:run|annotation|correction|certificate|claims?|submission-slices)-[a-z]+(?:-[a-z]+)*)"')
     sources = [
         path
         for path in (ROOT / "results").rglob("*.py")

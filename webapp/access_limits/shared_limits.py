@@ -1,6 +1,6 @@
 """Limits that all processes of the register share: at most so many uses of something at the same time.
 
-A use expires by itself after the period of its limit, or ends earlier when its holder gives it back. This covers both
+A use expires by itself after the period of its limit, or ends earlier when its client gives it back. This covers both
 kinds of limits:
 
 - 10 requests an hour: a use of one hour that is never given back.
@@ -25,8 +25,8 @@ from redis import RedisError
 
 from webapp.celery import app, redis_client
 
-KEY = "drivecert:limit:{name}:{holder}"
-ANYONE = "anyone"  # the holder of a limit that all clients share
+KEY = "drivecert:limit:{name}:{client}"
+ANYONE = "anyone"  # the client of a limit that all clients share
 TIMEOUT_S = 1.0
 DOWN_S = 5.0  # for so long after a failure, Redis counts as down: requests must not all wait for it
 # KEYS[1]: a sorted set of uses by the time of their end. ARGV: most uses, period in s, this use.
@@ -60,37 +60,37 @@ class LimitsDownError(Exception):
 
 @dataclass(frozen=True)
 class SharedLimit:
-    """At most `most` uses at the same time for each holder. A use lasts `period_s`, or until it is given back."""
+    """At most `most` uses at the same time for each client. A use lasts `period_s`, or until it is given back."""
 
     name: str
     most: int
     period_s: float
 
-    def take(self, holder: str = ANYONE) -> str:
+    def take(self, client: str = ANYONE) -> str:
         """Take one use and return its id. Raises LimitReachedError and LimitsDownError."""
         use = token_hex(8)
         with _failures_reported():
-            wait_s = float(_client().eval(TAKE, 1, self._key(holder), self.most, self.period_s, use))
+            wait_s = float(_redis().eval(TAKE, 1, self._key(client), self.most, self.period_s, use))
         if wait_s > 0:
             raise LimitReachedError(max(1, math.ceil(wait_s)))
         return use
 
-    def give_back(self, use: str, holder: str = ANYONE) -> None:
+    def give_back(self, use: str, client: str = ANYONE) -> None:
         """End a use before its period. If Redis is down, the use expires by itself."""
         with suppress(LimitsDownError), _failures_reported():
-            _client().zrem(self._key(holder), use)
+            _redis().zrem(self._key(client), use)
 
-    def _key(self, holder: str) -> str:
-        return KEY.format(name=self.name, holder=holder)
+    def _key(self, client: str) -> str:
+        return KEY.format(name=self.name, client=client)
 
 
 def forget_all() -> None:
     """Remove the counts of all limits, and forget a failure of Redis, for the tests. Raises LimitsDownError."""
     _Outage.until = float("-inf")
     with _failures_reported():
-        keys = list(_client().scan_iter(KEY.format(name="*", holder="*")))
+        keys = list(_redis().scan_iter(KEY.format(name="*", client="*")))
         if keys:
-            _client().delete(*keys)
+            _redis().delete(*keys)
 
 
 class _Outage:
@@ -111,11 +111,11 @@ def _failures_reported() -> Iterator[None]:
         raise LimitsDownError(f"Redis does not answer: {error}") from error
 
 
-def _client() -> Any:
-    return _client_of(app.conf.broker_write_url)
+def _redis() -> Any:
+    return _redis_of(app.conf.broker_write_url)
 
 
 @cache
-def _client_of(_broker_url: str) -> Any:
+def _redis_of(_broker_url: str) -> Any:
     """Return the client of this process for a broker; Any, because redis types each answer as maybe awaitable."""
     return redis_client(TIMEOUT_S)

@@ -44,6 +44,7 @@ urlpatterns: list[URLPattern] = [
     path("drives/historical/", drives_views.historical, name="historical"),
     path("drives/rows.json", drives_views.data, name="drives-data"),
     path("drives/<str:category>/", drives_views.category, name="category"),
+    path("drives/<str:category>/landscape.png", drives_views.landscape_picture, name="category-picture"),
     path("compare/", compare, name="compare"),
     path("drive/<slug:slug>/", product_views.product, name="product"),
     path("search/", drives_views.search_drives, name="search"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from heapq import nsmallest
 
 MOST_OF_EACH = 3
 MEDIUM_FROM_DWPD, HIGH_FROM_DWPD = 2, 5
@@ -40,13 +41,14 @@ def endurance_class(endurance_dwpd: Decimal | None) -> EnduranceClass:
 class Figures:
     """What drives are compared by: speed in tps, share of slow reads, and the speed that the rating sustains.
 
-    `speed` is above 0. `share` has any one unit. `sustained` is None without a rating. `key` names the drive.
+    `speed` is above 0. `share` and `sustained` have any one unit. `sustained` is None without a rating. `key` names the
+    drive.
     """
 
     key: str
     speed: Fraction | int
     share: Fraction | int
-    sustained: Fraction | None
+    sustained: Fraction | int | None
     endurance: EnduranceClass = EnduranceClass.UNRATED
 
 
@@ -86,8 +88,8 @@ def speed_distance(other: Figures, this: Figures) -> Fraction:
     >>> speed_distance(Figures("b", 50, 5, None), Figures("a", 100, 5, None))
     Fraction(2, 1)
     """
-    ratio = Fraction(other.speed) / Fraction(this.speed)
-    return max(ratio, 1 / ratio)
+    slower, faster = sorted((other.speed, this.speed))
+    return Fraction(faster, slower)
 
 
 def alternatives_to(this: Figures, everywhere: Iterable[Figures], same_category: Iterable[Figures]) -> Alternatives:
@@ -97,22 +99,18 @@ def alternatives_to(this: Figures, everywhere: Iterable[Figures], same_category:
     those of the drive's own category, from which similar ones come. Similar drives have the same endurance class; the
     nearest in speed come first. The drive itself is in neither list.
     """
-    others = list(everywhere)
-    better = sorted((each for each in others if is_better(each, this)), key=_fastest_first)
-    known = {each.key for each in better}
-    enduring = [each for each in others if each.key not in known and is_more_enduring(each, this)]
-    enduring.sort(key=lambda each: (-(each.sustained or 0), *_fastest_first(each)))
-    shown = better[:MOST_OF_EACH] + enduring[:MOST_OF_EACH]
-    listed = {each.key for each in shown}
-    similar = [each for each in same_category if each.endurance == this.endurance and each.key not in listed]
-    similar.sort(key=lambda each: (speed_distance(each, this), *_fastest_first(each)))
-    return Alternatives(
-        tuple(better[:MOST_OF_EACH]),
-        tuple(enduring[:MOST_OF_EACH]),
-        tuple(similar[:MOST_OF_EACH]),
-        len(better),
-        len(enduring),
-    )
+    better, enduring = [], []
+    for each in everywhere:
+        if is_better(each, this):
+            better.append(each)
+        elif is_more_enduring(each, this):
+            enduring.append(each)
+    best = nsmallest(MOST_OF_EACH, better, key=_fastest_first)
+    lasting = nsmallest(MOST_OF_EACH, enduring, key=lambda each: (-(each.sustained or 0), *_fastest_first(each)))
+    listed = {each.key for each in best + lasting}
+    alike = (each for each in same_category if each.endurance == this.endurance and each.key not in listed)
+    similar = nsmallest(MOST_OF_EACH, alike, key=lambda each: (speed_distance(each, this), *_fastest_first(each)))
+    return Alternatives(tuple(best), tuple(lasting), tuple(similar), len(better), len(enduring))
 
 
 def _fastest_first(figures: Figures) -> tuple[Fraction | int, Fraction | int, str]:

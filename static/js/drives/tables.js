@@ -109,7 +109,7 @@ async function show(step) {
   wraps.forEach((wrap, place) => showTable(wrap, store, results.sections.find(({code}) => code === wrap.dataset.section), query, seen[place]));
   placeSkipLink(wraps);
   tickAgain();
-  drawLandscape(store, results.plotted, query);
+  later.push(drawLandscape(store, results.plotted, query));
   showAround(results, query);
   addLater();
   const address = addressOf(query);

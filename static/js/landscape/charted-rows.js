@@ -116,6 +116,7 @@ export function chartedRows(store, {rows, firstRows, passes}, {threshold, statis
   const cells = hasCells ? densityCells(question, shown, row => speeds[row], row => shares[row]) : [];
   return {
     shownCount: shown.length, statistic: chosen, statistics: [...statistics.keys()], description: sentenceOf({shown, answers, load, hasCells}),
-    speed: speedChart(question, drives, frontiers, cells), endurance: enduranceOf(store, question, shown, drives, answers),
+    speed: speedChart(question, drives, frontiers, cells), hasRatings: shown.some(row => store.columns.sustained_tps.codes[row] >= 0),
+    endurance: () => enduranceOf(store, question, shown, drives, answers),
   };
 }

@@ -67,18 +67,22 @@ function switchesHtml(query, {statistic, statistics}) {
   return switchHtml('over ', thresholds) + (others.length > 1 ? switchHtml('', others) : '');
 }
 
-/** Draw the charts of a page for a query; `plotted` has the matching rows. */
+/** Draw the chart of speed of a page for a query; `plotted` has the matching rows. Return a function that draws the chart of endurance. */
 export function drawLandscape(store, plotted, query) {
   const charts = document.querySelector('[data-charts]');
-  if (!charts) return;
+  if (!charts) return () => {};
   const charted = chartedRows(store, plotted, query), threshold = THRESHOLDS[query.threshold][1].replace(' ', '\u00a0');
   const words = name => charts.querySelector(`[data-${name}-words]`).textContent;
-  const plot = name => charts.querySelector(`[data-plot=${name}]`);
+  const plot = name => charts.querySelector(`[data-plot=${name}]`), figure = charts.querySelector('[data-figure=endurance-chart]');
   charts.hidden = !charted.shownCount;
+  figure.hidden = !charted.hasRatings;
+  figure.setAttribute('aria-busy', 'true');
   drawChart(plot('speed-chart'), charted.speed, [`Speed and share of reads over ${threshold}`, charted.description], store, query);
-  drawChart(plot('endurance-chart'), charted.endurance, ['title', 'sentence'].map(words), store, query);
-  charts.querySelector('[data-figure=endurance-chart]').hidden = !charted.endurance;
   charts.querySelector('[data-over]').textContent = threshold;
   charts.querySelector('[data-statistic]').textContent = STATISTICS[charted.statistic];
   charts.querySelector('[data-switches]').innerHTML = switchesHtml(query, charted);
+  return () => {
+    drawChart(plot('endurance-chart'), charted.endurance(), ['title', 'sentence'].map(words), store, query);
+    figure.removeAttribute('aria-busy');
+  };
 }

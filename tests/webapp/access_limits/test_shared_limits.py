@@ -51,9 +51,9 @@ def start(script, **values):
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-def refusal_of(limit, holder=shared_limits.ANYONE):
+def refusal_of(limit, client=shared_limits.ANYONE):
     with pytest.raises(LimitReachedError) as raised:
-        limit.take(holder)
+        limit.take(client)
     return raised.value
 
 
@@ -65,7 +65,7 @@ def test_the_last_use_is_given_and_the_next_one_refused_with_the_time_to_wait(mo
     assert 1 <= refusal_of(limit, "a").wait_s <= 60
 
 
-def test_each_holder_and_each_limit_is_counted_alone():
+def test_each_client_and_each_limit_is_counted_alone():
     SharedLimit("test", 1, 60).take("a")
     SharedLimit("test", 1, 60).take("b")
     SharedLimit("other", 1, 60).take("a")
@@ -111,10 +111,10 @@ def test_a_limit_that_was_lowered_waits_for_enough_uses():
     assert 298 <= refusal_of(SharedLimit("test", 1, 60)).wait_s <= 300
 
 
-def test_redis_forgets_a_holder_after_the_period():
+def test_redis_forgets_a_client_after_the_period():
     limit = SharedLimit("test", 5, 0.2)
     limit.take("a")
-    wait_for(lambda: not shared_limits._client().exists(limit._key("a")))
+    wait_for(lambda: not shared_limits._redis().exists(limit._key("a")))
 
 
 @pytest.mark.long
@@ -162,7 +162,7 @@ def test_after_a_failure_redis_counts_as_down_for_some_seconds(monkeypatch):
             raise OSError("gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(shared_limits, "_client", Broken)
+        patch.setattr(shared_limits, "_redis", Broken)
         for _ in range(3):
             with pytest.raises(LimitsDownError):
                 limit.take()
@@ -187,3 +187,9 @@ def test_a_server_that_does_not_answer_is_given_up(silent_broker, monkeypatch):
     monkeypatch.setattr(shared_limits, "TIMEOUT_S", 0.1)
     with pytest.raises(LimitsDownError, match="does not answer"):
         SharedLimit("test", 9, 60).take()
+
+
+def test_each_process_of_the_tests_counts_in_its_own_database():
+    number = os.environ.get("PYTEST_XDIST_WORKER", "gw-1").removeprefix("gw")
+    kwargs = shared_limits._redis().connection_pool.connection_kwargs
+    assert kwargs["db"] == int(number) + 1 or "DRIVECERT_TEST_REDIS_URL" not in os.environ

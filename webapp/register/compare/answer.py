@@ -1,6 +1,7 @@
 """The sentences of a comparison: its result, why runs do not compare, and what is known of their conditions."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from django.utils.text import get_text_list
@@ -9,13 +10,17 @@ from results.rules.act.limits import Limit
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits
 from webapp.register.comparability.comparable import Condition, Unreported
 from webapp.register.compare.figures import share_value
-from webapp.register.compare.heads import Head
+from webapp.register.compare.heads import TIME_WORDS, Head
 from webapp.register.tables.columns import device_tps, product_of
+from webapp.register.tables.groups import STATISTIC_WORDS
 from webapp.templatetags import units
 
 # The conditions that change the meaning of a share come first: a reader learns the most important reason.
 FIRST_REASONS = ("workload", "time", "statistic", "compress_pct", "device_count")
 NAMED_AT_MOST = 4
+VALUE_WORDS = {time.value: words for time, words in TIME_WORDS.items() if time} | {
+    statistic.value: words for statistic, words in STATISTIC_WORDS.items()
+}
 # Labels of rows that are no nouns, for sentences.
 NOUNS = {
     "compress_pct": "compression",
@@ -46,8 +51,9 @@ def joined(words: Iterable[str]) -> str:
 def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition]) -> str:
     """Return in one sentence why runs do not compare, with the reason that matters most."""
     first = min(differing, key=lambda each: _reason_order(each.name))
+    named = replace(first, values=[VALUE_WORDS.get(value, value) for value in first.values])
     names = joined(distinct_names(heads))
-    return f"{names} do not compare: {_noun(first)} differs ({first.sides}), and {first.why}."
+    return f"{names} do not compare: {_noun(first)} differs ({named.sides}), and {first.why}."
 
 
 def _reason_order(name: str) -> int:

@@ -11,9 +11,9 @@ from django.utils.safestring import SafeString, mark_safe
 from results.models import Category
 from webapp.register.drives.filters import CHOICE, Filter
 from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
-from webapp.register.drives.limit_check import current_rows
 from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, HIDDEN_BECAUSE, DrivesPage
 from webapp.register.drives.query import active_filters
+from webapp.register.drives.store.ranking import current_rows
 from webapp.register.tables.columns import Column
 from webapp.register.tables.groups import BANDS
 from webapp.register.tables.sentences import HOW

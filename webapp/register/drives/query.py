@@ -20,11 +20,11 @@ from webapp.register.http.query_params import (
     Parameter,
     ParameterError,
     one_of,
+    plain_number,
     read_parameters,
     word,
     words_of,
 )
-from webapp.register.http.typed_numbers import plain_number
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort, read_sort
 

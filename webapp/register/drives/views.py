@@ -9,7 +9,7 @@ from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
 from webapp.register.drives.form import form_context
 from webapp.register.drives.headline import page_headline
-from webapp.register.drives.landscape import page_charts, switches_html
+from webapp.register.drives.landscape import landscape_svg, page_charts, switches_html
 from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, HISTORICAL_LAYOUT, PageLayout, category_layout
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.query import export_name, is_current, read_drives_query, read_search_text
@@ -28,6 +28,7 @@ from webapp.register.http.query_params import given_of, refuse_unknown
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.svg.png import render_png
 from webapp.register.tables import categories
 from webapp.register.tables.exports import runs_response
 
@@ -38,6 +39,19 @@ def category(request: HttpRequest, category: str) -> HttpResponse:
         raise Http404(f"No category of drives is named {category}.")
     layout = category_layout(categories.SPECS[Category(category)])
     return drives_response(request, layout, "register/drives/category.html")
+
+
+@public_page
+def landscape_picture(request: HttpRequest, category: str) -> HttpResponse:
+    """Send the chart of a category as a share image, drawn once per state of the register and profile."""
+    if category not in Category.values:
+        raise Http404(f"No category of drives is named {category}.")
+    refuse_unknown(request.GET, ())
+    store, profile = current_store(), current_limits()
+    layout = category_layout(categories.SPECS[Category(category)])
+    page = DrivesPage(layout, store, read_drives_query(request.GET, layout, profile, store), profile)
+    key = ("share image", layout.name, page.profile)
+    return HttpResponse(store.cached(key, lambda: render_png(landscape_svg(page))), content_type="image/png")
 
 
 @public_page

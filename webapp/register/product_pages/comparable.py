@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 
@@ -17,11 +18,14 @@ from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.act.alternatives import EnduranceClass, Figures, endurance_class
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime, group_of_code
 from results.rules.endurance import sustained_tps
-from webapp.register.drives.limit_check import LimitCheck, current_rows, name_of, on_drives
+from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, rows_of
+from webapp.register.drives.store.ranking import current_rows, on_drives
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.columns import share_code
 from webapp.register.tables.groups import group_of
+
+RATING_PARTS = 100  # ratings are stored with two places
 
 
 class LeftOut(StrEnum):
@@ -55,9 +59,23 @@ class ComparableDrive:
 
     @cached_property
     def figures(self) -> Figures:
-        """Return what the rules compare."""
-        sustained = sustained_tps(self.endurance_dwpd, self.capacity_gb)
-        return Figures(self.slug, self.tps, self.share, sustained, self.endurance)
+        """Return what the rules compare, in whole numbers: thousands of fractions would take a tenth of a second."""
+        return Figures(self.slug, self.tps, self.share, self.rated_writes, self.endurance)
+
+    @cached_property
+    def rated_writes(self) -> int | None:
+        """Return what the rating allows to write, in hundredths of GB a day; None if it is not known.
+
+        The sustained speed is in proportion to it, so both give the same order.
+        """
+        if self.endurance_dwpd is None or self.capacity_gb is None:
+            return None
+        return int(self.endurance_dwpd * RATING_PARTS) * self.capacity_gb or None
+
+    @property
+    def sustained(self) -> Fraction | None:
+        """Return the speed that the rating sustains, tps."""
+        return sustained_tps(self.endurance_dwpd, self.capacity_gb)
 
     @property
     def endurance(self) -> EnduranceClass:

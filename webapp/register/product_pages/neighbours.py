@@ -108,7 +108,7 @@ def _row(drive: ComparableDrive, this: ComparableDrive, limits: YourLimits) -> N
         address=reverse("product", args=[drive.slug]) + limits.query,
         speed=units.count(drive.tps),
         share=drive.share_text,
-        sustained=digits(drive.figures.sustained),
+        sustained=digits(drive.sustained),
         needed=digits(needed_dwpd(Fraction(drive.tps), drive.capacity_gb)),
         rated=units.decimal(drive.endurance_dwpd),
         kind="" if drive.category == this.category else Category(drive.category).label,

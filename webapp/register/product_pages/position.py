@@ -8,10 +8,11 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from results.rules.act.positions import Figure, Position, Standing, position_of
+from results.rules.endurance import written_gb_per_day
 from webapp.register.drives.store.encoded_columns import BILLIONTHS
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.product_pages.answer import ORDINALS, noun
-from webapp.register.product_pages.comparable import ComparableDrive, Comparison, LeftOut
+from webapp.register.product_pages.comparable import RATING_PARTS, ComparableDrive, Comparison, LeftOut
 from webapp.register.svg.scales import LinearScale, LogScale, enclosing_log_scale
 from webapp.register.svg.strips import (
     StripMark,
@@ -101,6 +102,7 @@ class _Figure:
     value: Callable[[ComparableDrive], Figure | None]
     text: Callable[[ComparableDrive], str]
     more_is_better: bool
+    tps_of_unit: float = 1  # of `value`, for the ticks of an axis of speeds
 
 
 def speed_position(comparison: Comparison) -> Position:
@@ -123,9 +125,10 @@ def position_view(comparison: Comparison, limits: YourLimits, *, is_historical: 
         _Figure(
             "Endurance",
             ENDURANCE,
-            lambda drive: drive.figures.sustained or None,
-            lambda drive: f"{digits(drive.figures.sustained)} tps sustained",
+            lambda drive: drive.rated_writes,
+            lambda drive: f"{digits(drive.sustained)} tps sustained",
             True,
+            float(1 / written_gb_per_day(1) / RATING_PARTS),
         ),
     )
     strips = [strip for figure in figures if (strip := _strip(figure, comparison, limits))] if comparison.others else []
@@ -146,22 +149,25 @@ def _strip(figure: _Figure, comparison: Comparison, limits: YourLimits) -> Strip
     values = [own, *(value for _, value in known)]
     scale, ticks = _axis(figure, values, limits)
     words = position_words(position_of(own, values[1:], more_is_better=figure.more_is_better), figure.words)
-    marks = [_mark(drive, figure, scale.place(float(value)), limits) for drive, value in known]
     this = _mark(comparison.this, figure, scale.place(float(own)), limits, is_this=True)
     better = "right" if figure.more_is_better else "left"
     name = f"{figure.title}: {words}. {this.label}. Further {better} is better."
-    draw = strip_svg if len(marks) <= MARKS_AT_MOST else density_svg
+    if len(known) > MARKS_AT_MOST:
+        svg = density_svg(name, ticks, (scale.place(float(value)) for _, value in known), this)
+    else:
+        marks = [_mark(drive, figure, scale.place(float(value)), limits) for drive, value in known]
+        svg = strip_svg(name, ticks, marks, this)
     unrated = len(comparison.others) - len(known)
     note = f"; {unrated} without a rating left out" if unrated else ""
-    return Strip(figure.title, words + note, draw(name, ticks, marks, this))
+    return Strip(figure.title, words + note, svg)
 
 
 def _axis(
     figure: _Figure, values: Sequence[Figure], limits: YourLimits
 ) -> tuple[LinearScale | LogScale, Iterable[Tick]]:
     if figure.words is not SLOW_READS:
-        scale = enclosing_log_scale(float(min(values)), float(max(values)))
-        return scale, ticks_of(scale)
+        scale = enclosing_log_scale(float(min(values) * figure.tps_of_unit), float(max(values) * figure.tps_of_unit))
+        return LogScale(scale.low / figure.tps_of_unit, scale.high / figure.tps_of_unit), ticks_of(scale)
     limit = limits.fields[0].limit_pct
     end = max(float(limit), float(Fraction(max(values), BILLIONTHS))) * BEYOND_LIMIT or 1.0
     shown = LinearScale(0, end)

@@ -15,7 +15,7 @@ from webapp.register.http.files import Value
 from webapp.register.sizing.offers import Candidate
 from webapp.register.sizing.query import Kind, Restrictions, SizingQuestion
 from webapp.register.sizing.steps import UNTESTED, number, steps
-from webapp.register.tables.groups import STATISTIC_WORDS, TIME_WORDS, group_label, why_apart
+from webapp.register.tables.groups import STATISTIC_WORDS, TIME_WORDS, group_label, why_separate
 from webapp.register.tables.makers import vendor_slug
 from webapp.register.tables.prices import PricedDrive
 from webapp.templatetags import units
@@ -115,7 +115,7 @@ class SizingGroup:
     @property
     def note(self) -> str:
         """Return why its rows are not ranked with those of other groups."""
-        return why_apart(self.group)
+        return why_separate(self.group)
 
 
 def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> dict[str, Any]:

@@ -135,6 +135,10 @@ def distribution_svg(name: str, bars: Sequence[Bar], edges: Sequence[EdgeLine]) 
     scale = LogScale(LEAST_PCT, 100)
     width = 1 / len(bars)
     parts = [f'<line class="axis" x1="0" x2="100%" y1="{BOTTOM}" y2="{BOTTOM}"/>']
+    for pct in (100, 1, 0.01):
+        y = round(BOTTOM - scale.place(pct) * (BOTTOM - TOP), 1)
+        parts.append(f'<line class="grid" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
+        parts.append(f'<text x="100%" y="{y - 3}" text-anchor="end">{pct:g} %</text>')
     for number, bar in enumerate(bars):
         height = round(max(scale.place(bar.share_pct), 0.01) * (BOTTOM - TOP), 1) if bar.share_pct else 0
         if height:
@@ -150,8 +154,4 @@ def distribution_svg(name: str, bars: Sequence[Bar], edges: Sequence[EdgeLine]) 
             f'<line class="limit" x1="{x}" x2="{x}" y1="{TOP - 4}" y2="{BOTTOM + 4}"/>'
             f'<text class="name" x="{x}" y="{LABEL_Y}" text-anchor="{anchor(place, 0.08)}">{escape(edge.label)}</text>'
         )
-    for pct in (100, 1, 0.01):
-        y = round(BOTTOM - scale.place(pct) * (BOTTOM - TOP), 1)
-        parts.append(f'<line class="grid" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
-        parts.append(f'<text x="100%" y="{y - 3}" text-anchor="end">{pct:g} %</text>')
     return mark_safe(f'<svg class="panel" role="img" aria-label="{escape(name)}">{"".join(parts)}</svg>')  # noqa: S308 - escaped above

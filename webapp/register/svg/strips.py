@@ -197,11 +197,11 @@ COLUMNS = 60  # of a strip with more drives than can be told apart as marks
 COLUMN_PX = 12  # the height of the highest column, below the label of the drive in question
 
 
-def density_svg(name: str, ticks: Iterable[Tick], marks: Sequence[StripMark], this: StripMark) -> SafeString:
+def density_svg(name: str, ticks: Iterable[Tick], places: Iterable[float], this: StripMark) -> SafeString:
     """Return a strip of many drives: columns as high as the number of drives at a place, without links."""
     counts = [0] * COLUMNS
-    for mark in marks:
-        counts[min(COLUMNS - 1, max(0, int(mark.place * COLUMNS)))] += 1
+    for place in places:
+        counts[min(COLUMNS - 1, max(0, int(place * COLUMNS)))] += 1
     most = max(counts) or 1
     columns = "".join(
         f'<rect class="column" x="{percent(number / COLUMNS)}" width="{percent(0.9 / COLUMNS)}" '

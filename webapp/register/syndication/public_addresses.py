@@ -84,6 +84,7 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
     return {
         "category": of_categories,
         "category-feed": of_categories,
+        "category-picture": of_categories,
         "certificate": [((name,), slug) for name, slug in certificates.values_list("public_id", "product__slug")],
         "news-month": _of_everything(month.code for month in summary_months()),
         "product": [((slug,), page_group(slug)) for slug, _ in products],

@@ -17,7 +17,7 @@ STATISTIC_WORDS = {
     Statistic.WORST_SLICE: "worst slice",
     Statistic.OVERALL: "whole run",
 }
-WHY_APART = {
+WHY_SEPARATE = {
     ReadTime.SERVICE: "their shares count only the time that the drive took",
     ReadTime.WITH_QUEUE: "their shares also count waiting in the queue",
     None: "it is not known which time their shares count",
@@ -35,7 +35,7 @@ BAND_TITLES = {
 }
 BAND_NOTES = {
     ReadTime.SERVICE: "ranked.",
-    ReadTime.WITH_QUEUE: f"ranked apart: {WHY_APART[ReadTime.WITH_QUEUE]}.",
+    ReadTime.WITH_QUEUE: f"ranked separately: {WHY_SEPARATE[ReadTime.WITH_QUEUE]}.",
     UNRANKED: "not ranked: it is not known what their figures measure.",
     COMPRESSIBLE: "not ranked: a drive that compresses data writes less.",
 }
@@ -101,6 +101,6 @@ def group_label(group: ComparisonGroup) -> str:
     return ", ".join(parts + [COMPRESSIBLE_WORDS] * group.is_compressible)
 
 
-def why_apart(group: ComparisonGroup) -> str:
+def why_separate(group: ComparisonGroup) -> str:
     """Return why results of this group are not ranked with others."""
-    return WHY_COMPRESSIBLE if group.is_compressible else WHY_APART[group.time]
+    return WHY_COMPRESSIBLE if group.is_compressible else WHY_SEPARATE[group.time]

@@ -74,10 +74,10 @@ def reader_limits() -> ReaderLimits:
     return ReaderLimits(stored.wall_s, settings.TRIAL_CPU_S, stored.memory_bytes, output_bytes)
 
 
-def _take(limit: SharedLimit, holder: str, reached: Callable[[int], Refusal]) -> str:
+def _take(limit: SharedLimit, client: str, reached: Callable[[int], Refusal]) -> str:
     """Take a use of a limit and return its id. Raises TrialRefusedError."""
     try:
-        return limit.take(holder)
+        return limit.take(client)
     except LimitReachedError as error:
         raise TrialRefusedError(reached(error.wait_s)) from error
     except LimitsDownError as error:

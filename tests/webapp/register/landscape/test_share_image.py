@@ -1,7 +1,11 @@
 """Share images: the same picture as on the page, in pixels, with fixed colours and large text."""
 
 import re
+from io import BytesIO
 from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
 
 from tests.webapp.register.landscape.cases import drives_of, frontiers_of, question_of, read_cases
 from webapp.register.landscape.share_image import HEIGHT, WIDTH, share_svg
@@ -40,3 +44,16 @@ def test_all_texts_of_the_plot_are_within_the_image():
     for text in root.findall("{*}text"):
         assert 0 <= float(text.get("x")) <= WIDTH
         assert 0 <= float(text.get("y")) <= HEIGHT
+
+
+@pytest.mark.parametrize("category", ["nvme-flash", "cloud", "networked"])
+def test_a_category_has_its_chart_as_a_png(client, catalogue, category):
+    answer = client.get(f"/drives/{category}/landscape.png")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "image/png")
+    assert Image.open(BytesIO(answer.content)).size == (WIDTH, HEIGHT)
+    assert f"/drives/{category}/landscape.png" in client.get(f"/drives/{category}/").content.decode()
+
+
+def test_there_is_no_chart_of_an_unknown_category_or_with_parameters(client, catalogue):
+    assert client.get("/drives/paper/landscape.png").status_code == 404
+    assert client.get("/drives/cloud/landscape.png?limit_1ms=2").status_code == 400

@@ -1,8 +1,10 @@
 """Runs on virtual devices: marked in every list, and never named as the fastest."""
 
+from decimal import Decimal
+
 import pytest
 
-from results.models import Evidence, Finding, Visibility
+from results.models import Evidence, Finding, Share, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows
 from webapp.register.compare import choice
@@ -62,6 +64,8 @@ def test_a_device_that_the_side_file_lists_is_not_reported_again(staff_client, m
 
 REMARK = "<b>measured with a virtual device</b>: this run cannot certify a drive."
 PASSES = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares": [], "violations": [], "reasons": []}
+SHARES = {1_000: "2.5", 8_000: "0.5", 64_000: "0.05"}
+RANKED = {"device_count": 1, "tool": "act", "tool_version": "6.6"}  # known, so that the result can be ranked
 
 
 @pytest.mark.parametrize("place", ["/drives/nvme-flash/", "/drives/", "/drive/{}/"])
@@ -73,17 +77,24 @@ def test_its_row_is_marked_and_it_is_not_named_as_the_fastest(client, memory, pl
 
 
 def test_a_run_on_a_drive_has_no_mark_and_is_named_as_the_fastest(client, make_log_run):
-    make_log_run(document=PASSES, tps=900)
+    make_log_run(document=PASSES, tps=900, **RANKED)
     text = client.get("/drives/nvme-flash/").text
     assert REMARK not in text
-    assert "Fastest within the limits in every slice of its log: Exemplar" in text
+    assert "Fastest within the limits in every slice of its log, ACT 6.x: Exemplar" in text
+
+
+def add_shares(run):
+    for threshold_us, printed in SHARES.items():
+        shares = {"statistic": run.statistic, "share_pct": Decimal(printed), "printed": printed}
+        Share.objects.create(run=run, threshold_us=threshold_us, **shares)
 
 
 def test_the_home_page_does_not_name_it_as_the_fastest(client, memory, make_log_run):
-    run = memory(document=PASSES, tps=900)
-    assert f"/drive/{run.product.slug}/" not in client.get("/").text
-    slower = make_log_run(document=PASSES, tps=100)
-    assert f"/drive/{slower.product.slug}/" in client.get("/").text
+    run, slower = memory(document=PASSES, tps=900, **RANKED), make_log_run(document=PASSES, tps=100, **RANKED)
+    for each in (run, slower):
+        add_shares(each)
+    assert f"/drive/{run.product.slug}/" not in client.get("/?min_device_tps=0").text
+    assert f"/drive/{slower.product.slug}/" in client.get("/?min_device_tps=0").text
 
 
 NO_NUMBERS = "No instance type has results with several numbers of devices."

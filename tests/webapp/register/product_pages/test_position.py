@@ -87,6 +87,13 @@ def test_a_drive_with_a_comparable_result_is_not_left_out_for_its_other_results(
     assert (found.left_out, found.strips[0].words) == ("", "the slowest of 2")
 
 
+def test_a_drive_that_is_left_out_is_counted_once_and_as_over_a_limit_first(make_ranked, context_of):
+    this, both = make_ranked(100_000), make_ranked(200_000, run={"tool_version": "5.3"})
+    make_ranked(300_000, "6.00", product=both)
+    make_ranked(300_000, product=both, run={"compress_pct": 50})
+    assert context_of(this)["position"].left_out == "Not comparable, so left out: 1 over a limit."
+
+
 def test_a_drive_is_represented_by_its_fastest_result_within_the_limits(make_ranked, context_of):
     this, other = make_ranked(300_000), make_ranked(200_000)
     make_ranked(400_000, product=other)

@@ -44,6 +44,7 @@ def test_every_public_page_has_each_tag_once_with_a_text(client, catalogue):
 @pytest.mark.django_db
 def test_no_two_kinds_of_pages_have_the_same_description(client, catalogue):
     paths = [visit.path for visit in VISITS if "/ycsb/micron" not in visit.path and "/ycsb/kioxia" not in visit.path]
+    paths = [path for path in paths if not path.startswith("/ycsb/claims/?")]  # the same page, filtered
     found = [read_tags(client.get(path).text)["description"][0] for path in paths]
     assert len(set(found)) == len(found)
 

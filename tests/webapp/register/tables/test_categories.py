@@ -54,7 +54,7 @@ def test_cloud_is_grouped_by_provider_with_tenancy_and_storage(client, catalogue
     titles = read_titles(response)
     assert titles[0].startswith("ACT 6.x: service time, as published. 38 results, ranked.")
     assert titles[1:3] == ["AWS 25 results", "GCP 13 results"]
-    assert titles[3].startswith("ACT up to 5.3: with queue time, as published. 1 result, ranked apart")
+    assert titles[3].startswith("ACT up to 5.3: with queue time, as published. 1 result, ranked separately")
     assert titles[5].startswith("ACT version or number of devices not reported, as published. 1 result, not ranked")
     assert [titles[4], titles[6]] == ["Azure 1 result", "AWS 1 result"]
     assert read_rows(response)[0][:4] == ["AWS c5d.24xlarge", "no", "4 x 900 GB", "564,000"]
@@ -69,7 +69,7 @@ def test_rows_are_in_bands_of_results_that_compare(client, catalogue):
         "Compressible data",
     ]
     assert titles[0].endswith("12 results, ranked. Shares are steady-state values, not the worst hour.")
-    assert titles[1].endswith("16 results, ranked apart: their shares also count waiting in the queue.")
+    assert titles[1].endswith("16 results, ranked separately: their shares also count waiting in the queue.")
     assert titles[2].endswith("2 results, not ranked: a drive that compresses data writes less.")
 
 

@@ -112,3 +112,14 @@ def test_a_side_file_that_a_page_cannot_read_leaves_the_minutes(client, make_run
     assert 'aria-label="Achieved rate of reads, % of the requested rate"' in text
     assert 'aria-label="Processors busy, %"' not in text
     assert "A shorter stall shows only in the findings." in text
+
+
+@pytest.mark.django_db
+def test_the_side_file_of_a_page_is_read_once_and_another_file_on_its_own(client, make_run, monkeypatch):
+    read = []
+    real = telemetry_charts._intervals
+    monkeypatch.setattr(telemetry_charts, "_intervals", lambda file: read.append(file.name) or real(file))
+    runs = [make_run(interval(1, busy), interval(2, busy)) for busy in ("11.5", "22.5")]
+    for run, busy in zip([*runs, *runs], ("11.5", "22.5") * 2, strict=True):
+        assert f"1 to 2 s: {busy} %" in client.get(f"/runs/{run.public_id}/").text
+    assert len(read) == len(set(read)) == 2
