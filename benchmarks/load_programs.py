@@ -261,9 +261,9 @@ def timed(command: list[Any], ours: Collection[int] = ()) -> Used:
     """
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err)
-        excluded_pids = {os.getpid(), child.pid, *ours}
-        before, begun = (processes_s(excluded_pids), *processors_s()), time.monotonic()
         try:
+            excluded_pids = {os.getpid(), child.pid, *ours}
+            before, begun = (processes_s(excluded_pids), *processors_s()), time.monotonic()
             _, status, usage = os.wait4(child.pid, 0)
         except BaseException:
             # The devices are freed next. The program still has them open.

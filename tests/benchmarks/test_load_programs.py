@@ -1,10 +1,14 @@
 """The figures that are taken from the outputs of drivetest, act_storage and fio."""
 
+import os
 import re
+import signal
+import sys
+import threading
 from pathlib import Path
 
 import pytest
-from load_programs import Used, drivetest_ran, fio_ran, last_reads, over_pct
+from load_programs import Used, drivetest_ran, fio_ran, last_reads, over_pct, timed
 
 LOGS = Path(__file__).parents[1] / "data/act"
 
@@ -60,3 +64,25 @@ def test_the_last_block_of_a_log_has_the_reads_of_the_run():
 
 def test_reads_of_1024_us_and_more_are_over():
     assert over_pct({10: 3, 11: 1}) == 25
+
+
+def test_a_benchmark_that_is_ended_ends_the_measured_program_first(tmp_path):
+    started = tmp_path / "started"
+    os.mkfifo(started)
+
+    def end_benchmark():
+        started.read_text()  # returns once the program runs
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: sys.exit(143))
+    thread = threading.Thread(target=end_benchmark)
+    thread.start()
+    try:
+        with pytest.raises(SystemExit):
+            timed(["sh", "-c", f"echo $$ > {tmp_path}/pid; echo > {started}; exec sleep 600"])
+    finally:
+        thread.join()
+        signal.signal(signal.SIGUSR1, before)
+    pid = int((tmp_path / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
