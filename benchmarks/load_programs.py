@@ -265,13 +265,12 @@ def timed(command: list[Any], ours: Collection[int] = ()) -> Used:
             excluded_pids = {os.getpid(), child.pid, *ours}
             before, begun = (processes_s(excluded_pids), *processors_s()), time.monotonic()
             _, status, usage = os.wait4(child.pid, 0)
-        except BaseException:
-            # The devices are freed next. The program still has them open.
-            child.kill()
-            child.wait()
-            raise
+            child.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            if child.returncode is None:  # a benchmark that is ended frees the devices next, which the program has open
+                child.kill()
+                child.wait()
         after, length_s = (processes_s(excluded_pids), *processors_s()), time.monotonic() - begun
-        child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
         if child.returncode != 0:
