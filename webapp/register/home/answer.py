@@ -105,6 +105,8 @@ class Answer:
     def count_sentence(self) -> str:
         """Return how many drives sustain the load."""
         answers, shown = self.charted.answers.bit_count(), self.charted.shown.bit_count()
+        if not shown:
+            return "The register has no result of such drives with a speed and slow reads."
         count = "None" if not answers else units.count(answers)
         noun = self.noun if shown != 1 else self.noun.removesuffix("s")
         return f"{count} of {units.count(shown)} {noun} {'does' if answers < 2 else 'do'}."

@@ -141,7 +141,7 @@ def test_runs_that_are_not_public_are_not_counted(client, make_published_run):
 
 
 def test_an_empty_register_has_a_home_page(client):
-    assert "None of 0 drives does." in text_of(client.get("/"))
+    assert "The register has no result of such drives with a speed and slow reads." in text_of(client.get("/"))
 
 
 @pytest.mark.parametrize("is_virtual", [False, True])
