@@ -152,6 +152,7 @@ def test_a_relaxed_limit_judges_every_row_again(page):
 def test_the_effect_of_limits_is_stated_before_and_after_they_hide_rows(page):
     page.goto("/drives/cloud/?limit_1ms=13")
     assert page.get_by_text("Results over your limits are flagged, not hidden.").is_visible()
+    page.get_by_text("More filters").click()
     page.get_by_label("only within the limits").check()
     page.get_by_text("Results over your limits are hidden.").wait_for()
     assert not page.get_by_text("Results over your limits are flagged, not hidden.").is_visible()

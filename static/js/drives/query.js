@@ -89,6 +89,8 @@ export function fillForm(form, parameters, usual) {
     if (field.type === 'search') field.value = parameters.get(field.name) ?? '';
     if (field.type === 'hidden' && field.name === 'sort') field.value = parameters.get('sort') ?? '';
   }
+  const more = form.querySelector('[data-more]');
+  if (more?.querySelector('input:checked') || [...more?.querySelectorAll('input[type=text]') ?? []].some(({value}) => value)) more.open = true;
 }
 
 /** Return the query without one filter, or with a kind of rows that is hidden by default. */

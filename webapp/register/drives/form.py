@@ -20,14 +20,23 @@ from webapp.register.tables.sentences import HOW
 from webapp.register.tables.tables import GROUP_LABELS, TableSpec
 from webapp.templatetags import units
 
+# The filters that most readers need; the others are behind "More filters", so that results are not far below.
+ALWAYS_VISIBLE = {
+    *("category", "vendor", "provider", "min_tb", "max_tb"),
+    *("min_tps", "min_device_tps", "max_1ms", "min_dwpd"),
+}
+
 Option = tuple[str, str, bool]  # code and label of one thing that can be ticked, and whether it is
 
 
 def form_context(page: DrivesPage) -> dict[str, Any]:
     """Return the form of a page. The data of its script is the same for all queries, so it is made once."""
-    key = ("script data", page.layout.name, page.profile)
+    key, fields = ("script data", page.layout.name, page.profile), list(_fields(page))
+    set_names = {*dict(page.query.choices), *dict(page.query.numbers)}
     return {
-        "fields": list(_fields(page)),
+        "fields": [field for field in fields if field["name"] in ALWAYS_VISIBLE],
+        "more_fields": [field for field in fields if field["name"] not in ALWAYS_VISIBLE],
+        "has_more_set": bool(set_names - ALWAYS_VISIBLE or page.query.included or page.query.only_within),
         "column_boxes": _column_boxes(page),
         "filters_sentence": "Filter and limits: " + (", ".join(active_filters(page.query)) or "none"),
         "script_data": page.store.cached(key, lambda: json_script(_script_data(page), "drives-page")),

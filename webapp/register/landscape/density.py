@@ -5,10 +5,12 @@ two. Each cell links to the filter that its lower left corner is: at least its s
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 
 from webapp.register.landscape.picture import Cell, percent
 from webapp.register.landscape.speed_chart import SpeedQuestion
+from webapp.register.svg.scales import LinearScale, LogScale
 
 MARKS_AT_MOST = 500
 COLUMNS, ROWS = 40, 12  # the templates of cells have their size in percent
@@ -21,10 +23,14 @@ def column_of(question: SpeedQuestion, tps: float) -> int:
     return min(max(math.floor(question.x.place(tps) * COLUMNS), 0), COLUMNS - 1)
 
 
-def rows_of_shares(question: SpeedQuestion, shares_pct: Iterable[float]) -> list[int]:
-    """Return the row of each share, 0 at the bottom."""
+def rows_of_shares(question: SpeedQuestion, shares_pct: Sequence[float]) -> list[int]:
+    """Return the row of each share, 0 at the bottom. The shares ascend, so that only the ends of rows are searched."""
     rows_a_percent, top = ROWS / question.y.high, ROWS - 1
-    return [min(int(share * rows_a_percent), top) for share in shares_pct]
+    rows: list[int] = []
+    for row in range(top):
+        end = bisect_left(shares_pct, row + 1, lo=len(rows), key=lambda share: int(share * rows_a_percent))
+        rows += [row] * (end - len(rows))
+    return rows + [top] * (len(shares_pct) - len(rows))
 
 
 def level_of(drives_count: int) -> int:
@@ -38,18 +44,25 @@ def level_of(drives_count: int) -> int:
 
 def density_cells(question: SpeedQuestion, counts: Mapping[int, int]) -> tuple[Cell, ...]:
     """Return the cells, given the number of drives by cell: column x ROWS + row."""
-    return tuple(_cell(question, *divmod(cell, ROWS), counts[cell]) for cell in sorted(counts))
-
-
-def _cell(question: SpeedQuestion, column: int, row: int, drives_count: int) -> Cell:
-    x, y = question.x, question.y
-    lowest_tps = x.low * (x.high / x.low) ** (column / COLUMNS)
-    largest_share = y.high * (row + 1) / ROWS
-    return Cell(
-        percent(column / COLUMNS),
-        percent(1 - (row + 1) / ROWS),
-        level_of(drives_count),
-        drives_count,
-        math.floor(lowest_tps + 1e-6),
-        math.ceil(largest_share * SHARE_PLACES - 1e-6) / SHARE_PLACES,
+    columns, rows = _columns(question.x), _rows(question.y)
+    found = ((*divmod(cell, ROWS), counts[cell]) for cell in sorted(counts))
+    return tuple(
+        Cell(columns[column][0], rows[row][0], level_of(count), count, columns[column][1], rows[row][1])
+        for column, row, count in found
     )
+
+
+def _columns(x: LogScale) -> list[tuple[float, int]]:
+    """Return the left side of each column, and the lowest speed in it."""
+    ratio = x.high / x.low
+    lowest = (x.low * ratio ** (column / COLUMNS) for column in range(COLUMNS))
+    return [(percent(column / COLUMNS), math.floor(tps + 1e-6)) for column, tps in enumerate(lowest)]
+
+
+def _rows(y: LinearScale) -> list[tuple[float, float]]:
+    """Return the upper side of each row, and the largest share in it."""
+    largest = (y.high * (row + 1) / ROWS for row in range(ROWS))
+    return [
+        (percent(1 - (row + 1) / ROWS), math.ceil(share * SHARE_PLACES - 1e-6) / SHARE_PLACES)
+        for row, share in enumerate(largest)
+    ]

@@ -6,10 +6,10 @@ for. static/js/landscape/endurance-chart.js repeats this module.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from webapp.register.landscape.labels import LabelPlacer
-from webapp.register.landscape.marks import Mark, PlottedDrive, size_class
+from webapp.register.landscape.marks import Mark, PlottedDrive
 from webapp.register.landscape.picture import (
     PHONE,
     WIDE,
@@ -99,7 +99,7 @@ def sustained_scale(rated: Sequence[RatedDrive], x: LogScale) -> LogScale:
 
 
 def _paint_order(rated: Iterable[RatedDrive]) -> list[RatedDrive]:
-    return sorted(rated, key=lambda each: (-size_class(each.drive.capacity_gb), -each.drive.tps, each.drive.key))
+    return sorted(rated, key=lambda each: each.drive.paint_order)
 
 
 def _mark(question: SpeedQuestion, each: RatedDrive, x: LogScale, y: LogScale) -> Mark:
@@ -151,7 +151,7 @@ def _named(sustaining_count: int, rated_count: int) -> list[Text]:
     sentence = Text("strong", 2, 4, 0, 8, "start", "rating sustains the tested speed")
     drives = "drive" if rated_count == 1 else "drives"
     text = f"above the line: {sustaining_count:,} of {rated_count:,} {drives}"
-    return [sentence, replace(sentence, kind="aside", dy=23, text=text)]
+    return [sentence, sentence._replace(kind="aside", dy=23, text=text)]
 
 
 def _gap(headline: RatedDrive, x: LogScale, y: LogScale) -> Line:

@@ -4,9 +4,12 @@ Size shows the class of capacity, shape the class of endurance, and fill the com
 on colour alone. static/js/landscape/marks.js has the same classes.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
 
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime
 
@@ -37,7 +40,7 @@ def size_class(capacity_gb: float | None) -> int:
     >>> [size_class(capacity) for capacity in (None, 2000, 2001, 8000, 15_360)]
     [0, 0, 1, 2, 3]
     """
-    return sum((capacity_gb or 0) > bound for bound in CAPACITY_BOUNDS_GB)
+    return bisect_left(CAPACITY_BOUNDS_GB, capacity_gb or 0)
 
 
 def shape_of(endurance_dwpd: float | None) -> str:
@@ -72,14 +75,23 @@ class PlottedDrive:
     name: str
     sustained_tps: float | None = None
 
-    @property
+    @cached_property
+    def size(self) -> int:
+        """Return the size of its mark: the class of its capacity."""
+        return size_class(self.capacity_gb)
+
+    @cached_property
     def symbol(self) -> str:
         """Return the symbol of its mark: shape and size."""
-        return f"{shape_of(self.endurance_dwpd)}{size_class(self.capacity_gb)}"
+        return f"{shape_of(self.endurance_dwpd)}{self.size}"
+
+    @cached_property
+    def paint_order(self) -> tuple[int, float, int]:
+        """Return the sort key of painting: small marks over large ones, slow drives over fast ones."""
+        return -self.size, -self.tps, self.key
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A drawn mark: the place of its centre in percent of the plot, its symbol, and its classes."""
 
     key: int

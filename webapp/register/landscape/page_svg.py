@@ -51,41 +51,48 @@ def chart_svg(
         f'<g data-layer="rules" aria-hidden="true">{rules_html(picture)}</g>'
         f'<g data-layer="cells">{cells_html(picture.cells, cell_link) if cell_link else ""}</g>'
         f'<g data-layer="marks">{marks_html(picture.marks, link_of)}</g>'
-        f'<g data-layer="labels" aria-hidden="true">{"".join(map(_text, picture.labels))}</g></svg>'
+        f'<g data-layer="labels" aria-hidden="true">{texts_html(picture.labels)}</g></svg>'
     )
     return mark_safe(html)  # noqa: S308 - every text is escaped above and by `fill`
 
 
 def rules_html(picture: Picture) -> str:
     """Return the field, the rules and the axes."""
-    zone = picture.zone
+    zone, line, tick = (format_of(part).format for part in ("plot-zone", "plot-line", "plot-tick"))
+    x, y, width, height = picture.zone or (0, 0, 0, 0)
     parts = [
-        fill("plot-zone", x=_n(zone.x), y=_n(zone.y), width=_n(zone.width), height=_n(zone.height)) if zone else "",
-        *(
-            fill("plot-line", kind=line.kind, x1=_n(line.x1), y1=_n(line.y1), x2=_n(line.x2), y2=_n(line.y2))
-            for line in picture.lines
-        ),
-        *(fill("plot-tick", x=_n(place)) for place in picture.ticks),
-        *map(_text, picture.axis_texts),
+        zone(x=_n(x), y=_n(y), width=_n(width), height=_n(height)) if picture.zone else "",
+        *(line(kind=kind, x1=_n(x1), y1=_n(y1), x2=_n(x2), y2=_n(y2)) for kind, x1, y1, x2, y2 in picture.lines),
+        *(tick(x=_n(place)) for place in picture.ticks),
+        texts_html(picture.axis_texts),
     ]
     return "".join(parts)
+
+
+def texts_html(texts: Iterable[Text]) -> str:
+    """Return texts of axes and labels."""
+    write = format_of("plot-text").format
+    return "".join(
+        write(kind=kind, anchor=anchor, text=escape(text), x=_n(x), y=_n(y), dx=_n(dx), dy=_n(dy))
+        for kind, x, y, dx, dy, anchor, text in texts
+    )
 
 
 def marks_html(marks: Sequence[Mark], link_of: Callable[[int], Link]) -> str:
     """Return the marks; the fastest one is the tab stop."""
     stop = max(marks, key=lambda mark: (mark.x, -mark.key), default=None)
-    write, links = format_of("plot-mark").format, (link_of(mark.key) for mark in marks)
+    write, stop_key = format_of("plot-mark").format, stop.key if stop else None
     return "".join(
         write(
-            classes=mark.classes,
+            classes=classes,
             address=link.address,
-            tab="0" if mark is stop else "-1",
+            tab="0" if key == stop_key else "-1",
             sentence=link.sentence,
-            symbol=mark.symbol,
-            x=_n(mark.x),
-            y=_n(mark.y),
+            symbol=symbol,
+            x=_n(x),
+            y=_n(y),
         )
-        for mark, link in zip(marks, links, strict=True)
+        for (key, x, y, symbol, classes), link in zip(marks, map(link_of, [mark.key for mark in marks]), strict=True)
     )
 
 
@@ -115,11 +122,6 @@ def symbols_svg() -> SafeString:
     paths = "".join(f'<path id="{symbol}" d="{path}"/>' for symbol, path in symbol_paths())
     svg = f'<svg class="symbols" width="0" height="0" aria-hidden="true"><defs>{paths}<path id="tk" d="M0 0v5"/></defs>'
     return mark_safe(f"{svg}</svg>")  # noqa: S308 - of constants
-
-
-def _text(text: Text) -> str:
-    place = {"x": _n(text.x), "y": _n(text.y), "dx": _n(text.dx), "dy": _n(text.dy)}
-    return fill("plot-text", kind=text.kind, anchor=text.anchor, text=text.text, **place)
 
 
 def _n(number: float) -> str:

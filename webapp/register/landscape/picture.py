@@ -6,7 +6,8 @@ box. Nothing here knows of HTML.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from webapp.register.landscape.marks import Mark
 from webapp.register.svg.scales import LogScale
@@ -17,8 +18,7 @@ LAST_TICK_FROM = 96  # percent: the text of a tick there ends at the edge of the
 NEIGHBOUR_FROM = 70  # percent: a phone has no room for the last tick's text if the one before is there
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A straight line; `kind` names its style."""
 
     kind: str
@@ -28,8 +28,7 @@ class Line:
     y2: float
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A text at a place, moved by `dx` and `dy` px; `anchor` is the side that stays: start, middle or end."""
 
     kind: str
@@ -41,8 +40,7 @@ class Text:
     text: str
 
 
-@dataclass(frozen=True)
-class Zone:
+class Zone(NamedTuple):
     """A tinted field, from its upper left corner."""
 
     x: float
@@ -51,8 +49,7 @@ class Zone:
     height: float
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A density cell: the number of drives in it, its class of colour, and the filter that shows them."""
 
     x: float
@@ -104,7 +101,7 @@ def speed_ticks(scale: LogScale) -> tuple[list[float], list[Text]]:
         for value, place in zip(values, places, strict=True)
     ]
     if len(places) > 1 and places[-1] > LAST_TICK_FROM and places[-2] > NEIGHBOUR_FROM:
-        texts[-1] = replace(texts[-1], kind=f"tick {WIDE}")
+        texts[-1] = texts[-1]._replace(kind=f"tick {WIDE}")
     return places, texts
 
 
@@ -122,4 +119,4 @@ def side_tick(place: float, text: str, kind: str = "tick") -> Text:
 def lines_of_text(first: Text, texts: Sequence[str], height_px: int = 13) -> Iterable[Text]:
     """Yield one text for each line, from that of the first one downwards."""
     for number, text in enumerate(texts):
-        yield replace(first, text=text, dy=first.dy + height_px * number)
+        yield first._replace(text=text, dy=first.dy + height_px * number)

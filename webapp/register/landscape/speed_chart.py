@@ -6,11 +6,12 @@ because a test raises the load until the limit is reached. static/js/landscape/s
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 from webapp.register.landscape.labels import LINE_PX, LabelPlacer
-from webapp.register.landscape.marks import Fill, Mark, PlottedDrive, size_class
+from webapp.register.landscape.marks import Fill, Mark, PlottedDrive
 from webapp.register.landscape.picture import (
     PHONE,
     WIDE,
@@ -145,7 +146,7 @@ def _named_rules(question: SpeedQuestion, limit_y: float, load_x: float | None) 
     """Return the names of the limit and of the load, which never meet."""
     is_left = load_x is not None and load_x < 16
     limit = Text("strong", 100 if is_left else 0, limit_y, -2 if is_left else 2, -6, "end" if is_left else "start", "")
-    named = [replace(limit, text=f"limit {plain(question.limit_pct)} %")]
+    named = [limit._replace(text=f"limit {plain(question.limit_pct)} %")]
     if load_x is not None:
         count = question.answers_count
         text = f"your load: {count:,} {'drive' if count == 1 else 'drives'}"
@@ -157,7 +158,7 @@ def _named_rules(question: SpeedQuestion, limit_y: float, load_x: float | None) 
 def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[int]) -> tuple[Mark, ...]:
     """Return the marks in the order of painting: small ones over large ones."""
     x, y = question.x, question.y
-    ordered = sorted(drives, key=lambda drive: (-size_class(drive.capacity_gb), -drive.tps, drive.key))
+    ordered = sorted(drives, key=attrgetter("paint_order"))
     marks = [_mark(question, drive, x, y, is_edge=drive.key in edges) for drive in ordered]
     stacked = _stacked([mark for mark, drive in zip(marks, ordered, strict=True) if drive.share_pct == 0])
     return tuple(stacked.get(mark.key, mark) for mark in marks)
@@ -166,7 +167,7 @@ def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[i
 def _mark(question: SpeedQuestion, drive: PlottedDrive, x: LogScale, y: LinearScale, *, is_edge: bool) -> Mark:
     is_over = drive.share_pct > question.limit_pct
     state = "over" if is_over else "in" if question.is_answer(drive) else "out"
-    symbol = f"s{size_class(drive.capacity_gb)}" if is_over else drive.symbol
+    symbol = f"s{drive.size}" if is_over else drive.symbol
     place = percent(1 - y.place(min(drive.share_pct, y.high)))
     return Mark(
         drive.key, percent(x.place(drive.tps)), place, symbol, f"m {drive.fill} {state}{' edge' if is_edge else ''}"
@@ -182,7 +183,7 @@ def _stacked(marks: list[Mark]) -> dict[int, Mark]:
         level = next(free, len(last_at_level))
         last_at_level[level : level + 1] = [mark.x]
         if level:
-            moved[mark.key] = replace(mark, y=percent(1 - level * STACK_STEP))
+            moved[mark.key] = mark._replace(y=percent(1 - level * STACK_STEP))
     return moved
 
 

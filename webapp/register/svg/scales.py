@@ -7,6 +7,7 @@ know nothing of pixels. static/js/landscape/ repeats them for live changes (test
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 STEPS = (1, 2, 5)  # of a decade
@@ -68,7 +69,11 @@ class LogScale:
         >>> [round(LogScale(10, 1000).place(value), 3) for value in (10, 100, 1000, 1)]
         [0.0, 0.5, 1.0, -0.5]
         """
-        return math.log(value / self.low) / math.log(self.high / self.low)
+        return math.log(value / self.low) / self._length
+
+    @cached_property
+    def _length(self) -> float:
+        return math.log(self.high / self.low)
 
     def ticks(self) -> list[float]:
         """Return the steps 1, 2 and 5 of each decade; over more than three decades only the decades.

@@ -46,10 +46,20 @@ def drawn(case):
     frontiers = frontiers_of(drives)
     pictures = {
         "frontiers": [asdict(each) for each in frontiers],
-        "speed": asdict(speed_chart(question, drives, frontiers)),
-        "endurance": asdict(endurance_chart(question, drives, case["headline_key"], tuple(case["counts"]))),
+        "speed": named(speed_chart(question, drives, frontiers)),
+        "endurance": named(endurance_chart(question, drives, case["headline_key"], tuple(case["counts"]))),
     }
     return json.loads(json.dumps(pictures))
+
+
+def named(picture):
+    """Return a picture with the names of all its parts."""
+    return {
+        layer: [each._asdict() if hasattr(each, "_asdict") else each for each in parts]
+        if isinstance(parts, list | tuple) and not hasattr(parts, "_asdict")
+        else parts and parts._asdict()
+        for layer, parts in vars(picture).items()
+    }
 
 
 def read_cases():

@@ -26,6 +26,7 @@ from webapp.register.drives.store.ranking import (
     rated_rows,
     rows_from,
     shares_of,
+    shares_of_words,
     speeds_of,
     sustaining_rows,
 )
@@ -162,7 +163,7 @@ class ChartedRows:
         columns = self.store.cached(
             key, lambda: [ROWS * column_of(question, tps or 1) for tps in speeds_of(self.store)]
         )
-        shares = (share / BILLIONTHS for share in encoded.values)
+        shares = shares_of_words(self.store, self.threshold_us)
         rows = [*rows_of_shares(question, shares), 0]  # the last one at NOT_REPORTED
         in_rows = map(rows.__getitem__, map(encoded.codes.__getitem__, self.ordered))
         return Counter(map(add, map(columns.__getitem__, self.ordered), in_rows))

@@ -101,13 +101,18 @@ def plottable_rows(store: ColumnStore, threshold_us: int) -> Rows:
 
 def shares_of(store: ColumnStore, threshold_us: int) -> list[float]:
     """Return the share of each row over a threshold, percent; 0 for a row without one, which is not plotted."""
-    encoded = store.columns[share_code(threshold_us)]
 
     def read() -> list[float]:
-        shares = [share / BILLIONTHS for share in encoded.values] + [0.0]  # the last one at NOT_REPORTED
-        return [shares[code] for code in encoded.codes]
+        shares = [*shares_of_words(store, threshold_us), 0.0]  # the last one at NOT_REPORTED
+        return [shares[code] for code in store.columns[share_code(threshold_us)].codes]
 
     return store.cached(("shares", threshold_us), read)
+
+
+def shares_of_words(store: ColumnStore, threshold_us: int) -> list[float]:
+    """Return the share of each word of a column of shares, percent, ascending."""
+    values = store.columns[share_code(threshold_us)].values
+    return store.cached(("shares of words", threshold_us), lambda: [share / BILLIONTHS for share in values])
 
 
 def fastest_first(store: ColumnStore, threshold_us: int) -> list[int]:
