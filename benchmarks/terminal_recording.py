@@ -19,7 +19,7 @@ import time
 
 ROWS = 500
 # The sequences that drivetest writes: cursor up and down, clear the line, and colours, which are left out.
-SEQUENCE = re.compile(r"\x1b\[(\d*)([ABKm])|([\r\n])|([^\x1b\r\n])")
+SEQUENCE = re.compile(r"\x1b\[([\d;]*)([ABKm])|([\r\n])|([^\x1b\r\n])")
 
 
 class Screen:
@@ -30,6 +30,10 @@ class Screen:
     >>> screen.write("12\x1b[1A\r\x1b[2Kxy")
     >>> screen.text()
     'abcd\nxy\n12'
+    >>> coloured = Screen(columns=4)
+    >>> coloured.write("\x1b[1;31mover\x1b[0m")
+    >>> coloured.text()
+    'over'
     """
 
     def __init__(self, columns: int) -> None:
