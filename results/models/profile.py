@@ -29,3 +29,10 @@ class Profile(models.Model):
     def current(cls) -> "Profile":
         """Return the newest version of the profile that the register judges by; a migration adds the first."""
         return cls.objects.filter(name=cls.REGISTER).latest("rule_version")
+
+    @classmethod
+    def current_document(cls) -> str:
+        """Return the document of that version."""
+        documents = cls.objects.filter(name=cls.REGISTER).values_list("document", flat=True)
+        document: str = documents.latest("rule_version")
+        return document

@@ -4,6 +4,7 @@ A drive beats another one if it is at least as fast with at most its share of sl
 Only results that can be ranked together may be passed in: one comparison group, within the limits.
 """
 
+import math
 from collections.abc import Sequence
 
 
@@ -30,9 +31,12 @@ def frontier_of_ordered(fastest_first: Sequence[int], speeds: Sequence[float], s
     [0, 2]
     """
     found: list[int] = []
+    least, its_speed = math.inf, math.inf
     for place in fastest_first:
-        last = found[-1] if found else None
-        is_equal = last is not None and (speeds[place], shares[place]) == (speeds[last], shares[last])
-        if last is None or is_equal or shares[place] < shares[last]:
+        share = shares[place]
+        if share < least:
+            found.append(place)
+            least, its_speed = share, speeds[place]
+        elif share == least and speeds[place] == its_speed:
             found.append(place)
     return found

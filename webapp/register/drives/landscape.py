@@ -92,15 +92,9 @@ def charted_page(page: DrivesPage) -> ChartedRows:
 
 
 def page_charts(page: DrivesPage) -> Charts:
-    """Return the charts of a page; those without filters are made once per state of the register and profile."""
-    query = page.query
-
-    def make() -> Charts:
-        return charts_of(charted_page(page), cell_links(query))
-
-    if query != replace(DrivesQuery(query.limits), threshold=query.threshold) or page.limits.is_own:
-        return make()
-    return page.store.cached(("charts", page.layout.name, page.profile, query.threshold), make)
+    """Return the charts of a page. Those of the last addresses are kept: they take half of the time of a page."""
+    key = ("charts", page.layout.name, page.profile, page.query.address)
+    return page.store.recent(key, lambda: charts_of(charted_page(page), cell_links(page.query)))
 
 
 def cell_links(query: DrivesQuery) -> Callable[[Cell], Link]:

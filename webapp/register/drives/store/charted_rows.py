@@ -165,8 +165,9 @@ class ChartedRows:
         )
         shares = shares_of_words(self.store, self.threshold_us)
         rows = [*rows_of_shares(question, shares), 0]  # the last one at NOT_REPORTED
-        in_rows = map(rows.__getitem__, map(encoded.codes.__getitem__, self.ordered))
-        return Counter(map(add, map(columns.__getitem__, self.ordered), in_rows))
+        flags = flags_of(self.shown, self.store.count)
+        in_rows = map(rows.__getitem__, compress(encoded.codes, flags))
+        return Counter(map(add, compress(columns, flags), in_rows))
 
     @cached_property
     def headline_group(self) -> tuple[ComparisonGroup, Rows] | None:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
+from threading import Lock
 from typing import Any, TypeVar
 
 from webapp.register.products.name_search import Names
 
 NOT_REPORTED = -1
+LAST_USED_COUNT = 64
 BILLIONTHS = 10**9  # shares are stored in billionths of a percent, as whole numbers
 UNSTATED = "unstated"  # the filter option for missing values; part of addresses
 
@@ -138,6 +140,8 @@ class ColumnStore:
     names: Names
     remarks: dict[int, list[tuple[str, str, str]]] = field(default_factory=dict)
     cache: dict[object, Any] = field(default_factory=dict)
+    last_used: dict[object, Any] = field(default_factory=dict)
+    lock: Any = field(default_factory=Lock)
 
     @property
     def all_rows(self) -> Rows:
@@ -150,3 +154,14 @@ class ColumnStore:
             self.cache[key] = read()
         found: T = self.cache[key]
         return found
+
+    def recent(self, key: object, read: Callable[[], T]) -> T:
+        """Return the result of a key as `cached` does, but keep only the last used ones: queries are countless."""
+        with self.lock:
+            found = self.last_used.pop(key, None)
+        result: T = read() if found is None else found
+        with self.lock:
+            self.last_used[key] = result
+            while len(self.last_used) > LAST_USED_COUNT:
+                del self.last_used[next(iter(self.last_used))]
+        return result
