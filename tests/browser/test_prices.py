@@ -68,8 +68,8 @@ def test_the_cheapest_cluster_of_each_currency_is_named(page):
     page.get_by_label("Price list as CSV").fill(f"{P5510},900,EUR\n{SN861},1728,EUR\nmicron-9400-max-12800gb,1,USD")
     page.get_by_role("button", name="Replace the price list").click()
     expect(cheapest).to_have_text(
-        "Cheapest of those with a price: 16 x Intel P5510 7.68 TB, 14,400 EUR. "
-        "Cheapest of those with a price: 12 x Micron 9400 Max 12.8 TB, 12 USD."
+        "Cheapest of those shown with a price: 16 x Intel P5510 7.68 TB, 14,400 EUR. "
+        "Cheapest of those shown with a price: 12 x Micron 9400 Max 12.8 TB, 12 USD."
     )
 
 
