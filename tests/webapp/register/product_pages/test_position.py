@@ -69,7 +69,13 @@ def test_the_strip_of_endurance_counts_the_drives_without_a_rating(make_ranked, 
 
 def test_drives_that_are_left_out_are_counted_with_the_reason(make_ranked, make_product, context_of):
     this = make_ranked(100_000)
-    for run in ({"tool_version": "5.3"}, {"tool_version": ""}, {"compress_pct": 50}, {"device_count": 2}, {"tps": None}):
+    for run in (
+        {"tool_version": "5.3"},
+        {"tool_version": ""},
+        {"compress_pct": 50},
+        {"device_count": 2},
+        {"tps": None},
+    ):
         make_ranked(200_000, run=run)
     make_ranked(200_000, "6.00")
     make_judged_run(make_product(), 30, tool="act_storage", tool_version="6.6")

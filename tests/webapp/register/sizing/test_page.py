@@ -309,12 +309,10 @@ def test_a_certificate_counts_only_if_its_load_test_meets_the_limits_of_the_read
         ),
     ],
 )
-def test_a_drive_counts_with_the_capacity_that_its_test_used(
-    client, make_product, make_published_run, certify, stated, drives, spare
-):
+def test_a_drive_counts_with_the_capacity_that_its_test_used(client, drive, certify, stated, drives, spare):
     """40 TB on drives of 5 TB."""
-    product = make_product(capacity_gb=5000, endurance_dwpd=Decimal(100))
-    make_published_run(product=product, tps=Decimal(10**6), device_count=1, **stated)
+    product = drive(tps=10**6, capacity_gb=5000, dwpd="100")
+    product.runs.update(device_count=1, **stated)
     found = answer(client)[product.slug]
     assert (found["by_capacity"], found["capacity_gb"]) == (drives, 5000)
     assert found["basis"].partition(",")[2] == spare.removeprefix(",")
