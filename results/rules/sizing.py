@@ -60,18 +60,28 @@ class Tested:
 
 @dataclass(frozen=True)
 class Offer:
-    """A drive: its tested reads and writes a second, both above 0, its capacity and its rating (None if unknown)."""
+    """A drive: its tested reads and writes a second, both above 0, its capacity and its rating (None if unknown).
+
+    `capacity_bytes` is as sold, which the rating refers to. `tested_bytes` is the part that the test used, if it left
+    capacity spare: with more data, the drive was not tested.
+    """
 
     reads_per_s: Fraction
     writes_per_s: Fraction
     capacity_bytes: int
     dwpd: Fraction | None = None
     price: Fraction | None = None
+    tested_bytes: int | None = None
 
     @property
     def tps(self) -> Fraction:
         """Return the tested reads and writes a second together."""
         return self.reads_per_s + self.writes_per_s
+
+    @property
+    def bytes_for_data(self) -> int:
+        """Return the capacity that counts for data."""
+        return self.capacity_bytes if self.tested_bytes is None else self.tested_bytes
 
 
 def rates_of_act(tps: Fraction | Decimal | int) -> tuple[Fraction, Fraction]:
@@ -261,7 +271,7 @@ def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
     throughput = max(drives_for_reads(demand, offer), drives_for_writes(demand, offer))
     needs = Needs(
         throughput=None if mix is Mix.UNTESTED else throughput,
-        capacity=ceil(capacity_bytes(demand) / offer.capacity_bytes),
+        capacity=ceil(capacity_bytes(demand) / offer.bytes_for_data),
         endurance=ceil(needed_dwpd(demand, 1, offer.capacity_bytes) / offer.dwpd) if offer.dwpd else None,
     )
     binding, working_nodes = _bound(demand, needs)

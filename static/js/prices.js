@@ -58,15 +58,23 @@ export const figuresText = (entry, drive) => [['per-tps', 'per 1,000 tps'], ['pe
   .map(([shows, words]) => [figureText(entry, shows, drive), words]).filter(([text]) => text)
   .map(([text, words]) => `${text} ${words}`).join(', ');
 
-/** Return the cluster with the lowest total price for each currency, as sentences. `clusters` are {entry, name, count}. */
+const UNRATED = ' Endurance is not included: the rating is not reported.';
+
+/**
+ * Return the cluster with the lowest total price for each currency, as sentences. `clusters` are {entry, name, count,
+ * isUnrated}; those of unknown endurance come last.
+ */
 export function cheapestText(clusters) {
   const lowest = new Map();
-  for (const {entry, name, count} of clusters) {
+  for (const {entry, name, count, isUnrated} of clusters) {
     const total = Number(entry.price) * Number(count), other = lowest.get(entry.currency);
-    if (!other || total < other.total) lowest.set(entry.currency, {total, name, count});
+    const isLower = !other || (isUnrated === other.isUnrated ? total < other.total : other.isUnrated);
+    if (isLower) lowest.set(entry.currency, {total, name, count, isUnrated});
   }
-  return [...lowest].sort(([a], [b]) => a < b ? -1 : 1).map(([currency, {total, name, count}]) =>
-    `Cheapest of those with a price: ${Number(count).toLocaleString('en-US')} x ${name}, ${withCurrency(total, currency)}.`).join(' ');
+  return [...lowest].sort(([a], [b]) => a < b ? -1 : 1).map(([currency, {total, name, count, isUnrated}]) => {
+    const cluster = `${Number(count).toLocaleString('en-US')} x ${name}, ${withCurrency(total, currency)}`;
+    return `Cheapest of those shown with a price: ${cluster}.${isUnrated ? UNRATED : ''}`;
+  }).join(' ');
 }
 
 const panel = globalThis.document?.querySelector('[data-prices]');
@@ -125,8 +133,10 @@ function show() {
 function showCheapest() {
   const place = document.querySelector('[data-price-cheapest]');
   if (!place) return;
-  const cells = [...document.querySelectorAll('[data-shows=total][data-count]')].map(({dataset}) => dataset);
-  const clusters = cells.map(({price, name, count}) => ({entry: prices.get(price), name, count}));
+  // Only the first group: sizes of two comparison groups do not compare.
+  const cells = document.querySelector('tbody[data-group]').querySelectorAll('[data-shows=total][data-count]');
+  const clusters = [...cells].map(({dataset: {price, name, count, unrated}}) =>
+    ({entry: prices.get(price), name, count, isUnrated: unrated !== undefined}));
   const text = cheapestText(clusters.filter(({entry}) => entry));
   if (place.textContent !== text) place.textContent = text;
 }

@@ -68,9 +68,33 @@ def test_the_cheapest_cluster_of_each_currency_is_named(page):
     page.get_by_label("Price list as CSV").fill(f"{P5510},900,EUR\n{SN861},1728,EUR\nmicron-9400-max-12800gb,1,USD")
     page.get_by_role("button", name="Replace the price list").click()
     expect(cheapest).to_have_text(
-        "Cheapest of those with a price: 16 x Intel P5510 7.68 TB, 14,400 EUR. "
-        "Cheapest of those with a price: 12 x Micron 9400 Max 12.8 TB, 12 USD."
+        "Cheapest of those shown with a price: 16 x Intel P5510 7.68 TB, 14,400 EUR. "
+        "Cheapest of those shown with a price: 12 x Micron 9400 Max 12.8 TB, 12 USD."
     )
+
+
+def test_the_cheapest_cluster_is_of_the_group_that_is_ranked(page):
+    page.goto("/sizing/")
+    other = page.locator("tbody[data-group]").nth(1).locator("[data-shows=total]").first.get_attribute("data-price")
+    page.locator("#prices ~ details summary").click()
+    page.get_by_label("Price list as CSV").fill(f"{other},1,EUR\n{P5510},900,EUR")
+    page.get_by_role("button", name="Replace the price list").click()
+    expect(page.locator("[data-price-cheapest]")).to_have_text(
+        "Cheapest of those shown with a price: 16 x Intel P5510 7.68 TB, 14,400 EUR."
+    )
+
+
+def test_the_cheapest_cluster_has_a_rating_if_one_has(page):
+    page.goto(PAIR)
+    address = page.locator("script[src*=prices]").get_attribute("src")
+    rated = {"entry": {"price": "9", "currency": ""}, "name": "Rated", "count": "2", "isUnrated": False}
+    unrated = {"entry": {"price": "1", "currency": ""}, "name": "Unrated", "count": "2", "isUnrated": True}
+    text = "([at, clusters]) => import(at).then(({cheapestText}) => cheapestText(clusters))"
+    said = [page.evaluate(text, [address, each]) for each in ([rated, unrated], [unrated, rated], [unrated])]
+    assert said == [
+        *["Cheapest of those shown with a price: 2 x Rated, 18."] * 2,
+        "Cheapest of those shown with a price: 2 x Unrated, 2. Endurance is not included: the rating is not reported.",
+    ]
 
 
 @pytest.mark.parametrize(

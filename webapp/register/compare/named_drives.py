@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from rapidfuzz import fuzz, process
 
 from results.models import Product, Run
 from results.rules.act.limits import Limit
@@ -18,13 +17,13 @@ from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.http.query_params import ParameterError, words_of
 from webapp.register.products.name_search import search
+from webapp.register.products.similar_names import similar_slugs
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
 
 LISTED_DRIVES = 500  # names that the form's fields suggest
 OFFERED_MOST = 6  # drives offered for an ambiguous name
 WORDS_MOST = 24  # of a typed name; the longest name of a drive has twelve
-SIMILARITY_PCT = 70  # of two names, for one to be offered instead of the other
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def _named(store: ColumnStore, typed: str) -> NamedDrive:
     is_sure = bool(wanted) and not found.sentence  # a corrected name may mean another drive, so the reader confirms it
     if is_sure and len(having) == 1:
         return NamedDrive(typed, having[0])
-    meant = having if wanted and having else _similar_slugs("-".join(wanted), list(rows))
+    meant = having if wanted and having else similar_slugs("-".join(wanted), list(rows), OFFERED_MOST)
     offered = tuple((slug, name_of(store, rows[slug])) for slug in meant[:OFFERED_MOST])
     if is_sure and len(having) > 1:
         several = f"{len(having)} drives match; add the capacity or the part number"
@@ -90,12 +89,6 @@ def _by_whole_name(store: ColumnStore, rows: Mapping[str, int]) -> dict[tuple[st
         for name in (name_of(store, row), f"{model} {capacity}", part, slug):
             found.setdefault(tuple(words_of(name)), {})[slug] = None
     return {name: sorted(slugs) for name, slugs in found.items() if name}
-
-
-def _similar_slugs(name: str, slugs: Iterable[str]) -> list[str]:
-    """Return the slugs most similar to a name."""
-    similar = process.extract(name, slugs, scorer=fuzz.ratio, limit=OFFERED_MOST, score_cutoff=SIMILARITY_PCT)
-    return [slug for slug, _, _ in similar]
 
 
 def runs_drives(names: tuple[str, ...]) -> list[NamedDrive]:

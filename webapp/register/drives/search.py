@@ -15,8 +15,8 @@ from webapp.register.drives.store.ranking import current_rows, on_drives, ranked
 from webapp.register.limits.reader_limits import read_limits
 from webapp.register.products.model_index import CAPACITY_OFF_PCT
 from webapp.register.products.name_search import NameQuery, search
-from webapp.register.products.neighbours import KnownDrive, Neighbours, neighbours_of
 from webapp.register.products.part_numbers import Part, part_of
+from webapp.register.products.similar_names import KnownDrive, Neighbours, neighbours_of
 from webapp.register.tables.categories import SPECS
 from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units

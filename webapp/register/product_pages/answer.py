@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from results.models import Category, Certificate
+from results.models.categories import SYSTEMS
 from results.rules.act.comparison_groups import ComparisonGroup
 from results.rules.act.positions import Position, Standing
 from webapp.register.product_pages.headline import Headline, State, worst_share
@@ -44,11 +45,16 @@ def noun(category: str, group: ComparisonGroup, *, is_historical: bool, is_one: 
     >>> from results.rules.act.comparison_groups import ReadTime
     >>> noun("cloud", ComparisonGroup(ReadTime.SERVICE, "worst-slice", False, 4), is_historical=False)
     'cloud instances with 4 devices'
+    >>> noun("nvme-flash", ComparisonGroup(ReadTime.SERVICE, "worst-slice", False, 4), is_historical=False)
+    'NVMe flash drives tested 4 at a time'
     """
     one, more = NOUNS[Category(category)]
     words = ("historical " if is_historical else "") + (one if is_one else more)
-    is_several = (group.device_count or 1) > 1
-    return f"{words} with {units.counted(group.device_count, 'device')}" if is_several else words
+    if (group.device_count or 1) == 1:
+        return words
+    if category in SYSTEMS:
+        return f"{words} with {units.counted(group.device_count, 'device')}"
+    return f"{words} tested {units.count(group.device_count)} at a time"
 
 
 def speed_sentence(position: Position, one: str, more: str) -> str:
@@ -61,7 +67,7 @@ def speed_sentence(position: Position, one: str, more: str) -> str:
     """
     total, shared = units.count(position.total), units.count(position.equal + 1)
     sentences = {
-        Standing.ONLY: f"No other {one} was tested in the same way.",
+        Standing.ONLY: f"No other comparable {one} is within the limits.",
         Standing.EQUAL: f"As fast as {_all(position.others)} other comparable {one if position.others == 1 else more}.",
         Standing.FIRST: f"The fastest of {total} comparable {more}.",
         Standing.SHARED_FIRST: f"One of the {shared} fastest of {total} comparable {more}.",
@@ -130,7 +136,7 @@ def _first_sentence(headline: Headline, position: Position | None, category: str
 def _without_result(state: State, this: str) -> str:
     sentences = {
         State.NONE_CURRENT: f"This {this} has no current result.",
-        State.NOT_RATED: f"This {this} has no result of the workload that the register ranks by.",
+        State.NOT_RATED: f"This {this} has no current result of the workload that the register ranks by.",
         State.VIRTUAL_ONLY: f"All results were measured with a virtual device, so they say nothing about this {this}.",
         State.NO_SPEED: f"The speed of this {this} is not reported.",
     }

@@ -29,15 +29,24 @@ RATING_PARTS = 100  # ratings are stored with two places
 
 
 class LeftOut(StrEnum):
-    """The reason why a drive of the category is not in a comparison."""
+    """The reason why a drive of the category is not in a comparison; of several reasons, the first of this order.
+
+    The first three are of results of the compared group.
+    """
 
     OVER_LIMITS = "over-limits"
+    NOT_PASSED = "not-passed"
+    NO_FIGURE = "no-figure"
     COMPRESSIBLE = "compressible"
     WITH_QUEUE = "with-queue"
     SERVICE_TIME = "service-time"
     UNKNOWN_TIME = "unknown-time"
     OTHER_STATISTIC = "other-statistic"
     OTHER_DEVICES = "other-devices"
+    UNKNOWN_DEVICES = "unknown-devices"
+
+
+PRECEDENCE = {reason: place for place, reason in enumerate(LeftOut)}
 
 
 @dataclass(frozen=True)
@@ -180,22 +189,21 @@ class DriveComparer:
     def shown_row(self, row: int) -> tuple[str, tuple[object, ...]]:
         """Return the category of a current result, and all that pages of other drives show of it."""
         columns, code = self.store.columns, self.store.columns["comparison_group"].word(row)
-        passes = bool(self.check.passes >> row & 1)
+        passes, is_over = bool(self.check.passes >> row & 1), bool(self.check.over >> row & 1)
         drive = self._drive(row) if passes and group_of_code(code).is_ranked else None
-        names = (self.store.slugs[row], code, passes, columns["historical"].word(row))
+        names = (self.store.slugs[row], code, passes, is_over, columns["historical"].word(row))
         return columns["category"].word(row), (*names, drive)
 
     def _left_out(self, group: ComparisonGroup, product: Product, compared: Pool) -> Mapping[LeftOut, int]:
         """Return the number of other drives of the category without a compared result, by reason."""
 
         def make() -> dict[str, LeftOut]:
-            groups = self.store.columns["comparison_group"]
             found: dict[str, LeftOut] = {}
             for row in rows_of(self._current(product.category, is_historical=product.historical)):
                 slug = self.store.slugs[row]
-                reason = left_out_reason(group_of_code(groups.word(row)), group)
-                if slug not in compared and found.get(slug) != LeftOut.OVER_LIMITS:
-                    found[slug] = reason
+                if slug not in compared:
+                    reason = self._left_out_reason(row, group)
+                    found[slug] = min(found.get(slug, reason), reason, key=PRECEDENCE.__getitem__)
             return found
 
         profile = self.limits.profile_by_threshold
@@ -203,27 +211,36 @@ class DriveComparer:
         found = make() if self.limits.is_own else self.store.cached(key, make)
         return Counter(reason for slug, reason in found.items() if slug != product.slug)
 
+    def _left_out_reason(self, row: int, compared: ComparisonGroup) -> LeftOut:
+        """Return why a row represents no drive among the results of a group."""
+        group = group_of_code(self.store.columns["comparison_group"].word(row))
+        if group != compared:
+            return other_group_reason(group, compared)
+        if self.check.over >> row & 1:
+            return LeftOut.OVER_LIMITS
+        return LeftOut.NO_FIGURE if self.check.passes >> row & 1 else LeftOut.NOT_PASSED
+
 
 def _is_faster(one: ComparableDrive, other: ComparableDrive) -> bool:
     """Return whether a result represents a drive better than another: faster, or as fast with fewer slow reads."""
     return (one.tps, -one.share) > (other.tps, -other.share)
 
 
-def left_out_reason(group: ComparisonGroup, compared: ComparisonGroup) -> LeftOut:
-    """Return why a result of a group is not compared with those of another; of the same group, it is over the limits.
+def other_group_reason(group: ComparisonGroup, compared: ComparisonGroup) -> LeftOut:
+    """Return why a result of a group is not compared with those of another group.
 
-    >>> service = ComparisonGroup(ReadTime.SERVICE, "worst-slice", False, 1)
-    >>> left_out_reason(service, service).value
-    'over-limits'
+    >>> one, other = (ComparisonGroup(ReadTime.SERVICE, "worst-slice", False, count) for count in (1, None))
+    >>> other_group_reason(other, one).value
+    'unknown-devices'
     """
-    if group == compared:
-        return LeftOut.OVER_LIMITS
     if group.is_compressible:
         return LeftOut.COMPRESSIBLE
     if group.time != compared.time:
         times = {ReadTime.WITH_QUEUE: LeftOut.WITH_QUEUE, ReadTime.SERVICE: LeftOut.SERVICE_TIME}
         return times[group.time] if group.time else LeftOut.UNKNOWN_TIME
-    return LeftOut.OTHER_STATISTIC if group.statistic != compared.statistic else LeftOut.OTHER_DEVICES
+    if group.statistic != compared.statistic:
+        return LeftOut.OTHER_STATISTIC
+    return LeftOut.UNKNOWN_DEVICES if group.device_count is None else LeftOut.OTHER_DEVICES
 
 
 def category_digests(store: ColumnStore, limits: YourLimits) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """The headline of a product's page: the result that represents the product, and how it stands against the limits.
 
-Results within the limits come first; of these, results judged from logs come before published ones, because speeds of
-two statistics do not compare. Of each kind the fastest represents the product.
+Results within the limits come first; of these, results that can be ranked, because only they have a position. Results
+judged from logs come before published ones, because speeds of two statistics do not compare. Of each kind the fastest
+represents the product.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from webapp.register.tables.columns import (
     storage_text,
 )
 from webapp.register.tables.evaluation import evaluate_limits, is_over
+from webapp.register.tables.groups import group_of
 from webapp.register.tables.marks import AEROSPIKE
 from webapp.register.tables.sentences import HOW
 from webapp.register.tables.tables import Cell, share_cell
@@ -130,12 +132,13 @@ def headline_of(rows: Sequence[Run], limits: YourLimits, *, has_ycsb: bool) -> H
     if not with_speed:
         return Headline(_state_without_result(current, rated, on_drives, has_ycsb=has_ycsb), limits)
     passing = {run.pk for run in with_speed if evaluate_limits("", run, limits).passes_limits}
-    best = min(with_speed, key=lambda run: (run.pk not in passing, _statistic_rank(run), -shown_tps(run), run.pk))
+    best = min(with_speed, key=lambda run: (run.pk not in passing, *_order(run)))
     return Headline(State.WITHIN if best.pk in passing else _state_of(best, limits), limits, best)
 
 
-def _statistic_rank(run: Run) -> int:
-    return STATISTICS_IN_ORDER.index(Statistic(run.statistic))
+def _order(run: Run) -> tuple[bool, int, Fraction, int]:
+    """Return the sort key: ranked results first, then by statistic, then the fastest."""
+    return not group_of(run).is_ranked, STATISTICS_IN_ORDER.index(Statistic(run.statistic)), -shown_tps(run), run.pk
 
 
 def _state_without_result(

@@ -135,7 +135,7 @@ def position_view(comparison: Comparison, limits: YourLimits, *, is_historical: 
     category, group = comparison.this.category, comparison.group
     count = len(comparison.others) + 1
     named = noun(category, group, is_historical=is_historical, is_one=count == 1)
-    among = f"among {units.count(count)} {named}" if count > 1 else f"no other {named} to compare with"
+    among = f"among {units.count(count)} {named}" if count > 1 else f"no other comparable {named} is within the limits"
     heading = f"{among} ({group_label(group)})"
     return PositionView(heading, strips, left_out_sentence(comparison.left_out))
 
@@ -187,12 +187,15 @@ def _mark(
 
 LEFT_OUT_WORDS = {
     LeftOut.OVER_LIMITS: "over a limit",
+    LeftOut.NOT_PASSED: "failed for another reason or without a verdict",
+    LeftOut.NO_FIGURE: "without a reported speed or share of slow reads",
     LeftOut.WITH_QUEUE: "tested with ACT up to 5.3, which counts the time in the queue",
     LeftOut.SERVICE_TIME: "tested with ACT 6.x, which counts only the time that the drive took",
     LeftOut.UNKNOWN_TIME: "with an unknown version of ACT",
     LeftOut.COMPRESSIBLE: "tested with compressible data",
     LeftOut.OTHER_STATISTIC: "with shares of another statistic",
     LeftOut.OTHER_DEVICES: "tested with another number of devices",
+    LeftOut.UNKNOWN_DEVICES: "with an unknown number of devices",
 }
 
 

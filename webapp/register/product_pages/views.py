@@ -12,12 +12,12 @@ from webapp.register.drives.store.column_store import current_store
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import YourLimits, changes_sentence
+from webapp.register.product_pages.alternatives import capacities_address, capacities_of, other_drives
 from webapp.register.product_pages.answer import answer_sentence, short_noun
 from webapp.register.product_pages.comparable import Comparison, DriveComparer
 from webapp.register.product_pages.distribution import distribution_of
 from webapp.register.product_pages.headline import RATED_WORKLOAD, Headline, headline_of
 from webapp.register.product_pages.load_ladder import ladders_of, missing_ladder_sentence
-from webapp.register.product_pages.neighbours import capacities_address, capacities_of, neighbours_of
 from webapp.register.product_pages.page import attempts_of, certificates_of, history_of
 from webapp.register.product_pages.position import position_view, speed_position
 from webapp.register.svg.strips import mark_definitions
@@ -57,7 +57,8 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
     standing = [row["certificate"] for row in certificates if row["certificate"].state == Certificate.State.STANDING]
     results = [evaluate_limits(f"run {row.run.public_id}", row.run, query.limits) for row in table.rows]
     current = [run for run in rows if run.visibility == Visibility.PUBLIC]
-    headline = headline_of(rows, query.limits, has_ycsb=bool(ycsb_runs))
+    has_ycsb = any(run.visibility == Visibility.PUBLIC for run in ycsb_runs)
+    headline = headline_of(rows, query.limits, has_ycsb=has_ycsb)
     return _answer_context(product, rows, headline, standing) | {
         "section": "drives",
         "query": query,
@@ -66,7 +67,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "category": categories.spec_of(product),
         "table": table,
         "sentence": table_sentence(table, results),
-        "has_no_current_result": not ycsb_runs and all(run.visibility != Visibility.PUBLIC for run in rows),
+        "has_no_current_result": not has_ycsb and all(run.visibility != Visibility.PUBLIC for run in rows),
         "ycsb_runs": ycsb_runs,
         "certificates": certificates,
         "current_certificates": standing,
@@ -115,7 +116,7 @@ def _comparison_context(comparison: Comparison | None, limits: YourLimits, *, is
     has_others = bool(comparison.others or comparison.everywhere)
     return {
         "position": position_view(comparison, limits, is_historical=is_historical),
-        "neighbours": neighbours_of(comparison, limits, is_historical=is_historical) if has_others else None,
+        "neighbours": other_drives(comparison, limits, is_historical=is_historical) if has_others else None,
     }
 
 

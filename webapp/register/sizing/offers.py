@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from math import floor
 
 from django.db.models import F, Q
 
@@ -21,6 +22,7 @@ from webapp.register.tables.groups import group_of
 from webapp.register.tables.makers import vendor_slug
 from webapp.register.tables.marks import TierMark, run_tier_mark
 from webapp.register.tables.sentences import product_name, run_name
+from webapp.templatetags import units
 
 BYTES_PER_GB = 10**9
 ASSUMED_DEVICES = 1  # for publications without a number of devices: they name one drive
@@ -74,16 +76,21 @@ def _drives(
     has_devices = Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED)
     found = runs.filter(has_devices, product__category__in=OF_DRIVES, product__capacity_gb__gt=0)
     fastest: dict[int, Run] = {}
-    for run in sorted(found, key=lambda run: not group_of(run).is_ranked):  # each part stays fastest first
+    for run in _ranked_first(found):
         fastest.setdefault(product_of(run).pk, run)
     return [_drive(run, certified.get(pk), prices.get(product_of(run).slug)) for pk, run in fastest.items()]
+
+
+def _ranked_first(runs: Iterable[Run]) -> list[Run]:
+    """Return the runs that can be ranked before the others; each part keeps its order."""
+    return sorted(runs, key=lambda run: not group_of(run).is_ranked)
 
 
 def _instances(runs: RunQuerySet) -> list[Candidate]:
     """Return each type of instance with each of its sets of devices."""
     found = runs.filter(product__category=Category.CLOUD, device_count__gte=1, device_gb__gte=1)
     fastest: dict[tuple[object, ...], Run] = {}
-    for run in found:
+    for run in _ranked_first(found):
         fastest.setdefault((run.product_id, run.device_count, run.device_gb, run.sole_tenant), run)
     return [_instance(run) for run in fastest.values()]
 
@@ -141,27 +148,42 @@ def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, tuple[Cert
 def _drive(run: Run, certified: tuple[Certificate, Run] | None, price: Fraction | None) -> Candidate:
     product = product_of(run)
     dwpd = None if product.endurance_dwpd is None else Fraction(product.endurance_dwpd)
-    capacity_bytes = (product.capacity_gb or 0) * BYTES_PER_GB
-    key, name = product.slug, product_name(product)
+    capacity_gb, tested = product.capacity_gb or 0, certified[1] if certified else run
+    tested_gb = _tested_gb(tested, capacity_gb)
+    spare = "" if tested_gb is None else f", over-provisioned to {units.capacity(tested_gb)}"
     if certified:
-        certificate, load_test = certified
-        rates = rates_of_act(Fraction(certificate.exact_nx) * TPS)
-        offer, basis = Offer(*rates, capacity_bytes, dwpd, price), f"certificate {certificate.public_id}"
-        return Candidate(key, name, product, None, offer, basis, None, group_of(load_test))
-    offer = Offer(*_tested_rates(run, run.device_count or ASSUMED_DEVICES), capacity_bytes, dwpd, price)
-    basis = f"run {run.public_id}{_of(run)}"
-    return Candidate(key, name, product, run, offer, basis, run_tier_mark(run), group_of(run))
+        rates = rates_of_act(Fraction(certified[0].exact_nx) * TPS)
+        shown, basis, tier = None, f"certificate {certified[0].public_id}{spare}", None
+    else:
+        rates = _tested_rates(run, run.device_count or ASSUMED_DEVICES)
+        shown, basis, tier = run, f"run {run.public_id}{spare}{_of(run)}", run_tier_mark(run)
+    tested_bytes = None if tested_gb is None else tested_gb * BYTES_PER_GB
+    offer = Offer(*rates, capacity_gb * BYTES_PER_GB, dwpd, price, tested_bytes)
+    return Candidate(product.slug, product_name(product), product, shown, offer, basis, tier, group_of(tested))
 
 
-def _tested_rates(run: Run, units: int) -> tuple[Fraction, Fraction]:
-    """Return the reads and the writes a second of each unit, of which so many shared the load of a run.
+def _tested_gb(run: Run, capacity_gb: int) -> int | None:
+    """Return the capacity of a drive that an over-provisioned test used, in GB rounded down; None for all of it.
+
+    The percentage is of the capacity that users see: 10 % leaves 1 / 1.1 of the drive.
+    """
+    stated = [capacity_gb]
+    if run.over_provisioned_to_gb:
+        stated.append(run.over_provisioned_to_gb)
+    if run.over_provisioning_pct:
+        stated.append(floor(Fraction(capacity_gb * 100) / (100 + Fraction(run.over_provisioning_pct))))
+    return max(min(stated), 1) if min(stated) < capacity_gb else None
+
+
+def _tested_rates(run: Run, count: int) -> tuple[Fraction, Fraction]:
+    """Return the reads and the writes a second of each unit, of which `count` shared the load of a run.
 
     A publication states only the speed; ACT's load has two reads to one write.
     """
     reads_per_s, writes_per_s = rates_of_act(run.tps or 0)
     if run.reads_per_s and run.writes_per_s and run.reads_per_s + run.writes_per_s == run.tps:
         reads_per_s, writes_per_s = Fraction(run.reads_per_s), Fraction(run.writes_per_s)
-    return reads_per_s / units, writes_per_s / units
+    return reads_per_s / count, writes_per_s / count
 
 
 def _of(run: Run) -> str:

@@ -65,6 +65,11 @@ class SizingRow:
         return "" if self.candidate.offer.dwpd is None else number(self.candidate.offer.dwpd)
 
     @property
+    def is_unrated(self) -> bool:
+        """Return whether the number of drives does not include endurance, because the rating is not reported."""
+        return self.size.needs.endurance is None
+
+    @property
     def margin(self) -> str:
         """Return the part of the rating that is left, in percent; empty if not known."""
         return "" if self.size.margin is None else f"{number(self.size.margin * 100)}{units.NBSP}%"
@@ -98,11 +103,12 @@ class SizingRow:
 
 @dataclass(frozen=True)
 class SizingGroup:
-    """The rows of one comparison group, which are ranked among each other."""
+    """The rows of one comparison group, which are ranked among each other; `total` also counts rows not shown."""
 
     group: ComparisonGroup
     rows: list[SizingRow]
     kind: Kind
+    total: int
 
     @property
     def label(self) -> str:
@@ -124,8 +130,8 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
     allowed = [row for row in every if _is_allowed(row, question.restrictions)]
     groups = _groups(allowed, question)
     sizes = [row for group in groups for row in group.rows]
-    fewest = _fewest(groups[0].rows) if groups else None
-    cheapest = min((each for each in sizes if each.size.price is not None), key=_by_price, default=None)
+    first = groups[0].rows if groups else []  # sizes of two groups do not compare
+    fewest, cheapest = _fewest(first), _cheapest(first)
     selected = next((each for each in sizes if question.drive in {each.key, each.slug}), None)
     shown = selected or fewest
     differences = differences_from_test(question.demand, tested)
@@ -160,13 +166,17 @@ def _row(question: SizingQuestion, candidate: Candidate, tested: Tested) -> Sizi
 
 
 def _is_allowed(row: SizingRow, restrictions: Restrictions) -> bool:
-    """Return whether no restriction leaves a row out. A margin that is not known is not large enough."""
+    """Return whether no restriction leaves a row out.
+
+    A margin that is not known is not large enough. An untested load has no margin, so it leaves no row out.
+    """
     capacity_bytes, margin = row.candidate.offer.capacity_bytes, row.size.margin
+    least_margin = None if row.size.mix is Mix.UNTESTED else restrictions.least_margin
     return (
         restrictions.vendor in {"", vendor_slug(row.candidate.product.vendor)}
         and (restrictions.least_bytes is None or capacity_bytes >= restrictions.least_bytes)
         and (restrictions.most_bytes is None or capacity_bytes <= restrictions.most_bytes)
-        and (restrictions.least_margin is None or (margin is not None and margin >= restrictions.least_margin))
+        and (least_margin is None or (margin is not None and margin >= least_margin))
     )
 
 
@@ -179,7 +189,7 @@ def _groups(rows: Sequence[SizingRow], question: SizingQuestion) -> list[SizingG
         found,
         key=lambda group: (not group.is_ranked, group.time is not ReadTime.SERVICE, -len(found[group]), group.code),
     )
-    return [SizingGroup(group, found[group], question.kind) for group in ordered]
+    return [SizingGroup(group, found[group], question.kind, len(found[group])) for group in ordered]
 
 
 def _first_rows(groups: Iterable[SizingGroup]) -> list[SizingGroup]:
@@ -196,10 +206,16 @@ def _fewest(sizes: Iterable[SizingRow]) -> SizingRow | None:
     return min(sizes, key=_by_drives, default=None)
 
 
+def _cheapest(sizes: Iterable[SizingRow]) -> SizingRow | None:
+    """Return the cluster with the lowest price; those of unknown endurance come last."""
+    priced = (row for row in sizes if row.size.price is not None)
+    return min(priced, key=lambda row: (row.is_unrated, *_by_price(row)), default=None)
+
+
 def _by_drives(row: SizingRow) -> tuple[bool, int, Fraction, str]:
     """Return the sort key by the number, or minimum number, of drives; drives of unknown endurance come last."""
     drives = row.size.least.drives if row.size.least else row.size.drives or 0
-    return row.size.needs.endurance is None, drives, -row.candidate.offer.tps, row.key
+    return row.is_unrated, drives, -row.candidate.offer.tps, row.key
 
 
 def _by_price(row: SizingRow) -> tuple[Fraction, int, str]:
@@ -228,10 +244,17 @@ def _sentence(
         start = f"No {noun} was tested at this workload: {'; '.join(differences)}. Results are not scaled."
         return start + _least(fewest)
     nodes = f" in {units.count(fewest.size.nodes)} nodes" if question.kind is Kind.DRIVES else ""
-    smallest = f"Fewest {noun}s: {_times(fewest)}{nodes}, limited by {fewest.limited_by}."
+    smallest = f"Fewest {noun}s: {_times(fewest)}{nodes}, limited by {fewest.limited_by}.{_unrated(question, fewest)}"
     if cheapest is None:
         return smallest
-    return f"{smallest} Cheapest of those with a price: {_times(cheapest)}, {cheapest.price}."
+    priced = f"Cheapest of those with a price: {_times(cheapest)}, {cheapest.price}.{_unrated(question, cheapest)}"
+    return f"{smallest} {priced}"
+
+
+def _unrated(question: SizingQuestion, row: SizingRow) -> str:
+    """Return the note on a drive without a rating; empty for instances, which never have one."""
+    is_noted = question.kind is Kind.DRIVES and row.is_unrated
+    return " Endurance is not included: the rating is not reported." if is_noted else ""
 
 
 def _remarks(question: SizingQuestion, groups: Sequence[SizingGroup], differences: Sequence[str]) -> str:
@@ -257,7 +280,7 @@ def _least(row: SizingRow) -> str:
     least = row.size.least
     if least is None:
         return ""
-    known = "capacity and endurance" if row.size.needs.endurance is not None else "capacity"
+    known = "capacity" if row.is_unrated else "capacity and endurance"
     return (
         f" For {known} alone you need at least {units.count(least.drives)} x {row.name} in {units.count(least.nodes)} "
         f"nodes (limited by {least.binding}); the load may need more."
@@ -285,8 +308,8 @@ def sizing_values(row: SizingRow) -> dict[str, Value]:
         "by_throughput": found.needs.throughput,
         "by_capacity": found.needs.capacity,
         "by_endurance": found.needs.endurance,
-        "needed_dwpd": row.dwpd or None,
-        "rated_dwpd": row.rating or None,
+        "needed_dwpd": row.dwpd.replace(",", "") or None,
+        "rated_dwpd": row.rating.replace(",", "") or None,
         "tested_tps": number(candidate.offer.tps).replace(",", ""),
         "capacity_gb": row.capacity_gb,
         "basis": candidate.basis,

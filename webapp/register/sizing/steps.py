@@ -95,9 +95,10 @@ def _capacity(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     needed = sizing.capacity_bytes(demand)
     how = (
         f"{_tb(demand.data_bytes)} x {demand.replication_factor} copies / {number(demand.usable_ratio * 100)} % usable "
-        f"= {_tb(needed)}; / {_tb(Fraction(candidate.offer.capacity_bytes))} a drive, rounded up"
+        f"= {_tb(needed)}; / {_tb(Fraction(candidate.offer.bytes_for_data))} a drive, rounded up"
     )
-    return [Step("Drives by capacity", how, units.count(found.needs.capacity), "your input; capacity as sold")]
+    source = "capacity as sold" if candidate.offer.tested_bytes is None else candidate.basis
+    return [Step("Drives by capacity", how, units.count(found.needs.capacity), f"your input; {source}")]
 
 
 def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:

@@ -34,14 +34,14 @@ class Rung:
 
 @dataclass(frozen=True)
 class RungLine:
-    """The runs with one number of devices, by rising load."""
+    """The runs of one comparison group, by rising load."""
 
     name: str
     rungs: Sequence[Rung]
 
 
 def ladder_svg(name: str, lines: Sequence[RungLine], limit_pct: float, limit_text: str) -> SafeString:
-    """Return a panel: the share of each run by its load, a line for each number of devices, and the limit."""
+    """Return a panel: the share of each run by its load, a line for each comparison group, and the limit."""
     rungs = [rung for line in lines for rung in line.rungs]
     across = LinearScale(0, max((rung.load for rung in rungs), default=1) * 1.05, LOADS_NAMED)
     highest = max((rung.share_pct for rung in rungs), default=0)

@@ -4,11 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from results.models import Visibility
+from results.models import Visibility, YcsbRun
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime
 from results.rules.act.positions import Position
 from tests.results.builders import make_organisation
-from tests.results.rows import make_judged_run
+from tests.results.rows import make_judged_run, make_run
 from webapp.register.product_pages.answer import noun, speed_sentence
 from webapp.templatetags.units import NBSP
 
@@ -25,7 +25,7 @@ def answer_of(context_of):
 @pytest.mark.parametrize(
     ("position", "sentence"),
     [
-        (Position(0, 0, 0), "No other drive was tested in the same way."),
+        (Position(0, 0, 0), "No other comparable drive is within the limits."),
         (Position(0, 1, 0), "As fast as the other comparable drive."),
         (Position(0, 2, 0), "As fast as each of the 2 other comparable drives."),
         (Position(0, 0, 1), "The fastest of 2 comparable drives."),
@@ -52,12 +52,13 @@ def test_the_fastest_drive_says_so_with_its_endurance(make_ranked, answer_of):
     )
 
 
-def test_a_drive_alone_says_that_no_other_was_tested_in_the_same_way(make_ranked, answer_of):
+def test_a_drive_alone_says_that_no_other_comparable_one_is_within_the_limits(make_ranked, answer_of):
     alone = make_ranked(100_000)
     make_ranked(900_000, run={"tool_version": "5.3"})
     make_ranked(900_000, category="sata-sas-flash")
     make_ranked(900_000, historical=True)
-    assert answer_of(alone) == f"No other NVMe flash drive was tested in the same way. {SUSTAINED}"
+    make_ranked(900_000, "6.00")
+    assert answer_of(alone) == f"No other comparable NVMe flash drive is within the limits. {SUSTAINED}"
 
 
 def test_a_historical_drive_is_ranked_among_historical_ones(make_ranked, answer_of):
@@ -95,13 +96,13 @@ def test_a_drive_over_its_limits_names_the_share_that_exceeds_its_limit_most(mak
     assert answer_of(over).startswith(
         "Over a limit at 100,000 tps: 5.01 % of reads took over 1 ms; the limit is 5 %. Its endurance"
     )
-    assert answer_of(make_ranked(100_000, "5.00")).startswith("No other NVMe flash drive")
+    assert answer_of(make_ranked(100_000, "5.00")).startswith("No other comparable NVMe flash drive")
 
 
 def test_limits_of_the_reader_decide_the_answer(make_ranked, answer_of):
     drive, slower = make_ranked(300_000, "4.00"), make_ranked(200_000, "2.00")
     assert answer_of(slower).startswith("The slowest of 2")
-    assert answer_of(slower, "?limit_1ms=3").startswith("No other NVMe flash drive was tested in the same way.")
+    assert answer_of(slower, "?limit_1ms=3").startswith("No other comparable NVMe flash drive is within the limits.")
     assert "4.00 % of reads took over 1 ms; your limit is 3 %." in answer_of(drive, "?limit_1ms=3")
     assert answer_of(slower, "?limit_1ms=4").startswith("The slowest of 2")
 
@@ -111,14 +112,30 @@ def test_a_drive_without_a_current_result_says_so(make_ranked, answer_of):
     assert answer_of(withdrawn) == "This drive has no current result."
 
 
+@pytest.mark.parametrize(
+    ("visibility", "sentence", "is_said"),
+    [
+        (Visibility.PUBLIC, "This drive has no current result of the workload that the register ranks by.", False),
+        (Visibility.WITHDRAWN, "This drive has no current result.", True),
+    ],
+)
+def test_a_withdrawn_result_next_to_ycsb_runs_is_no_current_result(
+    make_ranked, answer_of, context_of, visibility, sentence, is_said
+):
+    product = make_ranked(100_000, run={"visibility": Visibility.WITHDRAWN})
+    run = make_run(product, workload="ycsb", visibility=visibility)
+    YcsbRun.objects.create(run=run, validity="valid", threads_count=4)
+    assert (answer_of(product), context_of(product)["has_no_current_result"]) == (sentence, is_said)
+
+
 def test_a_withdrawn_result_ranks_no_drive(make_ranked, answer_of):
     make_ranked(900_000, run={"visibility": Visibility.WITHDRAWN})
-    assert answer_of(make_ranked(100_000)).startswith("No other NVMe flash drive")
+    assert answer_of(make_ranked(100_000)).startswith("No other comparable NVMe flash drive")
 
 
 def test_a_drive_with_other_workloads_only_is_not_rated(make_ranked, answer_of):
     product = make_ranked(100_000, run={"workload": "act-index"})
-    assert answer_of(product) == "This drive has no result of the workload that the register ranks by."
+    assert answer_of(product) == "This drive has no current result of the workload that the register ranks by."
 
 
 def test_a_result_without_a_speed_has_no_headline(make_product, make_published_run, answer_of, context_of):
@@ -148,8 +165,19 @@ def test_of_several_results_one_from_a_log_within_the_limits_comes_first(make_ra
     assert context_of(product)["headline"].speed == "900,000"
     make_judged_run(product, 60, "fail")
     assert context_of(product)["headline"].speed == "900,000"
-    passing = make_judged_run(product, 30)
+    passing = make_judged_run(product, 30, tool="act_storage", tool_version="6.6")
     assert context_of(product)["headline"].run == passing
+
+
+@pytest.mark.parametrize("unranked", [{"compress_pct": 50}, {"tool_version": ""}])
+def test_a_faster_result_that_cannot_be_ranked_takes_no_position_away(make_ranked, answer_of, context_of, unranked):
+    make_ranked(200_000)
+    product = make_ranked(300_000)
+    make_ranked(900_000, product=product, run=unranked)
+    assert context_of(product)["headline"].speed == "300,000"
+    assert answer_of(product).startswith("The fastest of 2 comparable NVMe flash drives.")
+    make_ranked(950_000, "9.00", product=product)
+    assert context_of(product)["headline"].speed == "300,000"
 
 
 def test_an_instance_is_compared_with_instances_of_as_many_devices(make_ranked, answer_of):
@@ -163,7 +191,7 @@ def test_an_instance_is_compared_with_instances_of_as_many_devices(make_ranked, 
 
 def test_a_networked_system_has_no_endurance(make_ranked, answer_of, context_of):
     system = make_ranked(400_000, category="networked", run={"device_count": 1})
-    assert answer_of(system) == "No other networked storage system was tested in the same way."
+    assert answer_of(system) == "No other comparable networked storage system is within the limits."
     assert context_of(system)["gap"] is None
 
 
@@ -181,7 +209,7 @@ def test_words_name_the_number_of_devices_from_two_on():
     groups = [ComparisonGroup(ReadTime.SERVICE, "worst-slice", False, count) for count in (1, 2)]
     assert [noun("m2-flash", group, is_historical=False) for group in groups] == [
         "M.2 flash drives",
-        "M.2 flash drives with 2 devices",
+        "M.2 flash drives tested 2 at a time",
     ]
 
 

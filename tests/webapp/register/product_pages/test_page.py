@@ -69,6 +69,29 @@ def test_notes_on_the_figures_are_folded_but_the_caution_about_instances_is_not(
     assert "Read cloud results conservatively" in before
 
 
+def test_a_line_of_the_ladder_connects_no_runs_of_two_comparison_groups(client, product, make_rung):
+    for load, version in ((30, "6.6"), (60, "6.6"), (45, "5.3")):
+        make_rung(load, tool_version=version)
+    make_rung(90, compress_pct=50, tool_version="6.6")
+    (ladder,) = ladders_of(client, product)
+    lines = {line.name: [rung.load for rung in line.rungs] for line in ladder["panels"][0]["lines"]}
+    assert lines == {
+        "1 device, ACT up to 5.3: with queue time": [45.0],
+        "1 device, ACT 6.x: service time": [30.0, 60.0],
+        "1 device, ACT 6.x: service time, compressible data": [90.0],
+    }
+    assert ladder["names"] == list(lines)
+
+
+@pytest.mark.parametrize("other", [{"tool_version": "5.3"}, {"compress_pct": 50}, {"devices": 4}])
+def test_two_loads_that_do_not_compare_make_no_ladder(client, product, make_rung, other):
+    make_rung(30)
+    make_rung(60, **other)
+    assert ladders_of(client, product) == []
+    text = client.get(f"/drive/{product.slug}/").text
+    assert "There is no load ladder, because fewer than two loads are known that compare." in text
+
+
 def test_one_load_does_not_make_a_curve(client, product, make_rung):
     make_rung(30)
     make_rung(30, devices=4)

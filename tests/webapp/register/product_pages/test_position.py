@@ -11,6 +11,8 @@ from webapp.register.product_pages.position import ENDURANCE, SLOW_READS, SPEED,
 from webapp.templatetags.units import NBSP
 
 pytestmark = pytest.mark.django_db
+ACT = {"tool": "act_storage", "tool_version": "6.6"}
+SHARE = {"statistic": "worst-slice", "threshold_us": 1000, "share_pct": 1, "printed": "1.00"}
 
 
 @pytest.mark.parametrize(
@@ -67,15 +69,41 @@ def test_the_strip_of_endurance_counts_the_drives_without_a_rating(make_ranked, 
 
 def test_drives_that_are_left_out_are_counted_with_the_reason(make_ranked, make_product, context_of):
     this = make_ranked(100_000)
-    for run in ({"tool_version": "5.3"}, {"tool_version": ""}, {"compress_pct": 50}, {"device_count": 2}):
+    for run in (
+        {"tool_version": "5.3"},
+        {"tool_version": ""},
+        {"compress_pct": 50},
+        {"device_count": 2},
+        {"tps": None},
+    ):
         make_ranked(200_000, run=run)
     make_ranked(200_000, "6.00")
     make_judged_run(make_product(), 30, tool="act_storage", tool_version="6.6")
     make_ranked(900_000, category="m2-flash")
     assert context_of(this)["position"].left_out == (
-        "Not comparable, so left out: 1 over a limit, "
+        "Not comparable, so left out: 1 over a limit, 1 without a reported speed or share of slow reads, "
         "1 tested with ACT up to 5.3, which counts the time in the queue, 1 with an unknown version of ACT, "
         "1 tested with compressible data, 1 with shares of another statistic, 1 tested with another number of devices."
+    )
+
+
+@pytest.mark.parametrize("outcome", ["undecided", "void", "fail"])
+def test_a_log_without_a_pass_is_over_a_limit_only_by_its_shares(make_product, context_of, outcome):
+    this, other = make_product(), make_product()
+    make_judged_run(this, 30, **ACT).shares.create(**SHARE)
+    make_judged_run(other, 60, outcome, **ACT).shares.create(**SHARE)
+    left_out = context_of(this)["position"].left_out
+    assert left_out == "Not comparable, so left out: 1 failed for another reason or without a verdict."
+    make_judged_run(other, 60, outcome, **ACT).shares.create(**SHARE | {"share_pct": 6, "printed": "6.00"})
+    assert context_of(this)["position"].left_out == "Not comparable, so left out: 1 over a limit."
+
+
+def test_a_log_without_a_number_of_devices_says_that_it_is_unknown(make_product, context_of):
+    this, other = make_product(), make_product()
+    make_judged_run(this, 30, **ACT).shares.create(**SHARE)
+    make_judged_run(other, 60, device_count=None, **ACT).shares.create(**SHARE)
+    assert context_of(this)["position"].left_out == (
+        "Not comparable, so left out: 1 with an unknown number of devices."
     )
 
 

@@ -69,6 +69,35 @@ def test_prices_in_an_old_address_find_the_cheapest(client, drive):
     assert '<td class="n" data-label="Total price">800</td>' in text
 
 
+def test_the_cheapest_is_of_the_group_that_is_ranked(client, make_product, make_published_run):
+    product = {version: make_product(capacity_gb=100_000) for version in ("6.4", "5.2", "")}
+    for version, each in product.items():
+        make_published_run(product=each, tool_version=version)
+    prices = "&".join(f"price-{each.slug}={price}" for price, each in zip((30, 20, 10), product.values(), strict=True))
+    text = client.get(f"/sizing/?{ASKED}&{prices}").text
+    assert f"Cheapest of those with a price: 2 x Exemplar {product['6.4'].model} 100" in text
+
+
+def test_the_cheapest_drive_has_a_rating_if_one_has(client, drive):
+    rated, unrated = drive(capacity_gb=20_000), drive(capacity_gb=20_000, dwpd=None)
+    query = f"/sizing/?{ASKED}&price-{unrated.slug}=10"
+    said = "Endurance is not included: the rating is not reported."
+    assert client.get(query).text.count(said) == 1
+    text = client.get(f"{query}&price-{rated.slug}=20").text
+    assert f"Cheapest of those with a price: 3 x Exemplar {rated.model} 20" in text
+    assert said not in text
+    assert text.count(" data-unrated") == 0  # the prices of the address take the place of the cells
+    assert client.get(f"/sizing/?{ASKED}").text.count(" data-unrated") == 1
+
+
+def test_a_size_without_endurance_says_so(client, drive, instance):
+    drive(capacity_gb=20_000, dwpd=None)
+    instance()
+    said = "Endurance is not included: the rating is not reported."
+    assert f"limited by throughput. {said}" in client.get(f"/sizing/?{ASKED}").text
+    assert said not in client.get(f"/sizing/?{ASKED}&of=instances").text
+
+
 def test_the_form_sends_no_price_and_the_cells_of_prices_are_hidden_without_a_script(client, drive):
     product = drive(capacity_gb=20_000)
     text = shown_html(client.get(f"/sizing/?{ASKED}"))
@@ -156,6 +185,23 @@ def test_each_set_of_devices_of_an_instance_is_a_row_with_its_fastest_run(client
     assert [row["name"].endswith("sole tenant") for row in rows] == [True, False, False]
     steps = client.get(f"/sizing/?{ASKED}&of=instances&drive={one.public_id}").text
     assert f"Run {one.public_id}, published" in steps
+
+
+def test_an_instance_is_sized_by_a_run_that_can_be_ranked_if_it_has_one(client, instance):
+    unranked = instance(tps=900_000, compress_pct=50)
+    ranked = instance(unranked.product, tps=100_000)
+    rows = client.get(f"/sizing/?{ASKED}&of=instances&format=json").json()["rows"]
+    assert [row["basis"] for row in rows] == [f"run {ranked.public_id}"]
+
+
+def test_the_heads_of_groups_span_all_columns(client, drive, instance):
+    drive()
+    instance()
+    for kind in ("drives", "instances"):
+        text = client.get(f"/sizing/?{ASKED}&of={kind}").text
+        (table,) = re.findall(r'<table class="sizes stacked">.*?</table>', text, re.DOTALL)
+        heads = table.split("</thead>")[0].count('<th scope="col"')
+        assert re.findall(r'<tr class="group"><th colspan="(\d+)" scope="rowgroup">', table) == [str(heads)]
 
 
 def test_an_instance_without_its_storage_is_not_an_answer(client, instance):
@@ -247,6 +293,48 @@ def test_a_certificate_counts_only_if_its_load_test_meets_the_limits_of_the_read
     assert basis["2"] == f"certificate {lower.public_id}"
     assert basis["0.5"].startswith("run ")
     assert answer(client, f"{ASKED}&limit_1ms=0.5")[product.slug]["tested_tps"] == "150000"
+
+
+@pytest.mark.parametrize(
+    ("stated", "drives", "spare"),
+    [
+        ({"over_provisioned_to_gb": 4000}, 10, ", over-provisioned to 4\N{NO-BREAK SPACE}TB"),
+        ({"over_provisioned_to_gb": 9000}, 8, ""),
+        ({"over_provisioning_pct": Decimal(10)}, 9, ", over-provisioned to 4.545\N{NO-BREAK SPACE}TB"),
+        ({"over_provisioning_pct": Decimal(0)}, 8, ""),
+        (
+            {"over_provisioned_to_gb": 4800, "over_provisioning_pct": Decimal(25)},
+            10,
+            ", over-provisioned to 4\N{NO-BREAK SPACE}TB",
+        ),
+    ],
+)
+def test_a_drive_counts_with_the_capacity_that_its_test_used(client, drive, certify, stated, drives, spare):
+    """40 TB on drives of 5 TB."""
+    product = drive(tps=10**6, capacity_gb=5000, dwpd="100")
+    product.runs.update(device_count=1, **stated)
+    found = answer(client)[product.slug]
+    assert (found["by_capacity"], found["capacity_gb"]) == (drives, 5000)
+    assert found["basis"].partition(",")[2] == spare.removeprefix(",")
+    assert found["by_endurance"] == 1  # the rating refers to the capacity as sold
+    certificate = certify(product, 300)
+    assert answer(client)[product.slug]["basis"] == f"certificate {certificate.public_id}"
+    certificate.runs.filter(nx_load=300).update(**stated)
+    found = answer(client)[product.slug]
+    assert (found["by_capacity"], found["basis"]) == (drives, f"certificate {certificate.public_id}{spare}")
+
+
+def test_a_margin_hides_no_drive_at_an_untested_load(client, drive):
+    product = drive(dwpd=None)
+    assert list(answer(client, f"{ASKED}&object=4096&margin=20")) == [product.slug]
+    assert list(answer(client, f"{ASKED}&margin=20")) == []
+
+
+def test_exported_ratings_have_no_separators(client, drive):
+    product = drive(capacity_gb=1, tps=10**9, dwpd="1234")
+    found = answer(client)[product.slug]
+    assert found["rated_dwpd"] == "1234"
+    assert "," not in found["needed_dwpd"]
 
 
 def test_larger_objects_are_untested_and_not_scaled(client, drive):
@@ -507,6 +595,7 @@ def test_only_the_first_of_very_many_drives_are_shown_and_the_file_has_all(clien
     text = client.get("/sizing/").text
     assert "The table shows the first 2 of 3 drives with a result within the limits, historical drives" in text
     assert text.count('data-shows="field"') == 2
+    assert "</b> 3 drives." in text
     assert len(answer(client)) == 3
 
 

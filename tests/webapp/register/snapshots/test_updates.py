@@ -11,7 +11,8 @@ from django.utils import timezone
 from results.catalogue.claims import import_figures
 from results.lifecycle import visibility
 from results.lifecycle.embargo import disclose_due
-from results.models import Companion, Evidence, Product, PublishedFigure, Run, Submission, Visibility
+from results.models import Companion, Evidence, Product, PublishedFigure, Run, Share, Submission, Visibility
+from tests.results.rows import make_judged_run
 from tests.webapp.register.snapshots.conftest import entry_bytes
 from webapp.register.snapshots import rendering, stamps, store, updates
 from webapp.register.syndication.public_addresses import page_group
@@ -129,6 +130,17 @@ def test_a_faster_drive_changes_the_stamps_of_the_pages_that_rank_it(make_produc
     changed = {group for group in before if before[group] != after[group]}
     assert changed == groups_of(there.product.slug) | {page_group(here.product.slug)}
     assert page_group(elsewhere.product.slug) in after
+
+
+def test_another_reason_why_a_drive_is_left_out_changes_the_stamp_of_the_other_s_page(make_product):
+    act = {"tool": "act_storage", "tool_version": "6.6"}
+    here, there = make_judged_run(make_product(), 30, **act), make_judged_run(make_product(), 30, "undecided", **act)
+    share = {"statistic": "worst-slice", "threshold_us": 1000}
+    Share.objects.create(run=here, share_pct=1, printed="1.00", **share)
+    before = stamps.current_stamps()
+    Share.objects.create(run=there, share_pct=6, printed="6.00", **share)
+    after = stamps.current_stamps()
+    assert before[page_group(here.product.slug)] != after[page_group(here.product.slug)]
 
 
 def test_a_figure_changed_in_place_changes_every_stamp(db):

@@ -1,13 +1,14 @@
-"""Neighbours of a drive that the register does not have: drives of the same maker, or drives with a similar name."""
+"""Drives of the register for a name that it does not have: drives of the same maker, or drives with a similar name."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 
 from webapp.register.http.query_params import words_of
 from webapp.register.tables.makers import OWN_NAMES
 
+SIMILAR_SLUG_PCT = 70  # of two slugs, for one to be offered instead of the other
 SIMILAR_FROM = 72  # of 100: P5520 is similar to P5510, and "toaster 9000" to no drive of the published table
 
 
@@ -43,6 +44,12 @@ def neighbours_of(words: Sequence[Collection[str]], known: Sequence[KnownDrive])
         near = [(score, drive) for score, drive in scored if score >= SIMILAR_FROM]
     near.sort(key=lambda pair: (-pair[0], pair[1].vendor.casefold(), pair[1].model.casefold()))
     return Neighbours(maker, tuple(drive for _, drive in near))
+
+
+def similar_slugs(typed: str, slugs: Iterable[str], most: int) -> list[str]:
+    """Return the slugs most similar to a typed one, the most similar first."""
+    similar = process.extract(typed, slugs, scorer=fuzz.ratio, limit=most, score_cutoff=SIMILAR_SLUG_PCT)
+    return [slug for slug, _, _ in similar]
 
 
 def _named_maker(words: Sequence[Collection[str]], known: Sequence[KnownDrive]) -> str:

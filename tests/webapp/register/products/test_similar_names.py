@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.register.products.neighbours import KnownDrive, neighbours_of
+from webapp.register.products.similar_names import KnownDrive, neighbours_of
 
 KNOWN = [
     KnownDrive(f"{vendor} {model}", vendor, model)

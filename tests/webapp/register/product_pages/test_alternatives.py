@@ -31,7 +31,8 @@ def test_drives_that_sustain_a_higher_speed_are_listed_apart(make_ranked, contex
     found = context_of(this)["neighbours"]
     assert names(found.enduring) == ["Exemplar Large 6.4 TB"]
     assert found.better_sentence == (
-        "No comparable drive is as fast with as few slow reads. 1 other sustains a higher speed."
+        "No comparable drive of another model is faster with no more slow reads, or as fast with fewer. "
+        "1 other sustains a higher speed."
     )
     assert names(found.similar) == ["Exemplar Small 3.2 TB"]
 
@@ -86,10 +87,18 @@ def test_capacities_say_how_each_was_measured_only_if_they_differ(make_ranked, c
     assert [each["is_mixed"] for each in context_of(this)["capacities"]] == [False, False]
     make_ranked(2_400_000, product=this, run={"device_count": 4})
     capacities = context_of(this)["capacities"]
-    assert [(each["how"], each["is_mixed"]) for each in capacities] == [
-        ("as published, 4 devices together", True),
-        ("as published", True),
+    assert [(each["speed"], each["how"], each["is_mixed"]) for each in capacities] == [
+        ("600,000", "ACT 6.x: service time, as published, 4 devices", True),
+        ("500,000", "ACT 6.x: service time, as published, 1 device", True),
     ]
+    make_ranked(900_000, product=this, run={"tool_version": "5.3"})
+    assert context_of(this)["capacities"][0]["how"] == "ACT up to 5.3: with queue time, as published, 1 device"
+
+
+def test_a_comparison_of_many_capacities_has_the_drive_itself(make_ranked, context_of):
+    drives = [make_ranked(400_000, model="EX4", capacity_gb=1000 * size) for size in range(1, 9)]
+    compared = [re.findall(r"drive=([^&]+)", context_of(drives[at])["capacities_address"]) for at in (0, 5, 6, 7)]
+    assert compared == [[drive.slug for drive in drives[first : first + 6]] for first in (0, 0, 1, 2)]
 
 
 class RowReader(HTMLParser):

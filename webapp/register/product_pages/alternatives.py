@@ -22,7 +22,7 @@ from webapp.register.product_pages.comparable import ComparableDrive, Comparison
 from webapp.register.svg.strips import glyph, mark_shape
 from webapp.register.tables.columns import device_tps, ranked_tps, share_of
 from webapp.register.tables.endurance_gap import digits
-from webapp.register.tables.sentences import HOW
+from webapp.register.tables.groups import group_label, group_of
 from webapp.templatetags import units
 
 COMPARED_AT_MOST = 6  # drives that the page of comparisons shows side by side
@@ -35,7 +35,7 @@ CLASS_WORDS = {
 
 
 @dataclass(frozen=True)
-class NeighbourRow:
+class AlternativeRow:
     """One other drive with its figures, as texts; `kind` names its category if it differs."""
 
     glyph: SafeString
@@ -50,18 +50,18 @@ class NeighbourRow:
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class OtherDrives:
     """The lists of better and similar drives, each with a sentence about it. `has_ratings`: drives, not systems."""
 
     better_sentence: str
-    better: Sequence[NeighbourRow]
-    enduring: Sequence[NeighbourRow]
+    better: Sequence[AlternativeRow]
+    enduring: Sequence[AlternativeRow]
     similar_sentence: str
-    similar: Sequence[NeighbourRow]
+    similar: Sequence[AlternativeRow]
     has_ratings: bool
 
 
-def neighbours_of(comparison: Comparison, limits: YourLimits, *, is_historical: bool) -> Neighbours:
+def other_drives(comparison: Comparison, limits: YourLimits, *, is_historical: bool) -> OtherDrives:
     """Return the better and the similar drives of a comparison, without other capacities of the same model."""
     this = comparison.this
     drives = {drive.slug: drive for drive in (*comparison.everywhere, *comparison.others) if drive.model != this.model}
@@ -69,12 +69,12 @@ def neighbours_of(comparison: Comparison, limits: YourLimits, *, is_historical: 
     category = [drive.figures for drive in comparison.others if drive.slug in drives]
     found = alternatives_to(this.figures, everywhere, category)
 
-    def rows(figures: Iterable[Figures]) -> list[NeighbourRow]:
+    def rows(figures: Iterable[Figures]) -> list[AlternativeRow]:
         return [_row(drives[each.key], this, limits) for each in figures]
 
     short = short_noun(this.category)
     nouns = noun(this.category, comparison.group, is_historical=is_historical)
-    return Neighbours(
+    return OtherDrives(
         better_sentence=_better_sentence(found.better_count, found.enduring_count, short),
         better=rows(found.better),
         enduring=rows(found.enduring),
@@ -89,7 +89,7 @@ def _better_sentence(better: int, enduring: int, short: str) -> str:
     first = (
         f"{units.counted(better, short)} {'is' if better == 1 else 'are'} at least as fast with as few slow reads."
         if better
-        else f"No comparable {short} is as fast with as few slow reads."
+        else f"No comparable {short} of another model is faster with no more slow reads, or as fast with fewer."
     )
     if not enduring:
         return first
@@ -101,8 +101,8 @@ def _of_class(this: ComparableDrive) -> str:
     return "" if this.category in SYSTEMS else f" with {CLASS_WORDS[this.endurance]}"
 
 
-def _row(drive: ComparableDrive, this: ComparableDrive, limits: YourLimits) -> NeighbourRow:
-    return NeighbourRow(
+def _row(drive: ComparableDrive, this: ComparableDrive, limits: YourLimits) -> AlternativeRow:
+    return AlternativeRow(
         glyph=glyph(mark_shape(drive.endurance, drive.capacity_gb)),
         name=drive.name,
         address=reverse("product", args=[drive.slug]) + limits.query,
@@ -129,7 +129,7 @@ def capacities_of(product: Product, limits: YourLimits) -> list[dict[str, Any]]:
     runs = Run.objects.listed().rated().on_drives().filter(product__in=sizes)
     within = runs.within(limits.limits, is_own=limits.is_own).select_related("product").prefetch_related("shares")
     fastest: dict[int | None, Run] = {}
-    for run in sorted(within, key=ranked_tps, reverse=True):
+    for run in sorted(within, key=lambda run: (-ranked_tps(run), run.pk)):
         fastest.setdefault(run.product_id, run)
     found = [_capacity(each, fastest.get(each.pk), limits, is_this=each.pk == product.pk) for each in sizes]
     is_mixed = len({each["how"] for each in found if each["how"]}) > 1
@@ -137,7 +137,10 @@ def capacities_of(product: Product, limits: YourLimits) -> list[dict[str, Any]]:
 
 
 def _capacity(product: Product, fastest: Run | None, limits: YourLimits, *, is_this: bool) -> dict[str, Any]:
-    """Return one capacity of a model: its fastest run within the limits, and how that run was measured."""
+    """Return one capacity of a model: its fastest run within the limits, and how that run was measured.
+
+    The speed is that of one device or of a whole system, as in the other lists.
+    """
     capacity_gb, rating = product.capacity_gb, product.endurance_dwpd
     shown = {
         "product": product,
@@ -148,16 +151,18 @@ def _capacity(product: Product, fastest: Run | None, limits: YourLimits, *, is_t
     if fastest is None:
         return shown | {"speed": "", "share": "", "needed": "", "how": ""}
     share = share_of(fastest, limits.fields[0].threshold_us)
-    several = (fastest.device_count or 1) > 1
+    tps = ranked_tps(fastest)
     return shown | {
-        "speed": units.decimal(fastest.tps),
+        "speed": units.count(round(tps)) if tps else "not reported",
         "share": units.share(share.printed, share.over_count) if share else "",
         "needed": digits(needed_dwpd(device_tps(fastest), capacity_gb)),
-        "how": HOW[fastest.statistic] + (f", {fastest.device_count} devices together" if several else ""),  # type: ignore[index]
+        "how": group_label(group_of(fastest)),
     }
 
 
 def capacities_address(capacities: Sequence[dict[str, Any]], limits: YourLimits) -> str:
-    """Return the address of the comparison of a model's capacities, of the first ones if there are many."""
-    slugs = [each["product"].slug for each in capacities[:COMPARED_AT_MOST]]
+    """Return the address of the comparison of a model's capacities; of many, the product's own and those before it."""
+    own = next((place for place, each in enumerate(capacities) if each["is_this"]), 0)
+    end = max(own + 1, COMPARED_AT_MOST)
+    slugs = [each["product"].slug for each in capacities[end - COMPARED_AT_MOST : end]]
     return f"{reverse('compare')}?{urlencode([*(('drive', slug) for slug in slugs), *limits.parameters.items()])}"
