@@ -15,6 +15,8 @@ def menu(page, name):
 
 
 def open_menu(page, name):
+    if menu(page, name).is_hidden():
+        page.get_by_text("More filters").click()
     menu(page, name).locator("summary").click()
     expect(menu(page, name)).to_have_attribute("open", "")
 
@@ -48,10 +50,10 @@ def test_a_click_outside_closes_a_menu_and_one_inside_does_not(page):
 @pytest.mark.parametrize("has_script", [True, False])
 def test_a_menu_closes_when_another_one_opens(new_page, has_script):
     page = new_page(viewport=DESKTOP, java_script_enabled=has_script)
-    page.goto(FLASH)
+    page.goto("/drives/")
+    open_menu(page, "category")
     open_menu(page, "vendor")
-    open_menu(page, "over_provisioned")
-    expect(menu(page, "vendor")).not_to_have_attribute("open", "")
+    expect(menu(page, "category")).not_to_have_attribute("open", "")
 
 
 def test_a_menu_closes_when_the_focus_leaves_it(page):
