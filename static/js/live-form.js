@@ -4,8 +4,8 @@ import {plainNumber} from './typed-numbers.js';
 
 const WAIT_MS = 250;
 
-// An address has the number, also if it was typed as 1M or 500k.
-const plain = (field, value) => ['decimal', 'numeric'].includes(field?.inputMode) ? plainNumber(value) ?? value : value;
+// An address has the number in the unit of its field, also if it was typed as 1M, 500k or, in a field of TB, 20T.
+const plain = (field, value) => ['decimal', 'numeric'].includes(field?.inputMode) ? plainNumber(value, field.dataset.unit) ?? value : value;
 
 async function update(form, signal) {
   const isSet = ([name, value]) => value !== '' && value !== form.elements[name]?.dataset?.profile;

@@ -1,6 +1,9 @@
 """Two drives side by side in a real browser: found from their pages, read with the keyboard, at every width."""
 
 import pytest
+from playwright.sync_api import expect
+
+from tests.browser.page_checks import DESKTOP, open_context
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +20,7 @@ def test_two_drives_are_compared_without_script_or_mouse(new_page):
     assert "n2-standard-80" in heading
     assert "m5d.24xlarge" in heading
     assert page.locator("#bars svg").count() >= 4
-    assert page.locator("[data-explore]").is_hidden()
+    assert page.get_by_role("button", name="Explore").count() == 0
 
 
 def test_runs_of_a_ladder_are_chosen_and_compared(page):
@@ -69,12 +72,39 @@ def test_plotly_is_loaded_only_when_the_reader_explores_the_curves(page):
     page.on("request", lambda request: plotly.append(request.url) if "plotly" in request.url else None)
     page.goto("/compare/?drive=gcp-n2-standard-80&drive=gcp-n2-standard-16")
     page.locator("#curves").scroll_into_view_if_needed()
-    pictures = page.locator("[data-compare] .picture svg polyline")
+    pictures = page.locator("[data-explore=curves] .picture svg polyline")
     assert pictures.count() >= 2
     assert plotly == []
     page.get_by_role("button", name="Explore").click()
-    page.locator("[data-compare] .plot svg.main-svg").first.wait_for()
+    page.locator("[data-explore=curves] .plot svg.main-svg").first.wait_for()
     assert plotly
-    assert not page.locator("[data-compare] .picture").first.is_visible()
+    assert not page.locator("[data-explore=curves] .picture").first.is_visible()
     page.emulate_media(media="print")
-    assert page.locator("[data-compare] .picture").first.is_visible()
+    assert page.locator("[data-explore=curves] .picture").first.is_visible()
+
+
+LADDERS = "/compare/?drive=gcp-n2-standard-80&drive=gcp-n2-standard-16"
+
+
+def test_a_typed_limit_moves_the_pictures_and_goes_along_to_other_drives(page):
+    page.goto(LADDERS)
+    limit = page.locator("#curve-pictures [data-limit]").first
+    page.get_by_label("Percent over 1").first.fill("3")
+    expect(limit).to_have_text("3")
+    expect(page.locator("#curve-pictures svg", has_text="limit 3 %").first).to_be_visible()
+    assert page.locator(".other-drives input[name=limit_1ms]").get_attribute("value") == "3"
+    page.get_by_role("button", name="Explore").click()
+    page.locator("#curve-pictures .plot svg.main-svg").first.wait_for()
+    page.get_by_label("Percent over 1").first.fill("2")
+    expect(page.locator(".other-drives input[name=limit_1ms]")).to_have_value("2")
+    assert page.locator("#curve-pictures .plot", has_text="limit 2 %").first.is_visible()
+
+
+def test_the_pictures_stay_if_plotly_does_not_load(browser, site):
+    with open_context(browser, base_url=site.url, viewport=DESKTOP) as context:
+        page = context.new_page()
+        page.route("**/plotly-cartesian*", lambda route: route.abort())
+        page.goto(LADDERS)
+        page.get_by_role("button", name="Explore").click()
+        page.get_by_text("The picture is complete without it.").wait_for()
+        assert page.locator("#curve-pictures .picture").first.is_visible()

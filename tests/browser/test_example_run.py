@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.page_checks import DESKTOP, faults_of, print_faults_of
+from tests.browser.page_checks import DESKTOP, faults_of, open_context, print_faults_of
 
 pytestmark = pytest.mark.browser
 
@@ -74,6 +74,31 @@ def test_an_explored_chart_is_read_with_the_keyboard(page):
     assert page.evaluate("() => document.activeElement.classList.contains('plot')")
     page.keyboard.press("ArrowRight")
     assert "reads a second" in box.locator(".plot").evaluate("plot => plot.nextElementSibling.textContent")
+
+
+def test_a_failed_download_is_tried_again_and_a_missing_rate_is_not_reported(browser, site):
+    answers = iter([503, 200])
+
+    def answer(route):
+        if next(answers) == 503:
+            route.fulfill(status=503)
+            return
+        data = route.fetch().json()
+        data["least_per_s"][0] = data["greatest_per_s"][0] = None
+        route.fulfill(json=data)
+
+    with open_context(browser, base_url=site.url, viewport=DESKTOP) as context:
+        page = context.new_page()
+        page.route("**/over-time.json*", answer)
+        page.goto(ADDRESS)
+        explore = page.get_by_role("button", name="Explore: Achieved rate")
+        explore.click()
+        page.get_by_text("could not be loaded (status 503)").wait_for()
+        explore.click()
+        plot = page.locator("[data-explore=rate] .plot")
+        plot.locator("svg.main-svg").first.wait_for()
+        plot.press("ArrowRight")
+        assert plot.evaluate("plot => plot.nextElementSibling.textContent").endswith(": not reported")
 
 
 def test_telemetry_is_explored_with_its_tables(page):

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.conf import settings
 
-from tests.browser.page_checks import DESKTOP, PHONE
+from tests.browser.page_checks import DESKTOP, PHONE, open_context
 from tests.webapp.register.landscape.cases import read_cases
 
 pytestmark = pytest.mark.browser
@@ -154,6 +154,7 @@ def test_charts_are_there_without_javascript(new_page):
         page.goto(path)
         assert page.locator("svg.landscape").count() == 2
         assert page.locator(MARKS).count() == 30
+        assert page.get_by_role("button", name="Explore").count() == 0
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/cloud/"])
@@ -161,3 +162,49 @@ def test_pages_with_charts_fit_the_smallest_phone(new_page, path):
     page = new_page(viewport=PHONE)
     page.goto(path)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
+def test_the_chart_of_speed_is_explored_only_on_request(page, path):
+    plotly = []
+    picture, chart = page.locator(".chart-speed svg.landscape"), page.locator(".explored-speed svg.main-svg")
+    page.on("request", lambda request: plotly.append(request.url) if "plotly" in request.url else None)
+    page.goto(path)
+    page.locator("footer").scroll_into_view_if_needed()
+    page.wait_for_load_state("networkidle")
+    assert plotly == []
+    page.get_by_role("button", name="Explore").click()
+    chart.first.wait_for()
+    assert len(plotly) == 1
+    assert not picture.is_visible()
+    assert page.evaluate("document.querySelector('.explored-speed > div').data[0].x.length") == 30
+    page.emulate_media(media="print")
+    assert picture.is_visible()
+    assert not chart.first.is_visible()
+    page.emulate_media(media="screen")
+    page.get_by_role("button", name="Show picture").click()
+    assert picture.is_visible()
+    page.get_by_role("button", name="Explore").click()
+    chart.first.wait_for()
+    page.get_by_label("Percent over 1 ms").first.fill("2")
+    page.locator("svg.landscape", has_text="limit 2 %").first.wait_for()
+    assert chart.count() == 0
+    page.get_by_role("button", name="Explore").click()
+    page.locator(".explored-speed", has_text="limit 2 %").wait_for()
+    page.locator(".explored-speed > div").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/drive/sandisk-dc-sn861-6400gb/")
+
+
+def test_the_picture_stays_if_the_chart_library_does_not_load(browser, site):
+    with open_context(browser, base_url=site.url, viewport=DESKTOP) as context:
+        page = context.new_page()
+        page.route("**/plotly-cartesian*", lambda route: route.abort())
+        page.goto("/drives/nvme-flash/")
+        page.get_by_role("button", name="Explore").click()
+        page.get_by_role("button", name="not loaded, try again").wait_for()
+        assert page.locator(".chart-speed svg.landscape").is_visible()
+        page.unroute("**/plotly-cartesian*")
+        page.get_by_role("button", name="not loaded, try again").click()
+        page.locator(".explored-speed svg.main-svg").first.wait_for()

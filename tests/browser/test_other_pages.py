@@ -119,6 +119,14 @@ def test_another_mix_and_a_restriction_are_answered_while_typing(page):
     page.wait_for_url(re.compile("^(?!.*vendor)"))
 
 
+@pytest.mark.parametrize(("typed", "sent"), [("40T", "40"), ("800 GB", "0.8"), ("5M", "0.000005")])
+def test_a_size_is_sent_in_the_unit_of_its_field(page, typed, sent):
+    page.goto("/sizing/")
+    page.get_by_label("Data, one copy, TB").fill(typed)
+    page.wait_for_url(re.compile(rf"[?&]data={re.escape(sent)}(&|$)"))
+    expect(page.locator("#said")).not_to_contain_text("not understood")
+
+
 def test_instances_are_sized_without_a_script(new_page):
     page = new_page(java_script_enabled=False)
     page.goto("/sizing/")

@@ -98,7 +98,8 @@ function readByKeys(event) {
   plot.chartStatus.textContent = sentence;
 }
 
-function listen(plot) {
+/** Let the arrow keys step through the points of a plot, and read them aloud. */
+export function listen(plot) {
   plot.chartStatus = document.createElement('p');
   plot.chartStatus.className = 'vh';
   plot.chartStatus.setAttribute('aria-live', 'polite');
@@ -106,15 +107,20 @@ function listen(plot) {
   plot.addEventListener('keydown', readByKeys);
 }
 
-/** Draw a chart in a box with `draw(plots, figures)`, and again when colours or limits change. Fails without its data or Plotly. */
-export async function open(box, figures, draw) {
-  plotly ??= load(box.dataset.plotly);
+/** Load Plotly once. After a failure, the next chart tries again. */
+export async function loadPlotly(address) {
+  plotly ??= load(address);
   try {
     await plotly;
   } catch (error) {
-    plotly = undefined; // the next chart tries again
+    plotly = undefined;
     throw error;
   }
+}
+
+/** Draw a chart in a box with `draw(plots, figures)`, and again when colours or limits change. Fails without its data or Plotly. */
+async function open(box, figures, draw) {
+  await loadPlotly(box.dataset.plotly);
   const loaded = await figures();
   const plots = [...box.querySelectorAll('.plot')]; // some boxes make their plots from the figures
   plots.forEach(plot => { plot.replaceChildren(); listen(plot); });
@@ -123,24 +129,6 @@ export async function open(box, figures, draw) {
   limitsForm?.addEventListener('input', redraw);
   new MutationObserver(redraw).observe(root, {attributeFilter: ['data-theme']});
   for (const media of ['(prefers-color-scheme: dark)', '(max-width: 760px)']) matchMedia(media).addEventListener('change', redraw);
-}
-
-/** Draw a chart when its box comes into view. */
-export function whenSeen(box, figures, draw) {
-  const show = async () => {
-    const plots = [...box.querySelectorAll('.plot')];
-    try {
-      await open(box, figures, draw);
-    } catch (error) {
-      (plots.length ? plots.map(plot => plot.firstElementChild) : [box.firstElementChild]).forEach(message => message?.append(` ${error.message}.`));
-    }
-  };
-  const observer = new IntersectionObserver(entries => {
-    if (!entries.some(entry => entry.isIntersecting)) return;
-    observer.disconnect();
-    show();
-  }, {rootMargin: '200px'});
-  observer.observe(box);
 }
 
 /** Return the first element after or before another one that a selector matches. */

@@ -1,5 +1,5 @@
 // The curves of a comparison: one panel for each figure, one line for each column of the table, named by letter.
-import {axis, drawIn, limitLine, limitOf, marked, oversOf, plain, titled, token, whenSeen} from './chart.js';
+import {axis, drawIn, limitLine, limitOf, marked, oversOf, plain, titled, token, whenExplored} from './chart.js';
 
 const STYLES = [
   {colour: 'accent', dash: 'solid', symbol: 'circle'}, {colour: 'ink', dash: '6px,3px', symbol: 'diamond'},
@@ -8,9 +8,9 @@ const STYLES = [
 ];
 const DOTS_MAX = 40; // of a line: more would be a band
 
-const trace = (line, number, chart, limit) => ({
+const trace = (line, chart, limit) => ({
   mode: line.x.length > DOTS_MAX ? 'lines' : 'lines+markers', cliponaxis: false, x: line.x, y: line.y, customdata: line.text.map(plain),
-  ...marked(STYLES[number % STYLES.length], oversOf(line.y, line.over, limit, chart.limit)),
+  ...marked(line.style, oversOf(line.y, line.over, limit, chart.limit)),
   hovertemplate: `<b>${plain(line.name)}</b> %{customdata}<extra></extra>`,
 });
 
@@ -21,14 +21,15 @@ const nameOf = line => ({
 });
 
 function drawChart(plot, chart) {
-  const lines = chart.lines.filter(line => line.x.length);
+  // A line keeps the style of its column, as in the picture of the server, although lines without points are left out.
+  const lines = chart.lines.map((line, column) => ({...line, style: STYLES[column % STYLES.length]})).filter(line => line.x.length);
   const most = Math.max(0, ...lines.flatMap(line => line.y));
   const [limit, limitText] = chart.limit === undefined ? [] : limitOf(chart);
   const label = plot.closest('figure').querySelector('[data-limit]');
   if (label) label.textContent = limitText;
   const drawn = limit === undefined ? {shapes: [], annotations: []} : limitLine(limit, limitText);
   const points = lines.flatMap((line, curve) => line.text.map((text, place) => [curve, place, `${line.name}, ${text}`]));
-  drawIn(plot, lines.map((line, number) => trace(line, number, chart, limit)), {
+  drawIn(plot, lines.map(line => trace(line, chart, limit)), {
     margin: {l: 52, r: 24, t: 20, b: 40},
     xaxis: {...axis(), showgrid: false, nticks: 6, rangemode: 'tozero', title: titled(chart.xTitle)},
     yaxis: {...axis(), showline: false, nticks: 4, range: [0, Math.max(1.2 * (limit ?? 0), 1.05 * most)]},
@@ -36,18 +37,14 @@ function drawChart(plot, chart) {
   }, `${chart.title}, ${chart.unit}`, points);
 }
 
-// Without a script the page has the same curves as pictures. Plotly is loaded only on request, because it is large.
+// Without a script the page has the same curves as pictures, which stay until Plotly is loaded.
 const charts = JSON.parse(document.getElementById('compare-charts').textContent);
-const box = document.querySelector('[data-compare]'), button = document.querySelector('[data-explore]');
+const box = document.querySelector('[data-explore=curves]');
 
-button.addEventListener('click', () => {
-  box.dataset.plotly = button.dataset.plotly;
+whenExplored(box, () => charts, plots => {
   box.classList.add('explored');
-  box.querySelectorAll('.plot').forEach(plot => { plot.hidden = false; });
-  button.hidden = true;
-  whenSeen(box, () => charts, plots => {
-    charts.forEach((chart, number) => drawChart(plots[number], chart));
-    if (document.activeElement === document.body) plots[0].focus({preventScroll: true});
+  plots.forEach((plot, number) => {
+    plot.hidden = false;
+    drawChart(plot, charts[number]);
   });
 });
-button.hidden = false;

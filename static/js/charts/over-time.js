@@ -59,6 +59,8 @@ function slowest(data, column) {
   return `${clock(data.columns[column])}: slowest reads took ${span(data.buckets[bucket])}, ${data.shares[bucket][column]} %`;
 }
 
+const spoken = (least, greatest) => least === null || greatest === null ? reported(null) : `${reported(least)} to ${reported(greatest)} reads a second`;
+
 // The axis does not begin at zero, because the last percent shows whether the rate was sustained.
 function rates(plot, data) {
   const [seconds, unit] = unitOf(data.columns.at(-1)[1] - data.columns[0][0]);
@@ -80,8 +82,7 @@ function rates(plot, data) {
     yaxis: {...axis(), showline: false, nticks: 4, range, ticksuffix: requested ? ' %' : ''},
     shapes: requested ? [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: 100, y1: 100, line: {color: token('ink'), width: 1.5}}] : [],
   };
-  const points = data.columns.map((column, place) => [1, place,
-    `${clock(column)}: ${counted.format(data.least_per_s[place])} to ${counted.format(data.greatest_per_s[place])} reads a second`]);
+  const points = data.columns.map((column, place) => [1, place, `${clock(column)}: ${spoken(data.least_per_s[place], data.greatest_per_s[place])}`]);
   drawIn(plot, traces, parts, requested ? 'Achieved rate of reads, percent of the requested rate' : 'Achieved rate of reads, a second', points);
 }
 
@@ -99,10 +100,12 @@ function rateTable(data) {
   };
 }
 
+// Both charts and the table share one download. After a failure, the next of them tries again.
 let loading;
+const dataOf = address => loading ??= fetched(address).catch(error => { loading = undefined; throw error; });
 for (const [name, draw] of [['heat-map', heat], ['rate', rates]]) {
   const box = document.querySelector(`[data-explore=${name}]`);
-  if (box) whenExplored(box, () => loading ??= fetched(box.dataset.source), ([plot], data) => draw(plot, data));
+  if (box) whenExplored(box, () => dataOf(box.dataset.source), ([plot], data) => draw(plot, data));
 }
 const fold = document.getElementById('rate-table');
-if (fold) tableBehind(fold, fold.dataset.meanings, async () => rateTable(await (loading ??= fetched(fold.dataset.source))));
+if (fold) tableBehind(fold, fold.dataset.meanings, async () => rateTable(await dataOf(fold.dataset.source)));

@@ -10,15 +10,16 @@ import {escape} from '../parts.js';
 import {fill, linesOf} from './rows.js';
 import {count, load} from './column-store.js';
 import {carryLimits} from '../your-limits.js';
+import {limitOf} from '../landscape/charted-rows.js';
 import {drawLandscape} from '../landscape/drawing.js';
-import '../landscape/navigation.js';
+import {endExploring, exploreResults} from '../landscape/navigation.js';
 
 const form = document.querySelector('form[data-drives]');
 const layout = JSON.parse(document.getElementById('drives-page').textContent);
 const profile = new Map([...form.querySelectorAll('input[data-threshold]')].map(({dataset}) => [dataset.threshold, dataset.profile]));
 let view = viewOf(new URLSearchParams(location.search));
 let loading;
-const currentStore = () => loading ??= load(form.dataset.file);
+const currentStore = () => loading ??= load(form.dataset.file).catch(error => { loading = undefined; throw error; });
 const lift = (query, text) => `<span class="lift"> <a href="${escape(addressOf(query))}">${text}</a></span>`;
 
 const LOWEST_ROW_PX = 22, FEWEST_LINES = 8;
@@ -109,6 +110,7 @@ async function show(step) {
   wraps.forEach((wrap, place) => showTable(wrap, store, results.sections.find(({code}) => code === wrap.dataset.section), query, seen[place]));
   placeSkipLink(wraps);
   tickAgain();
+  endExploring();
   later.push(drawLandscape(store, results.plotted, query));
   showAround(results, query);
   addLater();
@@ -142,6 +144,12 @@ addEventListener('popstate', () => {
   lastStep = undefined;
   setQuery(new URLSearchParams(location.search));
   update(null);
+});
+
+// The chart to explore has the results of the form, as the picture.
+exploreResults(async () => {
+  const store = await currentStore(), query = readForm(form, layout, view), {threshold, statistic} = query;
+  return {store, rows: resultsOf(store, layout, query, profile).plotted.rows, threshold, statistic, limit: limitOf(query.limits, threshold)};
 });
 
 form.addEventListener('focusin', () => { currentStore().catch(() => {}); }, {once: true});

@@ -14,7 +14,7 @@ const FRONTIER_NAMES = {
 };
 const TIME_WORDS = {service: 'ACT 6.x: service time', 'queue-and-service': 'ACT up to 5.3: with queue time', unknown: 'ACT version not reported'};
 
-const sharesOf = (store, threshold) => cached(store, `shares ${threshold}`, () => {
+export const sharesOf = (store, threshold) => cached(store, `shares ${threshold}`, () => {
   const {codes, values} = store.columns[`pct_over_${threshold}`];
   return codes.map(code => code < 0 ? null : values[code] / BILLIONTHS);
 });
@@ -93,16 +93,23 @@ function sentenceOf({shown, answers, load, hasCells}) {
   ].filter(Boolean).join(' ');
 }
 
+/** Return the limit on a threshold as text. */
+export const limitOf = (limits, threshold) => limits.get(THRESHOLDS[threshold][0]) ?? DEFAULT_LIMIT_PCT;
+
+/** Return the rows that a chart of speed shows, the fastest first: those of one statistic; and how many rows each statistic has. */
+export function shownRows(store, rows, threshold, statistic) {
+  const places = placesOf(store, threshold), plottable = isPlottable(store, threshold), statisticOf = row => store.columns.statistic.word(row);
+  const possible = rows.filter(row => plottable[row]), statistics = counted(possible, statisticOf), chosen = statistic || mostOf(statistics);
+  return {statistics, chosen, shown: possible.filter(row => statisticOf(row) === chosen).sort((a, b) => places[a] - places[b])};
+}
+
 /** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `passes` checks the limits. */
 export function chartedRows(store, {rows, firstRows, passes}, {threshold, statistic, limits, numbers}) {
-  const speeds = speedsOf(store), shares = sharesOf(store, threshold), places = placesOf(store, threshold), plottable = isPlottable(store, threshold);
-  const statisticOf = row => store.columns.statistic.word(row), possible = rows.filter(row => plottable[row]);
-  const statistics = counted(possible, statisticOf), chosen = statistic || mostOf(statistics);
-  const shown = possible.filter(row => statisticOf(row) === chosen).sort((a, b) => places[a] - places[b]);
+  const speeds = speedsOf(store), shares = sharesOf(store, threshold), {statistics, chosen, shown} = shownRows(store, rows, threshold, statistic);
   const load = Math.max(0, ...numbers.filter(([name]) => ['min_tps', 'min_device_tps'].includes(name)).map(([, text]) => Number(text)));
   const within = shown.filter(passes), answers = within.filter(row => speeds[row] >= load), isWithin = new Set(within);
   const question = axesOf({
-    limit_pct: Number(limits.get(THRESHOLDS[threshold][0]) ?? DEFAULT_LIMIT_PCT), load_tps: load || null, answers_count: answers.length,
+    limit_pct: Number(limitOf(limits, threshold)), load_tps: load || null, answers_count: answers.length,
     slowest_tps: shown.length ? speeds[shown.at(-1)] : 3000, fastest_tps: shown.length ? speeds[shown[0]] : 300000,
     largest_share_pct: shown.reduce((most, row) => Math.max(most, shares[row]), 0),
   });

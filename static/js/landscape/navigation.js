@@ -27,3 +27,53 @@ document.addEventListener('pointerover', event => {
   title.textContent = link.getAttribute('aria-label');
   link.prepend(title);
 });
+
+// The button "Explore" replaces the picture of speed by a chart of the same results. Only then its scripts and Plotly are loaded.
+let resultsOf = async figure => (await import('./explore.js')).resultsOfHome(figure);
+let end = null; // the function that shows the picture again
+
+/** Let the button show the results that a function returns. Without it, the attributes of the figure name them. */
+export const exploreResults = source => { resultsOf = source; };
+/** Show the picture again, because the results of the page have changed. */
+export const endExploring = () => end?.();
+
+async function explore(figure, button) {
+  const picture = figure.querySelector('[data-plot]'), box = document.createElement('div'), plot = document.createElement('div');
+  let undo = () => {};
+  const own = () => {
+    end = null;
+    undo();
+    box.remove();
+    picture.hidden = false;
+    button.textContent = 'Explore';
+  };
+  end = own;
+  box.className = 'explored-speed';
+  box.append(plot);
+  button.textContent = 'Loading';
+  try {
+    const {explorer} = await import('./explore.js');
+    const draw = await explorer(figure.dataset.library, await resultsOf(figure));
+    if (end !== own) return;
+    picture.hidden = true;
+    picture.after(box);
+    undo = draw(plot);
+    button.textContent = 'Show picture';
+  } catch {
+    if (end !== own) return;
+    own();
+    button.textContent = 'Explore (not loaded, try again)';
+  }
+}
+
+function offerExploring() {
+  const figure = document.querySelector('.chart-speed'), caption = figure?.querySelector('figcaption');
+  if (!caption || figure.querySelector('button')) return;
+  const button = Object.assign(document.createElement('button'), {type: 'button', className: 'also explore', textContent: 'Explore'});
+  button.setAttribute('aria-live', 'polite');
+  button.addEventListener('click', () => { if (end) end(); else explore(figure, button); });
+  caption.after(button);
+}
+
+offerExploring();
+document.addEventListener('answers-replaced', () => { endExploring(); offerExploring(); }); // of home, with a new figure

@@ -19,7 +19,7 @@ def drawn(content):
 def charts_of(response):
     """Return the charts of a page."""
     found = re.findall(r'<svg class="chart".*?</svg>(?=</div>)', response.text, re.DOTALL)
-    return [parsed(re.sub(r" data-marks(?=[ >])", "", each)) for each in found]
+    return [parsed(re.sub(r" data-readings(?=[ >])", "", each)) for each in found]
 
 
 def words_of(chart):

@@ -35,12 +35,17 @@ NOUNS = {
 
 
 def distinct_names(heads: Sequence[Head]) -> list[str]:
-    """Return the names of runs for a sentence; runs of the same drive are named by their ids."""
+    """Return a name for each run in a sentence: its drive, or its id and letter if runs have the same drive."""
     names = [head.name for head in heads]
     if len(set(names)) == len(names):
         return names
-    ids = [f"{head.run.public_id} ({head.letter})" for head in heads]
-    return [f"Runs {ids[0]}", *ids[1:]]
+    return [f"{head.run.public_id} ({head.letter})" for head in heads]
+
+
+def list_of(heads: Sequence[Head]) -> str:
+    """Return the names of all runs as the start of a sentence."""
+    names = distinct_names(heads)
+    return joined(names) if names == [head.name for head in heads] else f"Runs {joined(names)}"
 
 
 def joined(words: Iterable[str]) -> str:
@@ -52,8 +57,7 @@ def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition]) -> s
     """Return in one sentence why runs do not compare, with the reason that matters most."""
     first = min(differing, key=lambda each: _reason_order(each.name))
     named = replace(first, values=[VALUE_WORDS.get(value, value) for value in first.values])
-    names = joined(distinct_names(heads))
-    return f"{names} do not compare: {_noun(first)} differs ({named.sides}), and {first.why}."
+    return f"{list_of(heads)} do not compare: {_noun(first)} differs ({named.sides}), and {first.why}."
 
 
 def _reason_order(name: str) -> int:
@@ -65,19 +69,21 @@ def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
 
     Runs without a speed, as those of YCSB, can be compared too.
     """
-    names = {head.letter: name for head, name in zip(heads, distinct_names(heads), strict=True)}
     if not all(head.run.tps for head in heads):
-        return f"{joined(names.values())} can be compared."
+        return f"{list_of(heads)} can be compared."
     fastest, *_, slowest = sorted(heads, key=lambda head: -(head.run.tps or 0))
     ratio = Fraction(fastest.run.tps or 0) / Fraction(slowest.run.tps or 1)
     speed = units.decimal(slowest.run.tps)
     if ratio == 1:
-        start = f"{joined(names.values())} were tested at the same speed, {speed} tps."
+        start = f"{list_of(heads)} were tested at the same speed, {speed} tps."
     else:
+        names = {head.letter: name for head, name in zip(heads, distinct_names(heads), strict=True)}
+        first, last = names[fastest.letter], names[slowest.letter]
         among = f", the slowest of {len(heads)}" if len(heads) > 2 else ""
-        times = units.decimal(three_digits(ratio))
-        start = f"{names[fastest.letter]} was tested at {times} times the speed of {names[slowest.letter]}{among}: "
-        start += f"{units.decimal(fastest.run.tps)} against {speed} tps."
+        times = three_digits(ratio)
+        slight = "was slightly faster than"
+        faster = slight if times == 1 else f"was tested at {units.decimal(times)} times the speed of"
+        start = f"{first} {faster} {last}{among}: {units.decimal(fastest.run.tps)} against {speed} tps."
     return start + (_slow_reads(fastest, slowest, limits[0]) if len(heads) == 2 and limits else "")
 
 
@@ -121,6 +127,8 @@ def endurance_sentences(heads: Iterable[Head]) -> list[tuple[Head, str]]:
 
 
 def _endurance_sentence(head: Head) -> str:
+    if head.run.is_on_no_drive:
+        return ""
     product, tps = product_of(head.run), device_tps(head.run)
     needed, sustained = (
         three_digits(needed_dwpd(tps, product.capacity_gb)),

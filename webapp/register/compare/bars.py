@@ -175,7 +175,7 @@ def _endurance_chart(heads: Sequence[Head]) -> BarChart | None:
                 _width(scale, needed),
                 f"{units.decimal(three_digits(needed))}, rated {units.decimal(rated)}",
                 needed > Fraction(rated),
-                False,
+                head.is_grey,
                 _pct(LEFT_PCT + scale.place(float(rated)) * WIDTH_PCT),
                 is_tick_shown=True,
             )

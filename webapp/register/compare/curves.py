@@ -63,8 +63,9 @@ def _by_time(runs: Sequence[Run], limits: Sequence[Limit]) -> list[Chart]:
     charts = []
     for place, limit in enumerate(limits):
         lines = [_time_line(run, slices, place) for run, slices in zip(runs, timed, strict=True)]
-        title = f"Over {units.threshold(limit.threshold_us)} by time"
-        charts.append(_chart(title, "%", limit, "hours since the start", lines))
+        if any(line["x"] for line in lines):  # slices without reads have no share
+            title = f"Over {units.threshold(limit.threshold_us)} by time"
+            charts.append(_chart(title, "%", limit, "hours since the start", lines))
     return charts
 
 

@@ -1,11 +1,12 @@
 """The nearest comparable runs: what to show next to a run that does not compare, and the example of an empty page."""
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from django.db.models import F, Q
 from django.db.models.functions import Abs
 
-from results.models import Category, Product, Run, Tier
+from results.models import YCSB, Category, Product, Run, Tier
 from results.models.querysets import RunQuerySet
 from results.rules.act.comparison_groups import DRIVETEST, ReadTime
 from results.rules.act.limits import Limit
@@ -26,7 +27,9 @@ def nearest_to(together: Sequence[Conditioned], replaced: Run, avoided: Iterable
     """
     first = together[0]
     found = _runs_like(first, product_of(replaced).category).exclude(product__in=list(avoided))
-    distance = Abs(F("tps") - (replaced.tps or first.run.tps or 0))
+    workload = first.run.workload
+    speed = "ycsb__throughput_ops_per_s" if workload == YCSB else "tps"
+    distance = Abs(F(speed) - (_speed(replaced, workload) or _speed(first.run, workload) or 0))
     ids = found.annotate(distance=distance).order_by("distance", "pk").values_list("pk", flat=True)[:NEAREST_MAX]
     place = {pk: number for number, pk in enumerate(ids)}
     model = _model(replaced)
@@ -45,13 +48,22 @@ def nearest_to(together: Sequence[Conditioned], replaced: Run, avoided: Iterable
     )
 
 
+def _speed(run: Run, workload: str) -> Decimal | None:
+    """Return the speed of a run of a workload: the throughput of YCSB, otherwise the tps; None for another workload."""
+    if run.workload != workload:
+        return None
+    return run.ycsb.throughput_ops_per_s if workload == YCSB else run.tps
+
+
 def _model(run: Run) -> tuple[str, str]:
     return product_of(run).vendor, product_of(run).model
 
 
 def _runs_like(first: Conditioned, category: str) -> RunQuerySet:
     """Return current runs of a category that may be in the comparison group of a run."""
-    runs = Run.objects.listed().filter(workload=first.run.workload, statistic=first.run.statistic, tps__gt=0)
+    runs = Run.objects.listed().filter(workload=first.run.workload, statistic=first.run.statistic)
+    if first.run.workload != YCSB:
+        runs = runs.filter(tps__gt=0)
     runs = runs.on_drives().current().in_category(category)
     is_log, time = ~Q(tier=Tier.PUBLISHED), compared_group(first).time  # the verdict of a log has its time
     is_of_service_time = Q(tool=DRIVETEST) | Q(tool_version__regex=SERVICE_VERSION)

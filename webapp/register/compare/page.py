@@ -160,18 +160,18 @@ def comparison_of(choice: Choice, own: YourLimits) -> Comparison:
         drives=reported_lines(lines_of_drives(runs)),
         figures=reported_lines(lines_of_runs(runs, own, results)),
         charts=charts_of(choice.runs, choice.others, limits) if choice.is_comparable else [],
-        offers=[] if choice.is_comparable else _offers(choice, heads),
+        offers=[] if choice.is_comparable else _offers(choice, heads, own),
         limits_sentence=changes_sentence(own, with_shares) if with_shares else "",
     )
 
 
-def _offers(choice: Choice, heads: Sequence[Head]) -> list[tuple[str, str]]:
+def _offers(choice: Choice, heads: Sequence[Head], own: YourLimits) -> list[tuple[str, str]]:
     """Return text and address of the nearest comparisons: first of the same drives, then with another drive."""
     sets = [*offers_of(choice), *nearest_sets(choice.runs, [head.is_grey for head in heads])]
     distinct = {tuple(run.public_id for run in runs): runs for runs in sets}
-    return [_offer(runs) for runs in list(distinct.values())[:OFFERS_MAX]]
+    return [_offer(runs, own) for runs in list(distinct.values())[:OFFERS_MAX]]
 
 
-def _offer(runs: Sequence[Run]) -> tuple[str, str]:
-    query = urlencode([("run", run.public_id) for run in runs])
+def _offer(runs: Sequence[Run], own: YourLimits) -> tuple[str, str]:
+    query = urlencode([*(("run", run.public_id) for run in runs), *own.parameters.items()])
     return joined(f"{run_name(run)} (run {run.public_id})" for run in runs), f"{reverse('compare')}?{query}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp.register.svg.scales import LinearScale
+from webapp.register.svg.strips import short_number
 
 DOTS_MAX = 40  # of a line: more would be a band; static/js/charts/compare.js has the same number
 ABOVE_LIMIT, ABOVE_MOST = 1.2, 1.05  # the scale ends above the limit and above the highest point
@@ -76,8 +77,8 @@ def picture_of(chart: dict[str, Any]) -> Picture:
         chart["unit"],
         chart["xTitle"],
         [_line(number, line, x_scale, y_scale) for number, line in enumerate(chart["lines"]) if line["x"]],
-        [Tick(_across(x_scale, value), _short(value)) for value in x_scale.ticks()],
-        [Tick(_down(y_scale, value), _short(value)) for value in y_scale.ticks()],
+        [Tick(_across(x_scale, value), short_number(value)) for value in x_scale.ticks()],
+        [Tick(_down(y_scale, value), short_number(value)) for value in y_scale.ticks()],
         "" if limit is None else _down(y_scale, limit),
         chart.get("limitText", ""),
     )
@@ -103,15 +104,3 @@ def _across(scale: LinearScale, value: float) -> str:
 
 def _down(scale: LinearScale, value: float) -> str:
     return f"{(1 - scale.place(value)) * 100:.2f}%"
-
-
-def _short(value: float) -> str:
-    """Return the number of a tick; thousands and millions are shortened.
-
-    >>> [_short(value) for value in (0, 0.05, 2.5, 500, 20_000, 1_500_000)]
-    ['0', '0.05', '2.5', '500', '20k', '1.5M']
-    """
-    for size, letter in ((1_000_000, "M"), (10_000, "k")):
-        if value >= size:
-            return f"{value / (1000 if letter == 'k' else size):g}{letter}"
-    return f"{value:g}"

@@ -39,8 +39,8 @@ MEANINGS = {
     State.TESTED: "The drive has runs with logs, but no certificate.",
     State.PUBLISHED: "The drive has published figures only, without a log or a certificate.",
     State.WITHDRAWN: "The certificate of the drive was withdrawn, or all its results were.",
-    State.UNKNOWN: "The register does not have this model or part number, or not in this capacity, or only has runs on "
-    "virtual devices. The state unknown does not mean that the drive is bad.",
+    State.UNKNOWN: "The register does not have this model or part number, or not in this capacity, or has no current "
+    "ACT result of it, or only has runs on virtual devices. The state unknown does not mean that the drive is bad.",
 }
 
 
@@ -168,10 +168,8 @@ def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
         return State.WITHDRAWN, f"Certificate {withdrawn[0].public_id} was withdrawn."
     runs = sum(each.current_runs for each in found)
     virtual = sum(each.virtual_runs for each in found)
-    if not runs and virtual and not any(each.has_withdrawn for each in found):
-        return State.UNKNOWN, f"{counted(virtual, 'result')}, {VIRTUAL_DEVICE_MARK}: {VIRTUAL_DEVICE_REASON}."
     if not runs:
-        return State.WITHDRAWN, "The results of this drive were withdrawn."
+        return _without_current_runs(found, virtual)
     more = f" {capfirst(VIRTUAL_DEVICE_MARK)}: {virtual} more." if virtual else ""
     results = counted(runs, "result")
     if all(each.is_only_published for each in found if each.current_runs):
@@ -180,6 +178,14 @@ def _state(drive: ListedDrive, found: Sequence[Listed]) -> tuple[State, str]:
             f"The drive has {results} from publications, without a log and without a certificate.{more}",
         )
     return State.TESTED, f"The drive has {results}, some with logs, but no certificate.{more}"
+
+
+def _without_current_runs(found: Iterable[Listed], virtual: int) -> tuple[State, str]:
+    if any(each.has_withdrawn for each in found):
+        return State.WITHDRAWN, "The results of this drive were withdrawn."
+    if virtual:
+        return State.UNKNOWN, f"{counted(virtual, 'result')}, {VIRTUAL_DEVICE_MARK}: {VIRTUAL_DEVICE_REASON}."
+    return State.UNKNOWN, "The register has no current ACT result of this drive."
 
 
 def _certified(drive: ListedDrive, current: Sequence[Certificate]) -> tuple[State, str]:

@@ -21,6 +21,8 @@ csv.field_size_limit(16 * 1024**2)  # above CELL_AT_MOST: the csv module's own e
 LEFT_OUT_NAMED = 4
 NO_DRIVE = re.compile(r"(?:loop|zram|ram|dm-|md)[0-9]+")  # lsblk reports zram and ram as disks as well
 EXPECTED = "expected the output of nvme list, lsblk, smartctl -i or lshw, as text or JSON, or CSV with a column model"
+# Plain output may begin with a bracket, too: the prompt of a shell, [root@db7 ~].
+JSON_START = re.compile(r"\{|\[\s*[\[{\]]")
 COLUMNS = {
     "model": ("model", "modelnumber", "model_number", "model number", "model_name", "product", "drive"),
     "firmware": ("firmware", "fw", "firmware_version", "firmware rev", "rev", "revision"),
@@ -38,7 +40,7 @@ def read_drives(text: str) -> list[ListedDrive]:
     content = text.lstrip("\ufeff").strip()
     if not content:
         raise FleetError(f"The list is empty: {EXPECTED}.")
-    found = _of_json(content) if content[0] in "{[" else _of_text(text.lstrip("\ufeff"))
+    found = _of_json(content) if JSON_START.match(content) else _of_text(text.lstrip("\ufeff"))
     drives: list[ListedDrive] = []
     left_out: list[LeftOut] = []
     for rows, drive in enumerate(found, start=1):

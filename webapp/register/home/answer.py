@@ -16,7 +16,7 @@ from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
 from webapp.register.drives.store.ranking import number_in, row_glyph, speeds_of
 from webapp.register.home.question import EXAMPLE_TPS, USUAL, HomeQuestion
-from webapp.register.landscape.endurance_chart import short_number
+from webapp.register.landscape.endurance_chart import rounded_text
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
@@ -89,6 +89,11 @@ class Answer:
         return self.store.cached(key, lambda: charts_of(self.charted))
 
     @property
+    def limit_text(self) -> str:
+        """Return the limit of the chart in percent."""
+        return units.decimal(self.question.limits.by_threshold[self.question.threshold_us])
+
+    @property
     def switches(self) -> SafeString:
         """Return the links to the other thresholds and statistics."""
         thresholds = [
@@ -137,7 +142,7 @@ class Answer:
         rated = self.store.columns["endurance_dwpd"].word(row)
         if needed is None or not rated:
             return ""
-        return f"At that speed it takes {short_number(needed)} drive writes a day; it is rated for {rated}."
+        return f"At that speed it takes {rounded_text(needed)} drive writes a day; it is rated for {rated}."
 
     @cached_property
     def bands(self) -> list[tuple[tuple[str, str], list[AnswerRow]]]:

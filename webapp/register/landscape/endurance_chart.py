@@ -45,7 +45,7 @@ class RatedDrive:
     @property
     def needed(self) -> str:
         """Return the drive writes a day that the tested speed takes, as text."""
-        return short_number(self.endurance_dwpd * self.ratio)
+        return rounded_text(self.endurance_dwpd * self.ratio)
 
 
 def rated_drives(drives: Iterable[PlottedDrive]) -> list[RatedDrive]:
@@ -57,10 +57,10 @@ def rated_drives(drives: Iterable[PlottedDrive]) -> list[RatedDrive]:
     ]
 
 
-def short_number(value: float) -> str:
+def rounded_text(value: float) -> str:
     """Return a number with one decimal below 10, otherwise whole.
 
-    >>> short_number(24.02), short_number(7.45), short_number(3.0), short_number(9.96)
+    >>> rounded_text(24.02), rounded_text(7.45), rounded_text(3.0), rounded_text(9.96)
     ('24', '7.5', '3', '10')
     """
     tenths = math.floor(value * 10 + 0.5)
@@ -195,7 +195,7 @@ def _wanted(rated: Sequence[RatedDrive], headline: RatedDrive | None) -> Iterabl
         yield headline, [f"needs {headline.needed}", f"rated {headline.endurance_dwpd:g}"]
     largest = max(rated, key=lambda each: (each.ratio, each.drive.key), default=None)
     if largest and largest is not headline and largest.ratio > 1:
-        yield largest, [f"{short_number(largest.ratio)} times over"]
+        yield largest, [f"{rounded_text(largest.ratio)} times over"]
     above = sorted(rated, key=lambda each: (each.ratio, each.drive.key))
     for each in [each for each in above if each.ratio <= 1][:ABOVE_LABELLED]:
         yield each, [each.drive.name]

@@ -1,7 +1,7 @@
 """The drives of a landscape chart and the classes of their marks: size, shape and fill.
 
 Size shows the class of capacity, shape the class of endurance, and fill the comparison group, so that no fact depends
-on colour alone. static/js/landscape/marks.js has the same classes.
+on colour alone. static/js/landscape/picture.js has the same classes.
 """
 
 from bisect import bisect_left

@@ -18,11 +18,12 @@ BUCKETS_MIN = 2  # a single bucket is no distribution
 
 @dataclass(frozen=True)
 class Distribution:
-    """The drawing, with the address of the table that has its values."""
+    """The drawing, whether it has a line for a threshold, and the address of the table that has its values."""
 
     run_id: str
     address: str
     svg: SafeString
+    has_thresholds: bool
 
 
 def distribution_of(run: Run, limits: Sequence[Limit]) -> Distribution | None:
@@ -43,7 +44,7 @@ def distribution_of(run: Run, limits: Sequence[Limit]) -> Distribution | None:
     ]
     name = f"Read times of run {run.public_id}, by bucket of its log, on a logarithmic scale"
     address = reverse("run-detail", args=[run.public_id]) + "#buckets"
-    return Distribution(run.public_id, address, distribution_svg(name, bars, edges))
+    return Distribution(run.public_id, address, distribution_svg(name, bars, edges), bool(edges))
 
 
 def _bar(histogram: Histogram, bucket: int, limits: Sequence[ReadLimit]) -> Bar:

@@ -275,8 +275,8 @@ def test_a_pair_with_and_without_queue_time_offers_the_nearest_pair_of_each_grou
 
 def test_a_pair_without_any_comparable_run_leads_to_the_form(client, make_published_run):
     text = client.get(compare_url(make_published_run(compress_pct=50), make_published_run(compress_pct=100))).text
-    assert "The register has no run that compares with them. " in text
-    assert '<a href="/compare/">Choose other drives</a>' in text
+    assert "No comparable run was found among the nearest results. " in text
+    assert '<a href="/compare/" data-carries>Choose other drives</a>' in text
 
 
 def test_the_shares_of_tables_are_shown_next_to_those_that_comparisons_use(client, make_run):
@@ -315,6 +315,21 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
     assert widths[:2] == ["55.00", "6.88"]
 
 
+def test_the_bar_of_endurance_is_grey_if_its_run_does_not_compare(client, make_product, make_published_run):
+    rated = {"capacity_gb": 6400, "endurance_dwpd": Decimal(3)}
+    runs = [make_published_run(product=make_product(**rated), tool_version=version) for version in ("6.1", "5.2")]
+    charts = client.get(compare_url(*runs)).context["comparison"].bars
+    endurance = next(chart for chart in charts if chart.title == "Endurance")
+    assert [bar.is_grey for bar in endurance.bars] == [False, True]
+
+
+def test_a_virtual_device_has_no_sentence_about_endurance(client, make_product, make_run):
+    rated = make_product(capacity_gb=6400, endurance_dwpd=Decimal(3))
+    runs = make_run(product=rated), make_run(product=rated, facts={"is_virtual_device": True})
+    letters = [head.letter for head, _ in client.get(compare_url(*runs)).context["comparison"].endurance]
+    assert letters == ["A"]
+
+
 def test_an_example_with_its_result_is_on_the_empty_page(client, catalogue):
     text = client.get("/compare/?limit_1ms=4").text
     example = text.split('id="example"')[1]
@@ -345,6 +360,22 @@ def test_runs_of_act_and_of_ycsb_are_shown_together(client, make_run, make_log_r
     assert (document["is_comparable"], document["differing"][0]["name"]) == (False, "workload")
 
 
+def test_runs_of_ycsb_offer_the_nearest_run_that_compares(client, make_log_run):
+    def make(throughput, record_count):
+        run = make_log_run(
+            workload="ycsb", tool="ycsb", statistic="overall", tps=None, reads_per_s=None, writes_per_s=None
+        )
+        stated = {"throughput_ops_per_s": Decimal(throughput), "record_count": record_count}
+        YcsbRun.objects.create(run=run, validity="valid", threads_count=4, **stated)
+        return run
+
+    first, second = make(5000, 1000), make(4000, 2000)
+    make(9000, 1000)
+    near = make(4100, 1000)
+    offered = comparison(client, first, second)["nearest"][0]["page"]
+    assert offered == f"/compare/?run={first.public_id}&run={near.public_id}"
+
+
 def test_a_drive_is_compared_by_its_fastest_comparable_run(client, make_run, make_product):
     drive, other = make_product(), make_product()
     make_run(product=drive, tps=Decimal(9000), facts={"record_bytes": 512})
@@ -373,6 +404,13 @@ def test_runs_of_logs_are_charted_over_time(client, make_run):
     text = client.get(compare_url(first, second)).text
     assert "Over 64\\u00A0ms by time" in text.replace("\N{NO-BREAK SPACE}", "\\u00A0")
     assert f"hour 0.01: 10 %, run {second.public_id}" in text
+
+
+def test_logs_whose_slices_have_no_reads_have_no_chart_by_time(client, make_run):
+    runs = make_run(), make_run()
+    Slice.objects.update(counts=[[0]])
+    response = client.get(compare_url(*runs))
+    assert (response.status_code, response.context["comparison"].charts) == (200, [])
 
 
 def test_runs_of_two_workloads_are_not_compared(client, make_run):
@@ -473,6 +511,22 @@ def test_two_runs_of_one_drive_are_distinguished_and_its_other_runs_are_offered(
     assert f"/compare/?run={first.public_id}&amp;run={like.public_id}" in text
 
 
+def test_two_runs_of_one_drive_are_named_by_id_in_their_result(client, make_run, make_product):
+    drive = make_product()
+    slow, fast = make_run(product=drive), make_run(product=drive, tps=Decimal(1200))
+    assert said(client, slow, fast).startswith(
+        f"{fast.public_id} (B) was tested at 1.33 times the speed of {slow.public_id} (A): 1,200 against 900 tps."
+    )
+    same = make_run(product=drive)
+    assert said(client, slow, same).startswith(f"Runs {slow.public_id} (A) and {same.public_id} (B) were tested at the")
+
+
+@pytest.mark.parametrize(("tps", "words"), [(502_500, "slightly faster than"), (502_501, "at 1.01 times the speed of")])
+def test_a_ratio_that_rounds_to_1_is_not_called_1_times(client, make_published_run, tps, words):
+    runs = make_published_run(tps=Decimal(tps)), make_published_run(tps=Decimal(500_000))
+    assert words in said(client, *runs)
+
+
 def test_a_right_to_left_mark_does_not_affect_the_text_around_it(client, make_run, make_product):
     run = make_run(product=make_product(model="\u202eEX"))
     for path in (compare_url(run, make_run()), f"/runs/{run.public_id}/", f"/drive/{run.product.slug}/"):
@@ -556,6 +610,14 @@ def test_runs_are_compared_with_the_limits_of_the_reader(client, make_published_
     page = client.get(compare_url(*runs, limit_1ms="3"))
     assert "With your limits, 1 of 2 pass; 1 that passes the profile fails: " in page.text
     assert f"?run={runs[0].public_id}&amp;run={runs[1].public_id}&amp;limit_1ms=3&amp;format=csv" in page.text
+
+
+def test_the_limits_of_the_reader_go_along_to_the_offered_comparisons(client, make_product, make_run):
+    drive = make_product()
+    runs = make_run(product=drive), make_run(product=drive, facts={"record_bytes": 512})
+    like = make_run(product=drive)
+    page = client.get(compare_url(*runs, limit_1ms="3")).context["comparison"].offers[0][1]
+    assert page == f"/compare/?run={runs[0].public_id}&run={like.public_id}&limit_1ms=3"
 
 
 def test_limits_do_not_change_the_run_of_a_drive(client, make_product, make_published_run):

@@ -33,6 +33,7 @@ def test_an_ambiguous_name_returns_the_form_with_the_candidates(client, catalogu
     assert 'value="Micron"' in answer.text
     assert f'value="{SANDISK}"' in answer.text
     assert "<code>micron-" in answer.text
+    assert "<b>1 name needs a correction:</b>" in answer.text
     assert "One is chosen" not in answer.text
 
 

@@ -160,3 +160,7 @@ def test_hostile_text_is_answered_in_seconds(text):
     begun = time.process_time()
     assert len(answer_to(text)) < 300
     assert time.process_time() - begun < 10
+
+
+def test_a_paste_that_begins_with_a_prompt_in_brackets_is_no_json():
+    assert drives_of(f"[root@db7 ~]$ nvme list\n{text_of('nvme-list-1')}") == OUTPUTS["nvme-list-1"]

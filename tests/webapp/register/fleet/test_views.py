@@ -80,6 +80,13 @@ def test_a_product_whose_runs_are_all_withdrawn_is_withdrawn(client, ex4, make_p
     assert ask(client, ("DC EX4", "F1", "3200")) == [("withdrawn", "The results of this drive were withdrawn.")]
 
 
+def test_a_drive_without_an_act_result_is_not_called_withdrawn(client, ex4, make_published_run):
+    make_published_run(product=ex4, workload="ycsb", tier="reviewed", statistic="overall")
+    assert ask(client, ("DC EX4", "F1", "3200")) == [
+        ("unknown", "The register has no current ACT result of this drive.")
+    ]
+
+
 def test_published_history_is_never_called_certified(client, ex4, make_published_run):
     make_published_run(product=ex4)
     assert ask(client, ("DC EX4", "F1", "3200")) == [

@@ -25,6 +25,12 @@ def test_the_buckets_of_the_log_are_drawn_with_the_thresholds(client, run):
     assert f'<a href="/runs/{run.public_id}/#buckets">Show as table</a>' in response.text
 
 
+def test_lines_are_explained_only_if_a_threshold_is_in_range(client, run):
+    assert "Vertical lines are the thresholds" in client.get(f"/drive/{run.product.slug}/").text
+    run.histograms.update(counts=[0] * 9 + [12, 1])  # all buckets are slower than the thresholds
+    assert "Vertical lines are the thresholds" not in client.get(f"/drive/{run.product.slug}/").text
+
+
 def test_a_limit_of_the_reader_does_not_move_its_threshold(context_of, run):
     plain, own = context_of(run.product), context_of(run.product, "?limit_1ms=1")
     assert plain["distribution"].svg == own["distribution"].svg

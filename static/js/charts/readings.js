@@ -1,4 +1,4 @@
-// Marks of charts by keyboard: a chart is one tab stop, arrow keys move between its marks, and each mark is read aloud.
+// Readings of charts by keyboard: a chart is one tab stop, arrow keys move between its marks, and each mark is read aloud.
 // The charts are complete without this script; the pointer shows the same words.
 
 function markOf(marks, now, key) {
@@ -33,4 +33,4 @@ function listen(chart) {
   chart.addEventListener('blur', () => select(-1));
 }
 
-document.querySelectorAll('svg[data-marks]').forEach(listen);
+document.querySelectorAll('svg[data-readings]').forEach(listen);
