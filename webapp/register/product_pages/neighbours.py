@@ -1,4 +1,4 @@
-"""Other drives next to a drive: better ones for the same limits, similar ones, and the capacities of its model.
+"""Other drives next to a drive: better ones within the same limits, similar ones, and the capacities of its model.
 
 No drive is in two of the lists, and a capacity of the model is only in the list of capacities.
 """
@@ -85,16 +85,14 @@ def neighbours_of(comparison: Comparison, limits: YourLimits, *, is_historical: 
 
 
 def _better_sentence(better: int, enduring: int, short: str) -> str:
-    """Return how many drives are better, and how many others sustain a higher speed."""
-    first = (
-        f"{units.counted(better, short)} {'is' if better == 1 else 'are'} at least as fast with as few slow reads."
-        if better
-        else f"No comparable {short} is as fast with as few slow reads."
-    )
+    """Return how many drives are better, and of how many others the rating allows a higher speed."""
+    count = units.counted(better, short) if better else f"No comparable {short}"
+    first = f"{count} {'is' if better < 2 else 'are'} better: at least as fast, with no more slow reads."
     if not enduring:
         return first
-    more = f"{units.count(enduring)} {'other sustains' if enduring == 1 else 'others sustain'} a higher speed."
-    return f"{first} {more}"
+    if enduring == 1:
+        return f"{first} The endurance rating of 1 other {short} allows a higher speed."
+    return f"{first} The endurance ratings of {units.count(enduring)} other {short}s allow a higher speed."
 
 
 def _of_class(this: ComparableDrive) -> str:
