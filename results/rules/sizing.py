@@ -274,7 +274,7 @@ def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
         capacity=ceil(capacity_bytes(demand) / offer.bytes_for_data),
         endurance=ceil(needed_dwpd(demand, 1, offer.capacity_bytes) / offer.dwpd) if offer.dwpd else None,
     )
-    binding, working_nodes = _bound(demand, needs)
+    binding, working_nodes = _binding_need(demand, needs)
     nodes = working_nodes + demand.spare_nodes
     drives = nodes * demand.drives_per_node
     if needs.throughput is None:
@@ -294,7 +294,7 @@ def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
     )
 
 
-def _bound(demand: Demand, needs: Needs) -> tuple[str, int]:
+def _binding_need(demand: Demand, needs: Needs) -> tuple[str, int]:
     """Return the need that requires most drives, if known, and the working nodes for it."""
     needed = {THROUGHPUT: needs.throughput, CAPACITY: needs.capacity, ENDURANCE: needs.endurance}
     required = {name: drives for name, drives in needed.items() if drives is not None}

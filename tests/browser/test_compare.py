@@ -50,7 +50,7 @@ OLD_AND_NEW = "/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9300-max-640
 
 def test_a_pair_that_does_not_compare_leads_to_one_that_does(page):
     page.goto(OLD_AND_NEW)
-    assert "do not compare: time measured differs" in page.locator(".verdict").inner_text()
+    assert "are not comparable: time measured differs" in page.locator(".verdict").inner_text()
     assert "1,728,000" in page.locator("#what-they-did").inner_text()
     page.locator("#offers a").first.click()
     page.wait_for_url("**/compare/?run=*")

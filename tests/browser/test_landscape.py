@@ -143,8 +143,8 @@ def test_the_threshold_is_chosen_without_loading_the_page(page):
 def test_the_answer_of_home_follows_the_form(page):
     page.goto("/")
     page.get_by_label("Speed of one drive, at least").fill("1,000,000")
-    page.get_by_text("your load: 3 drives").wait_for()
-    assert page.locator("#answer").inner_text().startswith("3 of 30 drives do.")
+    page.get_by_text("your load: 3 results").wait_for()
+    assert page.locator("#answer").inner_text().startswith("3 of 30 drives sustain this load within the limits.")
     assert page.url.endswith("/?min_device_tps=1000000")
 
 

@@ -40,7 +40,7 @@ const byRatio = (a, b) => a.ratio - b.ratio || a.key - b.key;
 function wantedLabels(rated, headline) {
   const found = [], ordered = [...rated].sort(byRatio), largest = ordered.at(-1);
   if (headline) found.push([headline, [`needs ${shortNumber(headline.endurance_dwpd * headline.ratio)}`, `rated ${headline.endurance_dwpd}`]]);
-  if (largest && largest !== headline && largest.ratio > 1) found.push([largest, [`${shortNumber(largest.ratio)} times over`]]);
+  if (largest && largest !== headline && largest.ratio > 1) found.push([largest, [`${shortNumber(largest.ratio)} times its rating`]]);
   return [...found, ...ordered.filter(({ratio}) => ratio <= 1).slice(0, ABOVE_LABELLED).map(each => [each, [each.name]])];
 }
 
@@ -69,9 +69,9 @@ export function enduranceChart(question, drives, headlineKey, [sustainingCount, 
   const rules = [...diagonal('limit', 1, x, y), ...diagonal('iso', TIMES_OVER, x, y)];
   const [ticks, tickTexts] = speedTicks(x);
   const sentence = text('strong', 2, 4, 0, 8, 'start', 'rating sustains the tested speed');
-  const above = `above the line: ${grouped(sustainingCount)} of ${grouped(ratedCount)} ${ratedCount === 1 ? 'drive' : 'drives'}`;
+  const above = `above the line: ${grouped(sustainingCount)} of ${grouped(ratedCount)} ${ratedCount === 1 ? 'result' : 'results'}`;
   const timesOver = diagonal('iso', TIMES_OVER, x, y).map(each =>
-    text('isotext', percent((3 * each.x1 + each.x2) / 400), percent((3 * each.y1 + each.y2) / 400), 6, 12, 'start', `${TIMES_OVER} times over`));
+    text('isotext', percent((3 * each.x1 + each.x2) / 400), percent((3 * each.y1 + each.y2) / 400), 6, 12, 'start', `${TIMES_OVER} times its rating`));
   const named = [sentence, {...sentence, kind: 'aside', dy: 23, text: above}, ...timesOver];
   const sides = decades(y).map(value => [percent(1 - y.place(value)), grouped(value)]);
   const decadeTicks = tickTexts.filter(({text: words}) => words.replaceAll(',', '').replace(/^0+|0+$/g, '') === '1');

@@ -72,7 +72,7 @@ function namedRules(question, limitY, loadX) {
   const isLeft = loadX !== null && loadX < 16, isRight = loadX > 75, count = question.answers_count;
   const named = [text('strong', isLeft ? 100 : 0, limitY, isLeft ? -2 : 2, -6, isLeft ? 'end' : 'start', `limit ${plain(question.limit_pct)} %`)];
   if (loadX === null) return named;
-  const words = `your load: ${grouped(count)} ${count === 1 ? 'drive' : 'drives'}`;
+  const words = `your load: ${grouped(count)} ${count === 1 ? 'result' : 'results'}`;
   return [...named, text('zonetext', loadX, limitY, isRight ? -2 : 2, -6, isRight ? 'end' : 'start', words)];
 }
 

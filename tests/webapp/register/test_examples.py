@@ -119,15 +119,15 @@ def test_a_removed_example_is_found_by_no_visitor(client, make_example):
     assert client.get(f"/runs/{ID}/slices.csv").status_code == 404
 
 
-def test_the_page_has_the_ladder_and_the_missing_conditions_and_another_page_has_neither(client, shown, make_example):
+def test_the_page_has_the_ladder_and_the_missing_requirements_and_another_page_has_neither(client, shown, make_example):
     make_example()
     make_example("demo-loop-heavy", nx_load="1.25")
     text = client.get(f"/runs/{ID}/").text
     assert f'<th scope="row">{ID} <span class="sub">this run</span></th><td class="n">0.5x</td>' in text
     assert '<a href="/runs/demo-loop-heavy/">demo-loop-heavy</a></th><td class="n">1.25x</td>' in text
-    conditions = text.split('<h2 id="certificates">')[1]
-    assert "<p>Missing:</p>" in conditions
-    assert "An example run never certifies: demonstration: a loop device, not a drive." in conditions
+    requirements = text.split('<h2 id="certificates">')[1]
+    assert "<p>Missing:</p>" in requirements
+    assert "An example run never leads to a certificate. It used a loop device, not a drive." in requirements
     other = client.get(f"/runs/{shown.public_id}/").text
     assert ('id="ladder"' in other, 'id="certificates"' in other) == (False, False)
 

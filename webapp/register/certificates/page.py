@@ -75,8 +75,9 @@ def _preparation_words(drive: DriveInRun) -> str:
     made = drive.preparation
     if made is None:
         return "not reported"
-    ended = units.moment(made.finished_at) or "at a time that was not reported"
-    return f"prepared {ended}{'' if made.evidence_id else ', without evidence'}"
+    at = units.moment(made.finished_at)
+    ended = f"on {at}" if at else "at a time that was not reported"
+    return f"prepared {ended}{'' if made.evidence_id else ' (no log of the preparation)'}"
 
 
 def worst_slices(certificate: Certificate, lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -113,7 +114,7 @@ def missing_of(certificate: Certificate) -> list[str]:
 
 
 def present_of(certificate: Certificate) -> list[str]:
-    """Return the conditions that the runs showed when the certificate was issued."""
+    """Return the requirements that the runs met when the certificate was issued."""
     return [requirement["sentence"] for requirement in certificate.document.get("present", [])]
 
 

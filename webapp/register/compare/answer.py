@@ -57,7 +57,7 @@ def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition]) -> s
     """Return in one sentence why runs do not compare, with the reason that matters most."""
     first = min(differing, key=lambda each: _reason_order(each.name))
     named = replace(first, values=[VALUE_WORDS.get(value, value) for value in first.values])
-    return f"{list_of(heads)} do not compare: {_noun(first)} differs ({named.sides}), and {first.why}."
+    return f"{list_of(heads)} are not comparable: {_noun(first)} differs ({named.sides}), and {first.why}."
 
 
 def _reason_order(name: str) -> int:
@@ -95,18 +95,18 @@ def _slow_reads(first: Head, second: Head, limit: Limit) -> str:
 
 
 def conditions_sentence(conditions: Sequence[Condition], unreported: Unreported) -> str:
-    """Return in one sentence what is known to be equal, known to differ, and not reported; empty without conditions."""
+    """Return what is known to be equal, known to differ, and not reported; empty without conditions."""
     if not unreported.conditions:
         return ""
     equal = [_noun(each) for each in conditions if not each.differs and not each.is_unknown]
     differing = [_noun(each) for each in conditions if each.differs]
     missing = len(unreported.labels)
-    parts = [
-        f"Known to be equal: {_named(equal) if equal else 'nothing'}",
-        f"known to differ: {_named(differing) if differing else 'nothing'}",
-        f"not reported by every run: {missing} of {unreported.conditions} conditions",
-    ]
-    return "; ".join(parts) + "."
+    verb = "is" if missing == 1 else "are"
+    return (
+        f"Known to be equal: {_named(equal) if equal else 'nothing'}; "
+        f"known to differ: {_named(differing) if differing else 'nothing'}. "
+        f"{missing} of {unreported.conditions} conditions {verb} not reported by at least one run."
+    )
 
 
 def _named(nouns: Sequence[str]) -> str:
@@ -122,7 +122,7 @@ def _noun(condition: Condition) -> str:
 
 
 def endurance_sentences(heads: Iterable[Head]) -> list[tuple[Head, str]]:
-    """Return for each drive with a rating what its tested speed takes of it, and the speed that the rating sustains."""
+    """Return for each drive with a rating what its tested speed needs of it, and the speed that the rating sustains."""
     return [(head, sentence) for head in heads if (sentence := _endurance_sentence(head))]
 
 
@@ -138,7 +138,7 @@ def _endurance_sentence(head: Head) -> str:
         return ""
     speed = units.count(round(tps))
     rated = units.decimal(product.endurance_dwpd)
-    start = f"At {speed} tps, one drive takes {units.decimal(needed)} drive writes a day; it is rated for {rated}."
+    start = f"At {speed} tps, one drive needs {units.decimal(needed)} drive writes a day; it is rated for {rated}."
     if sustained >= tps:
         return f"{start} Its rating sustains this speed."
     return f"{start} Its rating sustains {units.decimal(sustained)} tps."

@@ -155,7 +155,7 @@ def _share_text(value: Value) -> str:
 
 
 def _endurance_chart(heads: Sequence[Head]) -> BarChart | None:
-    """Return the drive writes a day that each tested speed takes, with a tick at the rating."""
+    """Return the drive writes a day that each tested speed needs, with a tick at the rating."""
     known = []
     for head in heads:
         product = product_of(head.run)

@@ -58,8 +58,8 @@ class Comparison:
         if self.heads[0].run.workload == YCSB:
             return "Each line shows all thread counts of the sweep that a run belongs to."
         return (
-            "In charts by load, a line has all runs of a drive that compare with its run in the table. In charts by "
-            "time, a line has the slices of one run. An open square is over the limit."
+            "In charts by load, a line has all runs of a drive that are comparable with its run in the table. In "
+            "charts by time, a line has the slices of one run. An open square is over the limit."
         )
 
     @property
@@ -91,7 +91,7 @@ class Comparison:
 
     @property
     def conditions_sentence(self) -> str:
-        """Return in one sentence what is known of the conditions."""
+        """Return what is known of the conditions."""
         return conditions_sentence(self.conditions, self.unreported)
 
     @property
@@ -101,7 +101,7 @@ class Comparison:
         if not letters:
             return ""
         others = joined(head.letter for head in self.heads if not head.is_grey)
-        return f"Grey: {joined(letters)} {'does' if len(letters) == 1 else 'do'} not compare with {others}."
+        return f"Grey: {joined(letters)} {'is' if len(letters) == 1 else 'are'} not comparable with {others}."
 
     @property
     def endurance(self) -> list[tuple[Head, str]]:

@@ -20,7 +20,7 @@ from webapp.templatetags import units
 
 ENDURANCE_TITLE = "Tested speed and the speed that the endurance rating sustains"
 ENDURANCE_SENTENCE = (
-    "On the line, the rating sustains the tested speed. A drive below the line takes more drive writes a day at its "
+    "On the line, the rating sustains the tested speed. A drive below the line needs more drive writes a day at its "
     "tested speed than it is rated for."
 )
 DEFAULT_LIMIT_PCT = 5  # of a profile that has no limit on the chosen threshold

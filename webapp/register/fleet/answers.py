@@ -49,7 +49,7 @@ class NextStep(TextChoices):
 
     VIEW = "view-results", ""
     TEST_FIRMWARE = "test-firmware", "Test this firmware and submit the log."
-    REPLACE = "view-reason", "Look for another drive."
+    VIEW_REASON = "view-reason", "Read there why it was withdrawn."
     CHOOSE = "name-capacity", "Add the capacity of the drive to the list."
     NEAREST = "view-nearest", "Or test this drive and submit the log."
     SUBMIT = "submit", "Test this drive and submit the log."
@@ -61,7 +61,7 @@ STEPS = {
     State.OTHER_FIRMWARE: NextStep.TEST_FIRMWARE,
     State.TESTED: NextStep.VIEW,
     State.PUBLISHED: NextStep.VIEW,
-    State.WITHDRAWN: NextStep.REPLACE,
+    State.WITHDRAWN: NextStep.VIEW_REASON,
 }
 TO_SUBMIT = {NextStep.TEST_FIRMWARE, NextStep.NEAREST, NextStep.SUBMIT}
 

@@ -25,7 +25,6 @@ from webapp.register.tables.marks import nearness_html, tier_code
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-NUMERALS = ("None", "One")
 
 
 @dataclass(frozen=True)
@@ -112,9 +111,11 @@ class Answer:
         answers, shown = self.charted.answers.bit_count(), self.charted.shown.bit_count()
         if not shown:
             return "The register has no result of such drives with a speed and slow reads."
-        count = "None" if not answers else units.count(answers)
+        count = f"{units.count(answers) if answers else 'None'} of {units.count(shown)}"
         noun = self.noun if shown != 1 else self.noun.removesuffix("s")
-        return f"{count} of {units.count(shown)} {noun} {'does' if answers < 2 else 'do'}."
+        if not self.question.tps:
+            return f"{count} {noun} {'is' if answers < 2 else 'are'} within the limits."
+        return f"{count} {noun} {'sustains' if answers < 2 else 'sustain'} this load within the limits."
 
     @property
     def noun(self) -> str:
@@ -142,7 +143,9 @@ class Answer:
         rated = self.store.columns["endurance_dwpd"].word(row)
         if needed is None or not rated:
             return ""
-        return f"At that speed it takes {rounded_text(needed)} drive writes a day; it is rated for {rated}."
+        speed = units.count(round(speeds_of(self.store)[row]))
+        needs = f"it needs {rounded_text(needed)} drive writes a day"
+        return f"At its tested speed of {speed} tps {needs}; it is rated for {rated}."
 
     @cached_property
     def bands(self) -> list[tuple[tuple[str, str], list[AnswerRow]]]:
@@ -194,7 +197,7 @@ class Answer:
             needed="" if needed is None else f"{needed:,.1f}",
             rated=word("endurance_dwpd"),
             gap=gap_html(self._gap_scale, sustained, tps) if sustained else SafeString(""),
-            times=f"{tps / sustained:,.1f} times" if sustained else "",
+            times=f"{tps / sustained:,.1f}x rating" if sustained else "",
             sustained=word("sustained_tps"),
             tester=word("tier").removeprefix(tier_code(word("tier"))).strip(", ") or word("tier"),
         )

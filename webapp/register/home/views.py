@@ -21,6 +21,7 @@ from webapp.register.runs.example import example_address
 from webapp.register.tables import categories
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of
+from webapp.templatetags import units
 
 
 @public_page
@@ -88,11 +89,11 @@ def _line(store: ColumnStore, category: Category, numbers: Numbers, within: int)
 
 
 def _rating_sentence(store: ColumnStore) -> str:
-    """Return how many current drives exceed their endurance rating at the tested speed; empty without rated drives."""
+    """Return in how many current results the tested speed exceeds the endurance rating; empty without rated drives."""
     rated = rated_rows(store) & current_rows(store) & ~store.columns["historical"].of("yes")
     exceeding = (rated & ~sustaining_rows(store)).bit_count()
     if not rated:
         return ""
-    drives = number_of(rated.bit_count(), "rated drive", "rated drives")
-    verb = "exceeds its" if exceeding == 1 else "exceed their"
-    return f"Of all {drives}, {exceeding} {verb} rating at the tested speed."
+    results = number_of(rated.bit_count(), "result of a rated drive", "results of rated drives")
+    exceeded = f"In {units.count(exceeding)} of {results}, in all categories"
+    return f"{exceeded}, the tested speed exceeds the endurance rating."

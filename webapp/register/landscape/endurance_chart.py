@@ -1,6 +1,6 @@
 """The chart of tested speed against the speed that the endurance rating sustains.
 
-On the diagonal the rating sustains the tested speed. Below it, the drive takes more drive writes a day than it is rated
+On the diagonal the rating sustains the tested speed. Below it, the drive needs more drive writes a day than it is rated
 for. static/js/landscape/endurance-chart.js repeats this module.
 """
 
@@ -44,7 +44,7 @@ class RatedDrive:
 
     @property
     def needed(self) -> str:
-        """Return the drive writes a day that the tested speed takes, as text."""
+        """Return the drive writes a day that the tested speed needs, as text."""
         return rounded_text(self.endurance_dwpd * self.ratio)
 
 
@@ -72,7 +72,7 @@ def endurance_chart(
 ) -> Picture:
     """Return the picture of the drives that have a rating; the gap of the drive with `headline_key` is drawn.
 
-    `counts` has the number of drives whose rating sustains the tested speed, and of all rated drives.
+    `counts` has the number of results whose rating sustains the tested speed, and of all results of rated drives.
     """
     rated = rated_drives(drives)
     x = question.x
@@ -142,15 +142,15 @@ def _times_over(x: LogScale, y: LogScale) -> list[Text]:
     """Return the name of the line of eight times, at a quarter of its length."""
     return [
         Text("isotext", percent((3 * line.x1 + line.x2) / 400), percent((3 * line.y1 + line.y2) / 400), 6, 12, "start",
-             f"{TIMES_OVER} times over")
+             f"{TIMES_OVER} times its rating")
         for line in _diagonal("iso", TIMES_OVER, x, y)
     ]  # fmt: skip
 
 
 def _named(sustaining_count: int, rated_count: int) -> list[Text]:
     sentence = Text("strong", 2, 4, 0, 8, "start", "rating sustains the tested speed")
-    drives = "drive" if rated_count == 1 else "drives"
-    text = f"above the line: {sustaining_count:,} of {rated_count:,} {drives}"
+    results = "result" if rated_count == 1 else "results"
+    text = f"above the line: {sustaining_count:,} of {rated_count:,} {results}"
     return [sentence, sentence._replace(kind="aside", dy=23, text=text)]
 
 
@@ -195,7 +195,7 @@ def _wanted(rated: Sequence[RatedDrive], headline: RatedDrive | None) -> Iterabl
         yield headline, [f"needs {headline.needed}", f"rated {headline.endurance_dwpd:g}"]
     largest = max(rated, key=lambda each: (each.ratio, each.drive.key), default=None)
     if largest and largest is not headline and largest.ratio > 1:
-        yield largest, [f"{rounded_text(largest.ratio)} times over"]
+        yield largest, [f"{rounded_text(largest.ratio)} times its rating"]
     above = sorted(rated, key=lambda each: (each.ratio, each.drive.key))
     for each in [each for each in above if each.ratio <= 1][:ABOVE_LABELLED]:
         yield each, [each.drive.name]

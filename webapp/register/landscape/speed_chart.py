@@ -64,7 +64,7 @@ class Frontier:
 class SpeedQuestion:
     """The question of a chart: the limit, the load if there is one, and the extent of the drives.
 
-    `answers_count` is the number of drives that sustain the load within all limits.
+    `answers_count` is the number of results that sustain the load within all limits.
     """
 
     limit_pct: float
@@ -149,7 +149,7 @@ def _named_rules(question: SpeedQuestion, limit_y: float, load_x: float | None) 
     named = [limit._replace(text=f"limit {plain(question.limit_pct)} %")]
     if load_x is not None:
         count = question.answers_count
-        text = f"your load: {count:,} {'drive' if count == 1 else 'drives'}"
+        text = f"your load: {count:,} {'result' if count == 1 else 'results'}"
         is_right = load_x > 75
         named.append(Text("zonetext", load_x, limit_y, -2 if is_right else 2, -6, "end" if is_right else "start", text))
     return named

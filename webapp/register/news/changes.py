@@ -19,7 +19,7 @@ from webapp.register.tables.sentences import number_of, product_name, run_name
 from webapp.register.ycsb.publications import publication_of
 
 CHANGES_PER_PAGE = 50
-STATES_SINCE = {Visibility.WITHDRAWN: "withdrawn since", Visibility.SUPERSEDED: "superseded since"}
+STATES_SINCE = {Visibility.WITHDRAWN: "later withdrawn", Visibility.SUPERSEDED: "later superseded"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def changes_of(events: Iterable[Event]) -> list[Change]:
     visible, imports = visible_events(events), catalogue_imports()
     ids = {event.subject_id for event in visible}
     runs = {run.public_id: run for run in Run.objects.public().filter(public_id__in=ids).select_related("product")}
-    known = Certificate.objects.filter(public_id__in=ids).select_related("product")
+    known = Certificate.objects.filter(public_id__in=ids).select_related("product", "profile")
     certificates = {certificate.public_id: certificate for certificate in known}
     past = PastResults(runs.values())
     changes = []

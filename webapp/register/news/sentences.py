@@ -87,10 +87,11 @@ def _reevaluated(facts: Facts) -> str:
     details, run = facts.details, f"Run {facts.subject}"
     if "outcomes" not in details:  # an event of an earlier release
         before, after = details.get("before"), details.get("after")
-        return f"{run} was re-evaluated: {before} -> {after}" if before and after else f"{run} was re-evaluated."
+        differs = f": before “{before}”, after “{after}”" if before and after else ""
+        return f"{run} was re-evaluated{differs}."
     before, after = ("no verdict" if not each else Verdict.Outcome(each).label for each in details["outcomes"])
     under = f" under {details['profiles'][1]}" if details["profiles"][1] else ""
-    verdict = f"verdict changed from {before} to {after}" if before != after else f"verdict is still “{after}”"
+    verdict = f"verdict changed from “{before}” to “{after}”" if before != after else f"verdict is still “{after}”"
     shares = "".join(f" {sentence}" for sentence in _share_sentences(details["shares"]))
     reader_before, reader = details["readers"]
     read_by = f" drivetest {reader} read its log again." if reader != reader_before else ""
@@ -110,10 +111,10 @@ def _share_sentences(shares: list[Mapping[str, Any]]) -> list[str]:
     for statistic, scope in SCOPES.items():
         of_statistic = [share for share in shares if share["statistic"] == statistic]
         parts = [
-            f"over {units.threshold(share['threshold_us'])}: {_pct(share['before'])} -> {_pct(share['after'])}"
+            f"over {units.threshold(share['threshold_us'])} from {_pct(share['before'])} to {_pct(share['after'])}"
             for share in of_statistic
         ]
-        sentences += [f"{scope}, {'; '.join(parts)}."] if parts else []
+        sentences += [f"{scope}, the share of slow reads changed: {'; '.join(parts)}."] if parts else []
     return sentences
 
 
@@ -155,7 +156,7 @@ def _changes(changes: Mapping[str, Any]) -> str:
     for name, (before, after) in changes.items():
         label, values = FIELD_NAMES.get(name, name.replace("_", " ")), (_value(before), _value(after))
         is_short = max(map(len, values)) <= LONGEST_VALUE
-        parts.append(f"{label} {values[0]} -> {values[1]}" if is_short else label)
+        parts.append(f"{label} from {values[0]} to {values[1]}" if is_short else label)
     return "; ".join(parts) or "values not recorded"
 
 
@@ -191,8 +192,10 @@ def _certificate_withdrawn(facts: Facts) -> str:
         return f"Certificate {facts.subject}{scope} was withdrawn."
     if not lost:
         return f"Certificate {facts.subject}{scope} was withdrawn: after a re-evaluation, its runs do not certify it."
-    no_longer = "is no longer a current run" if len(lost) == 1 else "are no longer current runs"
-    return f"Certificate {facts.subject}{scope} was withdrawn: {_runs(lost)} {no_longer} under its profile."
+    verb = "is" if len(lost) == 1 else "are"
+    profile = f"profile {facts.certificate.profile}" if facts.certificate else "its profile"
+    no_longer = f"{verb} withdrawn, superseded, or no longer judged under {profile}"
+    return f"Certificate {facts.subject}{scope} was withdrawn: {_runs(lost)} {no_longer}."
 
 
 def _certificate_reinstated(facts: Facts) -> str:
@@ -204,7 +207,7 @@ def _claims_recomputed(facts: Facts) -> str:
     statuses: Mapping[str, int] = facts.details.get("statuses", {})
     parts = [f"{units.count(number)} {LABELS.get(status, status)}" for status, number in statuses.items()]
     claims = number_of(sum(statuses.values()), "claim", "claims")
-    return f"The register recomputed {claims} from the publication's own figures: {', '.join(parts)}."
+    return f"The register recomputed {claims} from the publication's own figures: {'; '.join(parts)}."
 
 
 def _claim_changed(facts: Facts) -> str:
@@ -217,7 +220,7 @@ def _claim_changed(facts: Facts) -> str:
         parts.append(f"its status changed from “{before}” to “{after}”")
     for column, (before, after) in changes.items():
         values = (units.with_unit(each, details["unit"]) or "none" for each in (before, after))
-        parts.append(f"{column.replace('_', ' ')} {' -> '.join(values)}")
+        parts.append(f"{column.replace('_', ' ')} from {' to '.join(values)}")
     return f"{capfirst(name)}: {'; '.join(parts)}."
 
 
@@ -234,7 +237,7 @@ class Kind:
 KINDS = {
     PUBLISHED: Kind("New result", Group.RESULTS, _published, reason_label=""),
     REEVALUATED: Kind("Re-evaluated", Group.VERDICTS, _reevaluated),
-    NOT_FOUND_AGAIN: Kind("Not found again", Group.VERDICTS, _not_found),
+    NOT_FOUND_AGAIN: Kind("Run missing in a new reading", Group.VERDICTS, _not_found),
     "run-withdrawn": Kind("Withdrawn", Group.WITHDRAWALS, lambda facts: f"Run {facts.subject} was withdrawn."),
     "run-reinstated": Kind("Reinstated", Group.WITHDRAWALS, _reinstated),
     "run-superseded": Kind("Superseded", Group.WITHDRAWALS, _superseded),
@@ -245,7 +248,7 @@ KINDS = {
         "Certificate reinstated", Group.CERTIFICATES, _certificate_reinstated, reason_label=""
     ),
     CLAIMS_RECOMPUTED: Kind("Claims recomputed", Group.CLAIMS, _claims_recomputed),
-    CLAIM_CHANGED: Kind("Claim recomputed", Group.CLAIMS, _claim_changed),
+    CLAIM_CHANGED: Kind("Claim result changed", Group.CLAIMS, _claim_changed),
     "run-annotated": Kind(
         "Note", Group.CORRECTIONS, lambda facts: f"A reviewer added a note to run {facts.subject}.", reason_label="Note"
     ),

@@ -18,14 +18,14 @@ from webapp.register.news.sentences import GROUP_TITLES, KINDS, Group
 from webapp.register.tables.sentences import number_of
 
 SHOWN_IN_GROUP = 50
-NOUNS = {
-    "certificate-issued": ("new certificate", "new certificates"),
-    REEVALUATED: ("re-evaluated result", "re-evaluated results"),
-    "run-withdrawn": ("withdrawn result", "withdrawn results"),
-    "run-superseded": ("superseded result", "superseded results"),
-    "certificate-withdrawn": ("withdrawn certificate", "withdrawn certificates"),
-    CLAIMS_RECOMPUTED: ("publication with recomputed claims", "publications with recomputed claims"),
-    CLAIM_CHANGED: ("claim with another result", "claims with another result"),
+VERBS = {
+    "certificate-issued": ("issued", "certificate", "certificates"),
+    REEVALUATED: ("re-evaluated", "result", "results"),
+    "run-withdrawn": ("withdrew", "result", "results"),
+    "run-superseded": ("superseded", "result", "results"),
+    "certificate-withdrawn": ("withdrew", "certificate", "certificates"),
+    CLAIMS_RECOMPUTED: ("recomputed the claims of", "publication", "publications"),
+    CLAIM_CHANGED: ("changed the result of", "claim", "claims"),
 }
 
 
@@ -94,14 +94,13 @@ def _sentence(month: Month, totals: Counter[str], lines: Sequence[CategoryLine],
     if not totals.total():
         return f"The register {'had' if month.is_over else 'has had'} no public change in {month.title}."
     published, from_logs = (sum(getattr(line, name) for line in lines) for name in ("published_count", "logs_count"))
-    parts = [number_of(from_logs, "new result from a log", "new results from logs")] if from_logs else []
-    if published and not is_opening:
-        parts.append(number_of(published, "new published result", "new published results"))
-    parts += [number_of(totals[kind], *nouns) for kind, nouns in NOUNS.items() if totals[kind]]
-    if others := sum(number for kind, number in totals.items() if kind not in {*NOUNS, PUBLISHED}):
-        parts.append(number_of(others, "other change", "other changes"))
-    verb = "had" if month.is_over else "has had"
-    counted = f"The register {verb} {listed(parts)} in {month.title}."
+    counts = [("published", from_logs, "result from a log", "results from logs")]
+    counts += [] if is_opening else [("added", published, "published result", "published results")]
+    counts += [(verb, totals[kind], one, more) for kind, (verb, one, more) in VERBS.items()]
+    others = sum(number for kind, number in totals.items() if kind not in {*VERBS, PUBLISHED})
+    counts.append(("made", others, "other change", "other changes"))
+    parts = [f"{verb} {number_of(number, one, more)}" for verb, number, one, more in counts if number]
+    counted = f"In {month.title}, the register {listed(parts)}."
     if not is_opening:
         return counted
     opening = f"The register opened with {number_of(published, 'published result', 'published results')}."
@@ -111,7 +110,9 @@ def _sentence(month: Month, totals: Counter[str], lines: Sequence[CategoryLine],
 def listed(parts: Sequence[str]) -> str:
     """Return parts of a sentence as a list in words.
 
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b, and c')
     """
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+    if len(parts) > 2:
+        return f"{', '.join(parts[:-1])}, and {parts[-1]}"
+    return " and ".join(parts)

@@ -1,4 +1,4 @@
-"""Other drives next to a drive: better ones for the same limits, similar ones, and the capacities of its model.
+"""Other drives next to a drive: better ones within the same limits, similar ones, and the capacities of its model.
 
 No drive is in two of the lists, and a capacity of the model is only in the list of capacities.
 """
@@ -85,16 +85,17 @@ def other_drives(comparison: Comparison, limits: YourLimits, *, is_historical: b
 
 
 def _better_sentence(better: int, enduring: int, short: str) -> str:
-    """Return how many drives are better, and how many others sustain a higher speed."""
-    first = (
-        f"{units.counted(better, short)} {'is' if better == 1 else 'are'} at least as fast with as few slow reads."
-        if better
-        else f"No comparable {short} of another model is faster with no more slow reads, or as fast with fewer."
-    )
+    """Return how many drives are better, and of how many others the rating allows a higher speed."""
+    if better:
+        verb = "is" if better == 1 else "are"
+        first = f"{units.counted(better, short)} {verb} better: at least as fast, with no more slow reads."
+    else:
+        first = f"No comparable {short} of another model is faster with no more slow reads, or as fast with fewer."
     if not enduring:
         return first
-    more = f"{units.count(enduring)} {'other sustains' if enduring == 1 else 'others sustain'} a higher speed."
-    return f"{first} {more}"
+    if enduring == 1:
+        return f"{first} The endurance rating of 1 other {short} allows a higher speed."
+    return f"{first} The endurance ratings of {units.count(enduring)} other {short}s allow a higher speed."
 
 
 def _of_class(this: ComparableDrive) -> str:

@@ -136,7 +136,7 @@ def _first_sentence(headline: Headline, position: Position | None, category: str
 def _without_result(state: State, this: str) -> str:
     sentences = {
         State.NONE_CURRENT: f"This {this} has no current result.",
-        State.NOT_RATED: f"This {this} has no current result of the workload that the register ranks by.",
+        State.NOT_RATED: f"This {this} has no current act-storage result, so it is not ranked.",
         State.VIRTUAL_ONLY: f"All results were measured with a virtual device, so they say nothing about this {this}.",
         State.NO_SPEED: f"The speed of this {this} is not reported.",
     }

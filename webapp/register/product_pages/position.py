@@ -42,9 +42,13 @@ class Words:
     place: str  # "third by speed of 7"
 
 
-SPEED = Words("faster than", "the fastest", "the slowest", "as fast as", "by speed")
-SLOW_READS = Words("fewer slow reads than", "the fewest", "the most", "as many slow reads as", "by slow reads")
-ENDURANCE = Words("sustains more than", "the most", "the least", "sustains as much as", "by endurance")
+SPEED = Words("faster than", "fastest", "slowest", "as fast as", "by speed")
+SLOW_READS = Words(
+    "fewer slow reads than", "fewest slow reads", "most slow reads", "as many slow reads as", "by slow reads"
+)
+ENDURANCE = Words(
+    "sustains more than", "highest rated speed", "lowest rated speed", "sustains as much as", "by endurance"
+)
 
 
 def position_words(position: Position, words: Words) -> str:
@@ -53,7 +57,7 @@ def position_words(position: Position, words: Words) -> str:
     >>> position_words(Position(2, 0, 27), SPEED).replace(units.NBSP, " ")
     'faster than 27 of 29 others (93 %)'
     >>> position_words(Position(0, 0, 1), SPEED), position_words(Position(2, 1, 3), ENDURANCE)
-    ('the fastest of 2', 'shared third by endurance of 7')
+    ('fastest of 2', 'shared third by endurance of 7')
     """
     total, others = units.count(position.total), units.count(position.others)
     percent = "" if position.beaten_pct is None else f" ({position.beaten_pct}{units.NBSP}%)"
@@ -62,17 +66,13 @@ def position_words(position: Position, words: Words) -> str:
         Standing.ONLY: "no other drive to compare with",
         Standing.EQUAL: f"{words.equal} {'the other' if position.others == 1 else f'each of the {others} others'}",
         Standing.FIRST: f"{words.first} of {total}",
-        Standing.SHARED_FIRST: f"{words.first} of {total}, as {_more(position)}",
+        Standing.SHARED_FIRST: f"shared {words.first} of {total}",
         Standing.LAST: f"{words.last} of {total}",
-        Standing.SHARED_LAST: f"{words.last} of {total}, as {_more(position)}",
+        Standing.SHARED_LAST: f"shared {words.last} of {total}",
         Standing.AHEAD: f"{words.ahead} {units.count(position.worse)} of {others} others{percent}",
         Standing.PLACE: f"{'shared ' if position.equal else ''}{place} {words.place} of {total}",
     }
     return texts[position.standing]
-
-
-def _more(position: Position) -> str:
-    return "is 1 other" if position.equal == 1 else f"are {units.count(position.equal)} others"
 
 
 @dataclass(frozen=True)

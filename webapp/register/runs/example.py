@@ -1,6 +1,6 @@
-"""Example runs of the register: their address for links, their load ladder, and the conditions of a certificate.
+"""Example runs of the register: their address for links, their load ladder, and the requirements of a certificate.
 
-A product's page shows the ladder and the conditions of its runs. An example run has no product, so its own page shows
+A product's page shows the ladder and the requirements of its runs. An example run has no product, so its own page shows
 them for all example runs together.
 """
 
@@ -26,7 +26,7 @@ def example_address() -> str:
 
 
 def example_view(run: Run, limits: Sequence[Limit]) -> dict[str, Any] | None:
-    """Return the label, the ladder and the certificate conditions of the example runs; None for any other run."""
+    """Return the label, the ladder and the certificate requirements of the example runs; None for any other run."""
     if not run.is_demo:
         return None
     runs = list(with_candidate_rows(Run.objects.examples()).prefetch_related("shares"))

@@ -14,7 +14,7 @@ RULE = "the rules below"
 REQUESTED = "your input"
 SHEET = "data sheet, not verified"
 UNTESTED = "untested at this workload"
-MIX_WORDS = {Mix.TESTED: "tested mix", Mix.BOUND: "not tested: a bound", Mix.UNTESTED: "untested"}
+MIX_WORDS = {Mix.TESTED: "tested mix", Mix.BOUND: "not tested: upper bound", Mix.UNTESTED: "untested"}
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _rates(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     return [
         _rate("Drives for the reads", demand.reads_per_s, offer.reads_per_s, by_reads, candidate.basis),
         _rate("Drives for the writes", writes_per_s, offer.writes_per_s, by_writes, candidate.basis),
-        Step("Drives by throughput", "the larger of both", units.count(found.needs.throughput), RULE),
+        Step("Drives by throughput", "the larger of the two", units.count(found.needs.throughput), RULE),
     ]
 
 
@@ -141,8 +141,8 @@ def _nodes(demand: Demand, found: Size) -> list[Step]:
         )
         return [untested, Step("Minimum number of drives", how, units.count(found.least.drives), RULE)]
     working = found.nodes - demand.spare_nodes
-    bound = "one node for each copy" if found.binding == sizing.COPIES else f"limited by {found.binding}"
-    how = f"{working:,d} working ({bound}) + {demand.spare_nodes:,d} spare, {demand.drives_per_node:,d} drives each"
+    limited = "one node for each copy" if found.binding == sizing.COPIES else f"limited by {found.binding}"
+    how = f"{working:,d} working ({limited}) + {demand.spare_nodes:,d} spare, {demand.drives_per_node:,d} drives each"
     return [
         Step("Nodes", how, units.count(found.nodes), REQUESTED),
         Step("Drives", f"{found.nodes:,d} nodes x {demand.drives_per_node:,d}", units.count(found.drives), REQUESTED),

@@ -66,14 +66,9 @@ class GapView:
             f"sustains {self.sustained}",
             f"needs {digits(gap.needed)} DWPD",
             f"tested {digits_of_speed(gap.tested)}",
-            self._gap_words(gap.sustained / gap.tested),
+            f"{times(gap.tested / gap.sustained)} times its rating",
         )
         return endurance_svg(float(gap.tested), float(gap.sustained), labels)
-
-    def _gap_words(self, ratio: Fraction) -> str:
-        if ratio == 1:
-            return "sustained exactly"
-        return f"{times(ratio)} times the test" if ratio > 1 else f"{times(1 / ratio)} times over"
 
 
 def gap_of(run: Run) -> GapView | None:
@@ -98,10 +93,10 @@ def digits(figure: Fraction | None) -> str:
 
 
 def times(ratio: Fraction) -> str:
-    """Return how many times a figure is another one, with two significant digits, half to even; `ratio` is 1 or more.
+    """Return how many times a figure is another one, with two significant digits, half to even.
 
-    >>> times(Fraction("7.994")), times(Fraction("1.25")), times(Fraction(1234)), times(Fraction("9.96"))
-    ('8', '1.2', '1,200', '10')
+    >>> times(Fraction("7.994")), times(Fraction("1.25")), times(Fraction(1234)), times(Fraction("0.463"))
+    ('8', '1.2', '1,200', '0.46')
     """
     rounded = round(ratio, 1 - math.floor(math.log10(ratio)))
     return units.decimal(Decimal(rounded.numerator) / rounded.denominator)

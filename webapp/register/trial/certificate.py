@@ -1,4 +1,4 @@
-"""What a certificate would still need, by the rules of certificates, from the runs of one log alone."""
+"""What is missing for a certificate, by the rules of certificates, from the runs of one log alone."""
 
 import json
 from collections.abc import Iterable

@@ -78,8 +78,8 @@ def busy(wait_s: int) -> Refusal:
     return Refusal(
         "readers-busy",
         429,
-        f"The register is reading {counted(settings.TRIAL_READINGS_AT_ONCE, 'log')} of other visitors now, and no more "
-        "at the same time.",
+        f"The register reads at most {counted(settings.TRIAL_READINGS_AT_ONCE, 'log')} at a time, and all places are "
+        "taken.",
         remedy=f"Choose the file again and send it in {in_words(wait_s)}. This attempt does not count.",
         wait_s=wait_s,
     )
@@ -139,14 +139,19 @@ SEVERAL_LOGS = Refusal(
     found="several",
     remedy="Send each log alone, or all in one tar or zip.",
 )
-TOO_MANY_FILES = Refusal(
-    "too-many-files",
-    400,
-    "Too many files were sent.",
-    expected="a log and at most 32 other files",
-    found="more",
-    remedy="Put log and files into one tar or zip.",
-)
+
+
+def too_many_files() -> Refusal:
+    """Return the refusal of a form with more files than the register accepts."""
+    others = counted(settings.DATA_UPLOAD_MAX_NUMBER_FILES - 1, "other file")
+    return Refusal(
+        "too-many-files",
+        400,
+        "Too many files were sent.",
+        expected=f"a log and at most {others}",
+        found="more",
+        remedy="Put log and files into one tar or zip.",
+    )
 
 
 def invalid_slice_length(found: str, most_s: int) -> Refusal:
@@ -157,12 +162,12 @@ def invalid_slice_length(found: str, most_s: int) -> Refusal:
         "The slice length is invalid.",
         expected=f"a whole number of seconds from 1 to {most_s}",
         found=found[:40],
-        remedy="Enter 3600, as the profile demands, or a shorter length.",
+        remedy=f"Enter 3600, the only length that can pass, or another whole number from 1 to {most_s}.",
     )
 
 
-LONGER_SLICES = "Enter a larger slice length, or send the runs of a file or archive separately."
-SEPARATELY = f"Send the runs of the file or archive separately. {OFFLINE}"
+LONGER_SLICES = "Enter a longer slice length, or send each run separately."
+SEPARATELY = f"Send each run separately. {OFFLINE}"
 
 
 def of_reader(error: Exception) -> Refusal:
@@ -171,7 +176,7 @@ def of_reader(error: Exception) -> Refusal:
         most = units.size(error.output_bytes)
         return _limited("reading-too-large", f"at most {most} of slices, minutes and findings", "more", LONGER_SLICES)
     if isinstance(error, TooManySlicesError):
-        most = f"at most {ROWS_MAX:,} slices times histograms"
+        most = f"at most {ROWS_MAX:,} slices, counted for each histogram"
         return _limited("too-many-slices", most, f"{error.rows:,}", LONGER_SLICES)
     if isinstance(error, ProcessorLimitError):
         return _limited("processor-limit", f"a log that is read in {error.allowed}", "more", SEPARATELY)

@@ -112,7 +112,7 @@ def _parse(request: HttpRequest, length: int, handler: TrialUploadHandler) -> Qu
         parser = MultiPartParser(request.META, body, [handler], request.encoding)  # type: ignore[arg-type]  # reads only
         fields, _ = parser.parse()
     except TooManyFilesSent as error:
-        raise TrialRefusedError(refusals.TOO_MANY_FILES) from error
+        raise TrialRefusedError(refusals.too_many_files()) from error
     except (MultiPartParserError, SuspiciousOperation, RequestDataTooBig, UnreadablePostError) as error:
         raise TrialRefusedError(refusals.INCOMPLETE) from error
     if body.received_bytes != length:

@@ -75,7 +75,7 @@ def test_the_runs_are_listed_with_role_verdict_and_preparation(client, certifica
     load_row, stress_row = re.findall(r'<tr><th scope="row"><a href="/runs/.*?</tr>', text)
     assert "<td>load test</td>" in load_row
     assert "<td>passes</td>" in load_row
-    assert "prepared 1 November 2026, 05:00 UTC" in load_row
+    assert "prepared on 1 November 2026, 05:00 UTC" in load_row
     assert "<td>stress test</td>" in stress_row
     assert '<span class="fail">fails</span>' in stress_row
 
@@ -96,10 +96,10 @@ def test_a_withheld_log_has_no_links_to_its_slices(client, certificate, runs):
     assert "0.56" in text  # figures of the log stay
 
 
-def test_the_conditions_that_were_met_are_listed(client, certificate, runs):
+def test_the_requirements_that_were_met_are_listed(client, certificate, runs):
     text = page_of(client, certificate)
     assert f"<li>load test {runs[0].public_id} passes at 30x</li>" in text
-    assert "No condition was missing when the certificate was issued." in text
+    assert "No requirement was missing when the certificate was issued." in text
 
 
 def test_a_withdrawn_certificate_answers_with_the_reason(client, certificate, runs):
@@ -109,7 +109,7 @@ def test_a_withdrawn_certificate_answers_with_the_reason(client, certificate, ru
     assert f"It rested on {runs[0].public_id}, which is no longer a current run" in text
     assert "was certified at 30x (90,000 tps)" in text
     assert "is certified at" not in text
-    assert "Since then" not in text
+    assert "after the issue date" not in text
     assert "Reinstated" not in text
 
 
@@ -187,12 +187,13 @@ def test_the_age_counts_from_the_issue(client, certificate):
 
 
 def test_other_firmware_of_later_runs_is_named(client, certificate, product):
-    assert "The register has no later run of this drive with another firmware." in page_of(client, certificate)
+    none = "The register has no run of this drive with another firmware after the issue date."
+    assert none in page_of(client, certificate)
     after = certificate.issued_at + timedelta(days=1)
     make_run(product, firmware="FW2", started_at=after)
     assert later_firmware(certificate) == ["FW2"]
     text = page_of(client, certificate)
-    assert "Since then, current runs of this drive report firmware <bdi>FW2</bdi>." in text
+    assert "Current runs of this drive after the issue date report firmware <bdi>FW2</bdi>." in text
 
 
 def test_earlier_withdrawn_or_withheld_runs_say_nothing_of_the_firmware(certificate, product):

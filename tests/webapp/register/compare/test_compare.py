@@ -172,8 +172,8 @@ def test_published_results_have_a_result_and_unreported_conditions_are_counted(c
     )
     assert f"<h1><bdi>{names[0]} and {names[1]}</bdi></h1>".replace("3.2 TB", "3.2\N{NO-BREAK SPACE}TB") in text
     assert (
-        "Known to be equal: workload, statistic and duration; known to differ: nothing; not reported by every run: "
-        "24 of 27 conditions."
+        "Known to be equal: workload, statistic and duration; known to differ: nothing. "
+        "24 of 27 conditions are not reported by at least one run."
     ) in text
     assert "Number of conditions not reported: 23 by A, 24 by B." in text
     assert "weak" not in text.lower()
@@ -190,13 +190,13 @@ def test_details_of_the_conditions_are_closed(client, make_published_run):
 
 def test_runs_that_report_most_conditions_are_compared_and_the_others_are_counted(client, make_run):
     text = client.get(compare_url(make_run(), make_run())).text
-    assert "and 19 more; known to differ: nothing; not reported by every run: 4 of 27 conditions." in text
+    assert "and 19 more; known to differ: nothing. 4 of 27 conditions are not reported by at least one run." in text
     assert "were tested at the same speed, 900 tps." in text
 
 
 def test_conditions_that_different_runs_do_not_report_are_counted_together(client, make_run):
     text = client.get(compare_url(make_run(facts={"arrivals": None}), make_run(facts={"record_bytes": None}))).text
-    assert "not reported by every run: 7 of 27 conditions." in text
+    assert "7 of 27 conditions are not reported by at least one run." in text
     assert "Number of conditions not reported: 6 by A, 5 by B." in text
 
 
@@ -204,7 +204,7 @@ def test_a_value_that_several_runs_share_is_listed_once(client, make_run):
     runs = [make_run(facts={"record_bytes": size}) for size in (512, 1536, 512)]
     assert "record size differs (512 bytes (A, C); 1,536 bytes (B)), and larger objects" in said(client, *runs)
     assert [run["is_grey"] for run in comparison(client, *runs)["runs"]] == [False, True, False]
-    assert "Grey: B does not compare with A and C." in client.get(compare_url(*runs)).text
+    assert "Grey: B is not comparable with A and C." in client.get(compare_url(*runs)).text
 
 
 def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_others(client, make_run, make_product):
@@ -214,13 +214,13 @@ def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_other
     large = make_run(product=other)
     text = client.get(compare_url(small, large)).text
     assert (
-        "do not compare: record size differs (512 bytes and 1,536 bytes), and larger objects take longer to read."
+        "are not comparable: record size differs (512 bytes and 1,536 bytes), and larger objects take longer to read."
         in said(client, small, large)
     )
     shares = text.split('id="what-they-did"')[1].split("Over 1")[1].split("</tr>")[0]
     assert shares.count("5.83") == 2
     assert re.findall(r'<td class="share([^"]*)">', shares) == ["", " grey"]
-    assert '<span class="tag">does not compare</span>' in shares
+    assert '<span class="tag">not comparable</span>' in shares
     capacity = text.split('id="drives"')[1].split("Capacity")[1].split("</tr>")[0]
     assert " grey" not in capacity
     offered = text.split('id="offers"')[1].split("</ul>")[0]
@@ -268,7 +268,7 @@ def test_a_pair_with_and_without_queue_time_offers_the_nearest_pair_of_each_grou
     assert comparison(client, new, old)["nearest"][0]["page"].endswith(same_model.public_id)
     assert "with queue time" not in str(document["differing"])
     assert said(client, new, old) == (
-        "Exemplar NEW 3.2 TB and Exemplar OLD 3.2 TB do not compare: time measured differs (service time and with "
+        "Exemplar NEW 3.2 TB and Exemplar OLD 3.2 TB are not comparable: time measured differs (service time and with "
         "queue time), and one figure includes time in the queue, the other does not."
     )
 
@@ -306,7 +306,7 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
         "Speed per TB, tps, one device: A 270,000; B 67,500",
     ]
     assert (
-        "<b>A</b> At 1,728,000 tps, one drive takes 24 drive writes a day; it is rated for 3. Its rating sustains "
+        "<b>A</b> At 1,728,000 tps, one drive needs 24 drive writes a day; it is rated for 3. Its rating sustains "
         "216,000 tps."
     ) in text
     endurance = text.split('aria-label="Endurance')[1].split("</svg>")[0]
@@ -507,7 +507,7 @@ def test_two_runs_of_one_drive_are_distinguished_and_its_other_runs_are_offered(
     first, second = make_run(product=drive), make_run(product=drive, facts={"record_bytes": 512})
     like = make_run(product=drive)
     text = client.get(compare_url(first, second)).text
-    assert f"Runs {first.public_id} (A) and {second.public_id} (B) do not compare: record size differs (" in text
+    assert f"Runs {first.public_id} (A) and {second.public_id} (B) are not comparable: record size differs (" in text
     assert f"/compare/?run={first.public_id}&amp;run={like.public_id}" in text
 
 
@@ -658,7 +658,7 @@ def test_a_pair_that_does_not_compare_shows_the_caution_too(client, make_run, ma
     instance = make_run(product=make_product(category="cloud"))
     Run.objects.filter(pk=instance.pk).update(device_count=None)
     text = client.get(compare_url(instance, make_run(facts={"record_bytes": 512}))).text
-    assert "do not compare" in text
+    assert "are not comparable" in text
     assert "A with an unknown number of devices.</b> Read cloud results conservatively: " in text
 
 
@@ -686,7 +686,7 @@ def test_six_drives_of_two_groups_are_grey_by_column(client, make_published_run)
     runs = [make_published_run(tool_version=version) for version in ("6.1", "5.2", "6.4", "3", "6.2", "5.3")]
     document = comparison(client, *runs)
     assert [run["is_grey"] for run in document["runs"]] == [False, True, False, True, False, True]
-    assert "Grey: B, D and F do not compare with A, C and E." in client.get(compare_url(*runs)).text
+    assert "Grey: B, D and F are not comparable with A, C and E." in client.get(compare_url(*runs)).text
 
 
 def test_a_drive_without_a_current_result_is_compared_by_a_withdrawn_one(client, make_product, make_run):

@@ -20,9 +20,10 @@ def text_of(response):
 
 def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     said = text_of(client.get("/"))
-    assert "11 of 30 drives do. SanDisk DC SN861 6.4 TB is the fastest of the 7 that can be ranked together." in said
-    assert "At that speed it takes 24 drive writes a day; it is rated for 3." in said
-    assert "Of all 36 rated drives, 32 exceed their rating at the tested speed." in said
+    assert "11 of 30 drives sustain this load within the limits." in said
+    assert "SanDisk DC SN861 6.4 TB is the fastest of the 7 that can be ranked together." in said
+    assert "At its tested speed of 1,728,000 tps it needs 24 drive writes a day; it is rated for 3." in said
+    assert "In 32 of 36 results of rated drives, in all categories, the tested speed exceeds the endurance" in said
 
 
 def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, catalogue):
@@ -34,26 +35,39 @@ def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, c
     ]
     row = read_rows(response)[0]
     assert row[:5] == ["SanDisk DC SN861 6.4 TBwithin all limits", "1,728,000", "0.56", "0.00", "0.00"]
-    assert row[6:10] == ["24.0 rated 3", "3", "8.0 times", "216,000"]
+    assert row[6:10] == ["24.0 rated 3", "3", "8.0x rating", "216,000"]
 
 
 def test_home_shows_two_charts_without_script(client, catalogue):
     text = client.get("/").text
     assert text.count('<svg class="landscape"') == 2
-    assert "your load: 11 drives" in text
-    assert "above the line: 2 of 30 drives" in text
+    assert "your load: 11 results" in text
+    assert "above the line: 2 of 30 results" in text
     assert text.count('aria-label="SanDisk DC SN861 6.4 TB: 1,728,000 tps; 0.56 % of reads over 1 ms; ACT 6.x') == 2
 
 
 def test_a_load_that_no_drive_sustains_offers_a_next_step(client, catalogue):
     said = text_of(client.get("/?min_device_tps=9000000"))
-    assert "None of 30 drives does." in said
+    assert "None of 30 drives sustains this load within the limits." in said
     assert "Lower the speed, raise a limit, or see all drives" in said
+
+
+def test_without_a_load_the_answer_counts_the_drives_within_the_limits(client, catalogue):
+    assert "30 of 30 drives are within the limits." in text_of(client.get(ANY_SPEED))
+
+
+def test_the_results_that_do_not_match_are_counted_with_the_reasons(client, make_published_run):
+    for tps in (100, 200):
+        make_published_run(tps=tps)
+    make_published_run({1000: "5.01"}, tps=900)
+    reasons = "not match: too slow, over a limit, or not passed for another reason."
+    assert f"1 result of NVMe flash drives does {reasons}" in text_of(client.get(ANY_SPEED))
+    assert f"2 results of NVMe flash drives do {reasons}" in text_of(client.get("/?min_device_tps=200"))
 
 
 def test_other_kinds_of_drives_can_be_asked_for(client, catalogue):
     said = text_of(client.get("/?category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash"))
-    assert "of 37 drives do." in said
+    assert "of 37 drives sustain this load within the limits." in said
     assert client.get("/?category=nosuch").status_code == 400
 
 
@@ -75,10 +89,11 @@ def test_worst_slices_are_in_a_picture_of_their_own(client, make_published_run, 
 
 def test_home_counts_the_results_of_each_category(client, catalogue):
     said = text_of(client.get("/"))
+    assert "Drives by category results within the limits" in said
     for line in (
-        *("NVMe 3D XPoint 4 of 4 within limits", "NVMe flash 30 of 30 within limits"),
-        *("SATA and SAS flash 2 of 2 within limits", "M.2 flash 1 of 1 within limits"),
-        *("Networked storage 4 of 4 within limits", "Cloud instances 35 of 40 within limits"),
+        *("NVMe 3D XPoint 4 of 4 results", "NVMe flash 30 of 30 results"),
+        *("SATA and SAS flash 2 of 2 results", "M.2 flash 1 of 1 results"),
+        *("Networked storage 4 of 4 results", "Cloud instances 35 of 40 results"),
         "Historical 22, no longer recommended",
     ):
         assert line in said

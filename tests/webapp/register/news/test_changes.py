@@ -54,15 +54,15 @@ def test_a_result_that_was_withdrawn_later_keeps_its_sentence_and_has_a_mark(pub
     withdrawn, published = changes_page().changes
     assert (withdrawn.title.split(":")[0], withdrawn.sentence) == ("Withdrawn", f"Run {run.public_id} was withdrawn.")
     assert withdrawn.reason == "Reason: Wrong drive."
-    assert (sentences()[1], published.mark) == (before, "withdrawn since")
+    assert (sentences()[1], published.mark) == (before, "later withdrawn")
 
 
 def test_a_re_evaluated_verdict_shows_the_difference(publish):
     run = publish()
     record_event(None, "run-judged-anew", run_subject(run), "rule version 2", STRUCTURED)
     assert sentences()[0] == (
-        f"Run {run.public_id}: its verdict changed from fails to passes under operational-database, rule version 2. "
-        "In the worst slice, over 64 ms: 0.11 % -> 0.10 %."
+        f"Run {run.public_id}: its verdict changed from “fails” to “passes” under operational-database, rule version "
+        "2. In the worst slice, the share of slow reads changed: over 64 ms from 0.11 % to 0.10 %."
     )
     assert newest().reason == "Reason: rule version 2"
 
@@ -80,7 +80,9 @@ def test_a_re_evaluation_by_a_new_reader_names_it(publish):
 def test_an_event_of_an_earlier_release_shows_what_it_has(publish):
     run = publish()
     record_event(None, "run-judged-anew", run_subject(run), "", REEVALUATED)
-    assert sentences()[0] == f"Run {run.public_id} was re-evaluated: fails [drivetest 1] -> passes [drivetest 2]"
+    assert sentences()[0] == (
+        f"Run {run.public_id} was re-evaluated: before “fails [drivetest 1]”, after “passes [drivetest 2]”."
+    )
     record_event(None, "run-judged-anew", run_subject(run), "", {})
     assert sentences()[0] == f"Run {run.public_id} was re-evaluated."
 
@@ -125,7 +127,7 @@ def test_superseding_names_both_runs(publish, rita):
     other = publish(product=run.product)
     visibility.supersede(run, other, rita, "A longer run.")
     assert sentences()[0] == f"Run {other.public_id} superseded run {run.public_id}."
-    assert changes_page().changes[2].mark == "superseded since"
+    assert changes_page().changes[2].mark == "later superseded"
     visibility.unsupersede(run, rita, "Both count.")
     assert sentences()[0] == f"Run {run.public_id} is listed again. Run {other.public_id} no longer supersedes it."
 
@@ -143,8 +145,8 @@ def test_corrections_and_notes_are_news(publish, rita):
     take_back(correct(run, {"firmware": "FW9"}, rita, "A slip."), rita, "No slip.")
     retract(annotate(run, "Look at the firmware.", rita), rita, "Done.")
     retracted, noted, reverted, corrected, _ = changes_page().changes
-    assert corrected.sentence == f"Corrected values of run {run.public_id}: firmware not reported -> FW9."
-    assert reverted.sentence == f"A correction of run {run.public_id} was reverted: firmware FW9 -> not reported."
+    assert corrected.sentence == f"Corrected values of run {run.public_id}: firmware from not reported to FW9."
+    assert reverted.sentence == f"A correction of run {run.public_id} was reverted: firmware from FW9 to not reported."
     assert (noted.sentence, noted.reason) == (
         f"A reviewer added a note to run {run.public_id}.",
         "Note: Look at the firmware.",
@@ -157,8 +159,8 @@ def test_a_corrected_publication_lists_short_values_only(import_results):
     details = {"tps": ["300000", "310000"], "source_row": ["x" * 61, "y"], "drive": ["z" * 60, ""]}
     record_event(None, "run-changed", run_subject(run), "import of the published catalogue", details)
     assert sentences()[0] == (
-        f"The published figures of run {run.public_id} were corrected: speed 300000 -> 310000; "
-        f"drive {'z' * 60} -> not reported; row as printed."
+        f"The published figures of run {run.public_id} were corrected: speed from 300000 to 310000; "
+        f"drive from {'z' * 60} to not reported; row as printed."
     )
     assert newest().reason == ""
 
@@ -176,7 +178,8 @@ def test_certificates_are_issued_withdrawn_and_reinstated_in_words(rita):
     assert newest().page == f"/certificates/{certificate.public_id}/"
     visibility.withdraw(load, rita, "Wrong drive.")
     assert sentences()[0] == (
-        f"{scope} (30x on 1 device) was withdrawn: run {load.public_id} is no longer a current run under its profile."
+        f"{scope} (30x on 1 device) was withdrawn: run {load.public_id} is withdrawn, superseded, or "
+        f"no longer judged under profile {certificate.profile}."
     )
     assert newest().reason == ""
     visibility.reinstate(load, rita, "Right drive.")
@@ -208,7 +211,7 @@ def test_recomputed_claims_are_counted_by_status():
     assert newest().title == "Claims recomputed: Micron 7400 PRO against 7300 PRO on RocksDB"
     assert newest().page == "/ycsb/claims/#micron-7400-brief"
     assert sentences() == [
-        "The register recomputed 7 claims from the publication's own figures: 6 reproduced, 1 contradicted."
+        "The register recomputed 7 claims from the publication's own figures: 6 reproduced; 1 contradicted."
     ]
 
 
@@ -219,7 +222,7 @@ def test_a_claim_with_another_result_shows_both():
     record_event(None, CLAIM_CHANGED, ("claim", "0" * 64), "", details)
     assert sentences() == [
         "Peak throughput improvement, A, 7400 PRO: its status changed from “reproduced” to “truncated”; "
-        "recomputed value 43.9 % -> 43.8 %."
+        "recomputed value from 43.9 % to 43.8 %."
     ]
 
 

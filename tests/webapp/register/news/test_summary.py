@@ -42,8 +42,8 @@ def test_the_sentence_counts_each_kind_of_change(clock, import_results, publish,
     annotate(run, "A note.", rita)
     annotate(run, "Another note.", rita)
     assert summary_of(NOVEMBER).sentence == (
-        "The register opened with 2 published results. The register has had 2 new results from logs, "
-        "1 withdrawn result, 4 publications with recomputed claims and 2 other changes in November 2026."
+        "The register opened with 2 published results. In November 2026, the register published 2 results from logs, "
+        "withdrew 1 result, recomputed the claims of 4 publications, and made 2 other changes."
     )
 
 
@@ -51,7 +51,7 @@ def test_later_imports_are_counted_as_new(clock, publish, import_results):
     publish()
     clock.set(2026, 12, 3)
     import_results(2)
-    assert summary_of(DECEMBER).sentence == "The register has had 2 new published results in December 2026."
+    assert summary_of(DECEMBER).sentence == "In December 2026, the register added 2 published results."
 
 
 def test_a_month_without_a_change_says_so(clock, publish):
@@ -102,8 +102,8 @@ def test_a_later_withdrawal_is_a_mark(clock, publish, rita):
     clock.set(2026, 12, 2)
     visibility.withdraw(run, rita, "Wrong drive.")
     summary = summary_of(NOVEMBER)
-    assert [change.mark for change in summary.sections[0].changes] == ["withdrawn since"]
-    assert summary.lines[0].fastest_log.mark == "withdrawn since"
+    assert [change.mark for change in summary.sections[0].changes] == ["later withdrawn"]
+    assert summary.lines[0].fastest_log.mark == "later withdrawn"
     assert groups(summary) == {"results": 1}
     assert groups(summary_of(DECEMBER)) == {"withdrawals": 1}
 
@@ -148,7 +148,7 @@ def test_a_speed_that_a_catalogue_corrected_later_stays_as_it_was(clock, import_
     Run.objects.filter(pk=run.pk).update(tps=310_000)
     assert summary_of(NOVEMBER).lines[0].fastest_published.speed == "300,000 tps"
     clock.set(2026, 12, 3)
-    assert "speed 300000 -> 310000" in summary_of(DECEMBER).sections[0].changes[0].sentence
+    assert "speed from 300000 to 310000" in summary_of(DECEMBER).sections[0].changes[0].sentence
 
 
 def test_a_group_shows_its_newest_changes_and_where_the_others_are(clock, publish, import_results):

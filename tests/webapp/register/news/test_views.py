@@ -45,7 +45,7 @@ def test_an_entry_links_to_its_run_and_shows_the_reason(client, publish):
     text = client.get("/news/").text
     assert f'<b>Withdrawn: <a href="/runs/{run.public_id}/">' in text
     assert "<bdi>Reason: Wrong &lt;drive&gt;.</bdi>" in text
-    assert '<span class="tag">withdrawn since</span>' in text
+    assert '<span class="tag">later withdrawn</span>' in text
 
 
 def test_the_pages_of_the_list_lead_to_each_other(client, publish):

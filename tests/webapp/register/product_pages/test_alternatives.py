@@ -20,7 +20,7 @@ def test_better_drives_are_faster_or_slower_to_be_slow_and_never_worse_in_one(ma
     make_ranked(400_000, "2.00", model="Equal", capacity_gb=1600)
     found = context_of(this)["neighbours"]
     assert names(found.better) == ["Exemplar Faster 3.2 TB", "Exemplar Calmer 3.2 TB"]
-    assert found.better_sentence == "2 drives are at least as fast with as few slow reads."
+    assert found.better_sentence == "2 drives are better: at least as fast, with no more slow reads."
     assert names(found.similar) == ["Exemplar Equal 1.6 TB", "Exemplar Mixed 1.6 TB"]
 
 
@@ -32,9 +32,17 @@ def test_drives_that_sustain_a_higher_speed_are_listed_apart(make_ranked, contex
     assert names(found.enduring) == ["Exemplar Large 6.4 TB"]
     assert found.better_sentence == (
         "No comparable drive of another model is faster with no more slow reads, or as fast with fewer. "
-        "1 other sustains a higher speed."
+        "The endurance rating of 1 other drive allows a higher speed."
     )
     assert names(found.similar) == ["Exemplar Small 3.2 TB"]
+
+
+def test_several_drives_whose_rating_allows_a_higher_speed_are_counted(make_ranked, context_of):
+    this = make_ranked(400_000, model="EX")
+    for number in range(4):
+        make_ranked(300_000, model=f"Large {number}", capacity_gb=6400)
+    found = context_of(this)["neighbours"]
+    assert found.better_sentence.endswith("The endurance ratings of 4 other drives allow a higher speed.")
 
 
 def test_better_drives_come_from_all_categories_of_drives_and_name_theirs(make_ranked, context_of):

@@ -135,7 +135,7 @@ def test_a_withdrawn_result_ranks_no_drive(make_ranked, answer_of):
 
 def test_a_drive_with_other_workloads_only_is_not_rated(make_ranked, answer_of):
     product = make_ranked(100_000, run={"workload": "act-index"})
-    assert answer_of(product) == "This drive has no current result of the workload that the register ranks by."
+    assert answer_of(product) == "This drive has no current act-storage result, so it is not ranked."
 
 
 def test_a_result_without_a_speed_has_no_headline(make_product, make_published_run, answer_of, context_of):
@@ -218,7 +218,7 @@ def test_the_rating_that_sustains_an_eighth_is_shown_next_to_the_speed(client, m
     text = client.get(f"/drive/{product.slug}/").text
     assert "At 864,000 tps this drive takes 24 drive writes a day; it is rated for 3." in text
     assert "Its rating sustains 108,000 tps." in text
-    assert "8 times over" in text
+    assert "8 times its rating" in text
     run = client.get(f"/runs/{product.runs.get().public_id}/").text
     assert "Its rating sustains 108,000 tps." in run
     assert '<svg class="endurance" role="img"' in run

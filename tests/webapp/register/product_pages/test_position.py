@@ -20,10 +20,10 @@ SHARE = {"statistic": "worst-slice", "threshold_us": 1000, "share_pct": 1, "prin
     [
         (Position(2, 0, 27), SPEED, "faster than 27 of 29 others (93 %)"),
         (Position(200, 0, 1), SPEED, "faster than 1 of 201 others"),
-        (Position(0, 0, 11), SLOW_READS, "the fewest of 12"),
-        (Position(0, 1, 10), SLOW_READS, "the fewest of 12, as is 1 other"),
-        (Position(4, 0, 0), ENDURANCE, "the least of 5"),
-        (Position(3, 2, 0), ENDURANCE, "the least of 6, as are 2 others"),
+        (Position(0, 0, 11), SLOW_READS, "fewest slow reads of 12"),
+        (Position(0, 1, 10), SLOW_READS, "shared fewest slow reads of 12"),
+        (Position(4, 0, 0), ENDURANCE, "lowest rated speed of 5"),
+        (Position(3, 2, 0), ENDURANCE, "shared lowest rated speed of 6"),
         (Position(2, 0, 4), SPEED, "third by speed of 7"),
         (Position(2, 1, 3), SPEED, "shared third by speed of 7"),
         (Position(0, 1, 0), SPEED, "as fast as the other"),
@@ -39,9 +39,9 @@ def test_there_is_a_strip_for_speed_slow_reads_and_endurance(make_ranked, contex
     make_ranked(200_000, "1.00")
     strips = context_of(make_ranked(400_000, "2.00"))["position"].strips
     assert [(strip.title, strip.words) for strip in strips] == [
-        ("Speed", "the fastest of 3"),
+        ("Speed", "fastest of 3"),
         ("Slow reads", "second by slow reads of 3"),
-        ("Endurance", "the least of 3, as is 1 other"),
+        ("Endurance", "shared lowest rated speed of 3"),
     ]
 
 
@@ -112,7 +112,7 @@ def test_a_drive_with_a_comparable_result_is_not_left_out_for_its_other_results(
     make_ranked(900_000, product=both, run={"tool_version": "5.3"})
     make_ranked(300_000, "6.00", product=both)
     found = context_of(this)["position"]
-    assert (found.left_out, found.strips[0].words) == ("", "the slowest of 2")
+    assert (found.left_out, found.strips[0].words) == ("", "slowest of 2")
 
 
 def test_a_drive_that_is_left_out_is_counted_once_and_as_over_a_limit_first(make_ranked, context_of):

@@ -372,7 +372,7 @@ def test_another_mix_is_a_bound_by_the_tested_reads_and_writes(client, drive, ch
     text = client.get(f"/sizing/?{query}").text
     assert f"in {by_throughput} nodes, limited by {limited_by}." in text
     assert ("Your mix was not tested: " in text) == (mix == "bound")
-    assert f'<span class="tag">{"bound" if mix == "bound" else "tested mix"}</span>' in text
+    assert f'<span class="tag">{"upper bound" if mix == "bound" else "tested mix"}</span>' in text
 
 
 def test_five_million_reads_and_one_million_writes_have_a_readable_answer(client, catalogue):

@@ -6,7 +6,7 @@ import pytest
 
 from webapp.register.svg.endurance_axis import WIDE_FROM, endurance_scale, endurance_svg
 
-LABELS = ("rated 3 DWPD", "sustains 216,000", "needs 24 DWPD", "tested 1,728,000", "8 times over")
+LABELS = ("rated 3 DWPD", "sustains 216,000", "needs 24 DWPD", "tested 1,728,000", "8 times its rating")
 RATIOS = (1, 1.0001, 1.5, 2, WIDE_FROM - 0.001, WIDE_FROM, 2.5, 8, 100, 1e6)
 
 
@@ -25,7 +25,7 @@ def test_a_rating_below_the_tested_speed_is_drawn_as_a_gap():
     svg = endurance_svg(1_728_000, 216_000, LABELS)
     assert '<line class="gap" x1="22.5%" x2="77.5%"' in svg
     assert '<text class="over"' in svg
-    assert 'aria-label="rated 3 DWPD, sustains 216,000; needs 24 DWPD, tested 1,728,000: 8 times over"' in svg
+    assert 'aria-label="rated 3 DWPD, sustains 216,000; needs 24 DWPD, tested 1,728,000: 8 times its rating"' in svg
 
 
 def test_a_rating_above_the_tested_speed_is_drawn_as_a_reserve():
@@ -38,4 +38,4 @@ def test_a_rating_above_the_tested_speed_is_drawn_as_a_reserve():
 def test_labels_of_near_speeds_point_outwards(tested, anchors):
     svg = endurance_svg(tested, 100, LABELS)
     assert re.findall(r'class="name" x="[\d.]+%" text-anchor="(\w+)"', svg) == anchors
-    assert "8 times over</text>" not in svg
+    assert "8 times its rating</text>" not in svg

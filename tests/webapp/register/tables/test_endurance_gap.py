@@ -24,7 +24,7 @@ def test_the_sentence_has_the_three_figures():
         "At 1,728,000 tps this drive takes 24 drive writes a day; it is rated for 3. Its rating sustains 216,000 tps."
     )
     assert view.clause == "Its endurance rating sustains an eighth of the tested speed."
-    assert "8 times over" in view.axis
+    assert "8 times its rating" in view.axis
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,9 @@ def test_a_part_that_is_no_simple_fraction_is_a_percentage():
 def test_without_a_rating_there_is_no_axis():
     assert gap_of(run_of(dwpd=None)).axis == ""
     assert gap_of(run_of(dwpd="0")).axis == ""
-    assert gap_of(run_of(tps=100_000)).axis.count('class="reserve"') == 2
+    axis = gap_of(run_of(tps=100_000)).axis
+    assert axis.count('class="reserve"') == 2
+    assert "0.46 times its rating" in axis
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a certificate would still need: the rules' own answer for the runs of one log."""
+"""What is missing for a certificate: the rules' own answer for the runs of one log."""
 
 import pytest
 

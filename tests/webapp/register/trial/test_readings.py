@@ -74,7 +74,7 @@ def test_a_second_reading_at_a_time_is_made_and_a_third_refused(stand_in, send, 
     second = parallel_limit().take()
     refused = send(log_bytes("four-us"))
     assert (refused.status_code, refused["Retry-After"]) == (429, "20")
-    assert "reading 2 logs of other visitors now" in refused.text
+    assert "reads at most 2 logs at a time, and all places are taken" in refused.text
     assert "send it in 20 seconds. This attempt does not count." in refused.text
     assert list(temporary.iterdir()) == []
     parallel_limit().give_back(first)

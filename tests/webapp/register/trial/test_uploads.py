@@ -135,6 +135,13 @@ def test_a_log_may_have_32_companions(send, readings, count, status):
     assert send(companions=[(f"c{number}", b"") for number in range(count)]).status_code == status
 
 
+def test_the_refusal_of_too_many_files_follows_the_setting(send, readings, settings):
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES = 3
+    response = send(companions=[(f"c{number}", b"") for number in range(3)])
+    assert problem_of(response) == (400, "too-many-files")
+    assert "a log and at most 2 other files" in response.text
+
+
 def test_a_file_in_an_unknown_field_is_ignored(send, readings):
     assert send(b"log", other=SimpleUploadedFile("other", b"x" * 100)).status_code == 200
     assert readings == [(b"log", 10, [])]
@@ -156,6 +163,7 @@ def test_an_invalid_slice_length_is_named(send, readings, text):
     response = send(slice_length_s=text)
     assert problem_of(response) == (400, "invalid-slice-length")
     assert "a whole number of seconds from 1 to 86400" in response.text
+    assert "or another whole number from 1 to 86400." in response.text
     assert readings == []
 
 

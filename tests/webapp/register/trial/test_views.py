@@ -93,7 +93,7 @@ def test_the_page_has_the_shares_and_slices_of_the_reader(real_reader, send):
 def test_a_short_log_is_undecided_and_says_what_to_do(real_reader, send):
     page = text_of(send(log_bytes("four-us"), slice_length_s="3600"))
     assert "No verdict: the test ran 1 minute. A verdict needs 24 hours" in page
-    assert "so it has no worst slice. Send the log again with a smaller slice length" in page
+    assert "so it has no worst slice. Send the log again with a shorter slice length" in page
 
 
 def test_each_run_of_a_log_has_a_part(real_reader, send):
@@ -172,11 +172,11 @@ class Stopped:
 @pytest.mark.parametrize(
     "case",
     [
-        Stopped("while :; do :; done", ("TRIAL_CPU_S", 1), 422, "processor-limit", "Send the runs of the file"),
+        Stopped("while :; do :; done", ("TRIAL_CPU_S", 1), 422, "processor-limit", "Send each run separately."),
         Stopped("exec sleep 600", ("READ_TIMEOUT_S", 1), 503, "reader-failed", "Try again in 1 minute."),
         Stopped("exit 7", ("TRIAL_CPU_S", 20), 503, "reader-failed", "drivetest check LOG"),
         Stopped(
-            "exec head -c 100001 /dev/zero", ("READ_OUTPUT_BYTES", 100_000), 422, "reading-too-large", "larger slice"
+            "exec head -c 100001 /dev/zero", ("READ_OUTPUT_BYTES", 100_000), 422, "reading-too-large", "longer slice"
         ),
     ],
     ids=lambda case: case.program,

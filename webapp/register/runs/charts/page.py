@@ -170,7 +170,7 @@ def _pictures(run: Run, table: SliceTable, intervals: Intervals | None) -> dict[
     try:
         data = over_time(run, table.histogram)
     except SeriesDamagedError as error:
-        return {"damaged_sentence": f"The minutes of this run cannot be read: {error}."}
+        return {"damaged_sentence": f"The per-minute counts of this run cannot be read: {error}."}
     rates = data if intervals is None else with_interval_rates(data, intervals)
     return {
         "heat_map": heat_map(table.histogram, data, table.limits),

@@ -129,21 +129,32 @@ def _row(entry: ClaimEntry) -> dict[str, Any]:
     row, check, claim = entry.row, entry.row.check, entry.row.check.claim
     stated = (claim.publication, claim.claim, claim.workload, claim.device, claim.against, claim.stated_value)
     read_off = _possible_span(row, f"{READ_OFF}, good to 1 digit:")
-    recorded = recorded_status(row, check.printed_status)
+    recorded = _recorded_status(row)
     found = (check.printed, check.status.value, recorded, read_off, check.reason)
     names = (entry.claim_id, entry.outcome.value, entry.address)
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found, *names), strict=True))
     from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
-    labels = {"label": entry.label, "recorded_label": recorded_status(row, LABELS[check.printed_status])}
+    labels = {"label": entry.label, "rounded_first": rounded_first(row)}
     return texts | labels | {"from_chart": from_chart, "is_contradicted": entry.is_contradicted}
 
 
-def recorded_status(row: CheckedRow, name: str) -> str:
-    """Return the status of the rounded value under this name, if it differs from that of the exact value."""
+def rounded_first(row: CheckedRow) -> str:
+    """Return the status of the rounded value as sentences, if it differs from that of the exact value."""
     if not row.is_exactly_another:
         return ""
-    exact = ", ".join(printed_decimal(value, 4) for value in row.check.values)
-    return f"exactly {exact}; rounded to {row.check.printed} first: {name}"
+    status = LABELS[row.check.printed_status]
+    return f"The exact value is {_exact(row)}. Rounded to {row.check.printed} first, the status would be: {status}."
+
+
+def _recorded_status(row: CheckedRow) -> str:
+    """Return the same as exports state it, with the names of statuses that they use."""
+    if not row.is_exactly_another:
+        return ""
+    return f"exactly {_exact(row)}; rounded to {row.check.printed} first: {row.check.printed_status}"
+
+
+def _exact(row: CheckedRow) -> str:
+    return ", ".join(printed_decimal(value, 4) for value in row.check.values)
 
 
 def _possible_span(row: CheckedRow, words: str) -> str:

@@ -9,8 +9,8 @@ from results.rules.ycsb.statements import Taken, printed
 from webapp.register.http.files import Value
 from webapp.register.ycsb.claims import sentences
 from webapp.register.ycsb.claims.charts import chart_of, gains_of, peak_row
-from webapp.register.ycsb.claims.entries import LABELS, ClaimEntry, entries_of, headline_of, strip_of
-from webapp.register.ycsb.claims.listing import recorded_status
+from webapp.register.ycsb.claims.entries import ClaimEntry, entries_of, headline_of, strip_of
+from webapp.register.ycsb.claims.listing import rounded_first
 from webapp.register.ycsb.gains import digits
 from webapp.register.ycsb.publications import metric_name
 
@@ -28,9 +28,9 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
         "statement": sentences.statement(entry),
         "meaning": sentences.MEANINGS[entry.status],
         "recomputed_note": sentences.recomputed_note(entry),
-        "recorded": recorded_status(entry.row, LABELS[check.printed_status]),
+        "rounded_first": rounded_first(entry.row),
         "favours": sentences.favours(entry),
-        "other_readings": sentences.other_readings(entry),
+        "other_computations": sentences.other_computations(entry),
         "computation": sentences.computation(entry),
         "missing_facts": sentences.missing_facts(entry),
         "chart": chart,

@@ -1,4 +1,4 @@
-"""Sentences of a claim's page: the statement, its recomputation, the favoured drive, other readings, missing facts."""
+"""Sentences of a claim's page: statement, recomputation, favoured drive, other computations and missing facts."""
 
 import math
 from fractions import Fraction
@@ -18,7 +18,7 @@ MEANINGS = {
     Status.AT_POINTS: "The chart is too imprecise to check the claim, but its values give the claimed number.",
     Status.NOT_DECIDABLE: "The chart is too imprecise to check the claim; its values give another number.",
     Status.CONTRADICTS: "The publication's own figures give another number than the claimed one.",
-    Status.IN_WORDS: "The claim has no number, so the table shows the number that its publication's figures give.",
+    Status.IN_WORDS: "The claim has no number. The register shows the number that the figures give.",
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
 }
 NOT_REPORTED = "not reported"
@@ -89,7 +89,7 @@ def _difference(entry: ClaimEntry, difference: Fraction | None) -> str:
     return f"{text} percentage points" if entry.unit == "%" else f"{text} {entry.unit}".rstrip()
 
 
-def other_readings(entry: ClaimEntry) -> list[str]:
+def other_computations(entry: ClaimEntry) -> list[str]:
     """Return what other computations give from the same figures, one line each."""
     return [_alternative(entry, each) for each in alternatives(entry.row.check)]
 

@@ -127,7 +127,7 @@ def test_the_page_of_damaged_minutes_says_so_and_has_its_other_charts(client, ma
     run = make_log_run()
     Series.objects.create(run=run, interval_s=60, intervals_count=2, encoding="drivecert.series/1", packed=b"no zstd")
     text = client.get(f"/runs/{run.public_id}/").text
-    assert "The minutes of this run cannot be read" in text
+    assert "The per-minute counts of this run cannot be read" in text
     assert ("drawing slice-bars" in text, "drawing heat-map" in text) == (True, False)
 
 
