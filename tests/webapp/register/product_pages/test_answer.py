@@ -115,7 +115,7 @@ def test_a_drive_without_a_current_result_says_so(make_ranked, answer_of):
 @pytest.mark.parametrize(
     ("visibility", "sentence", "is_said"),
     [
-        (Visibility.PUBLIC, "This drive has no current result of the workload that the register ranks by.", False),
+        (Visibility.PUBLIC, "This drive has no current act-storage result, so it is not ranked.", False),
         (Visibility.WITHDRAWN, "This drive has no current result.", True),
     ],
 )
