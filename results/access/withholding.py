@@ -12,6 +12,7 @@ from typing import Any
 
 from results.history import ACCEPTED_WARNINGS
 from results.models import Event, Evidence, Finding, Reading, Run, Statistic, Submission, Verdict, YcsbRun
+from results.rules.plural import listed
 
 # Values that YCSB prints on standard error or in its properties. Workload, phase, binding and threads stay: they
 # identify the load of the figures.
@@ -100,13 +101,13 @@ def log_headline(verdict: Verdict) -> str:
     if verdict.outcome == Verdict.Outcome.PASS:
         shares = (share for share in document["shares"] if share["statistic"] == Statistic.WORST_SLICE)
         parts = [f"{share['share_pct']} % over {_time(share['threshold_us'])}" for share in shares]
-        return f"{word}: at most {_listed(parts)} of reads"
+        return f"{word}: at most {listed(parts)} of reads"
     if verdict.outcome != Verdict.Outcome.FAIL or not document["violations"]:
         return word
     first = document["violations"][0]
     over = f"reads over {_time(first['threshold_us'])}: {_shown_over(first)} % > {first['limit_pct']} %"
     others = {each["threshold_us"] for each in document["violations"]} - {first["threshold_us"]}
-    also = f"; also over {_listed([_time(each) for each in sorted(others)])}" if others else ""
+    also = f"; also over {listed([_time(each) for each in sorted(others)])}" if others else ""
     return f"{word}: slice {first['slice']}, {over}{also}"
 
 
@@ -120,10 +121,6 @@ def _shown_over(violation: Mapping[str, Any]) -> str:
 
 def _time(us: int) -> str:
     return f"{us // 1000} ms" if us % 1000 == 0 else f"{us} us"
-
-
-def _listed(parts: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def visible_events(events: Iterable[Event]) -> list[Event]:

@@ -3,7 +3,7 @@
 import csv
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +15,7 @@ from django.db import transaction
 from results.history import record_event
 from results.models import PublishedClaim, PublishedFigure
 from results.rules.ycsb.claims import Claim, ClaimCheck, Figure, FigureFlight, check_claim, flights
-from results.rules.ycsb.statements import Status
+from results.rules.ycsb.statements import Status, outcome_of
 
 PUBLISHED = Path(__file__).parent / "published"
 FIGURE_FILES = ("ycsb_published.csv", "ycsb_read_off_points.csv")
@@ -39,31 +39,41 @@ def import_figures(folder: Path = PUBLISHED) -> int:
 def import_claims(folder: Path = PUBLISHED) -> int:
     """Write every claim, and record what is new or changed as events; return how many rows were new."""
     rows = _rows(folder / CLAIM_FILE)
+    checked = check_published_claims(folder)
+    claims = [(row, row | {"exact_status": each.check.status.value}) for row, each in zip(rows, checked, strict=True)]
     with transaction.atomic():
         known = {claim.catalogue_key: claim for claim in PublishedClaim.objects.all()}
-        added = _upsert(PublishedClaim, CLAIM_FILE, [(row, row) for row in rows])
-        _record_claims(rows, known)
+        added = _upsert(PublishedClaim, CLAIM_FILE, claims)
+        _record_claims(claims, known)
     return added
 
 
-RECOMPUTED = ("stated_value", "recomputed_value", "status")  # their changes are events
+RECOMPUTED = ("stated_value", "recomputed_value", "exact_status")  # their changes are events
 CLAIM_NAME = ("publication", "claim", "workload", "device", "unit")
 
 
-def _record_claims(rows: Sequence[Row], known: Mapping[str, PublishedClaim]) -> None:
-    """Record one event for the new claims of each publication, and one for each claim with another result."""
-    statuses: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        key = _key(CLAIM_FILE, row)
-        if key not in known:
-            statuses[row["publication"]][row["status"]] += 1
-            continue
-        both = {name: [getattr(known[key], name), row[name]] for name in RECOMPUTED}
-        if changes := {name: values for name, values in both.items() if values[0] != values[1]}:
+def _record_claims(claims: Iterable[tuple[Row, Row]], known: Mapping[str, PublishedClaim]) -> None:
+    """Record one event for the new claims of each publication, and one for each claim with another result.
+
+    Both have the statuses of exact values, as pages show them, not those of the file, which judges rounded values.
+    """
+    outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+    for row, columns in claims:
+        earlier = known.get(_key(CLAIM_FILE, row))
+        if earlier is None:
+            outcomes[row["publication"]][outcome_of(Status(columns["exact_status"])).value] += 1
+        elif changes := _changes(earlier, columns):
             details = {name: row[name] for name in CLAIM_NAME} | {"changes": changes}
-            record_event(None, CLAIM_CHANGED, ("claim", key), "", details)
-    for publication, counts in statuses.items():
-        record_event(None, CLAIMS_RECOMPUTED, ("publication", publication), "", {"statuses": dict(counts)})
+            record_event(None, CLAIM_CHANGED, ("claim", earlier.catalogue_key), "", details)
+    for publication, counts in outcomes.items():
+        record_event(None, CLAIMS_RECOMPUTED, ("publication", publication), "", {"outcomes": dict(counts)})
+
+
+def _changes(earlier: PublishedClaim, columns: Row) -> dict[str, list[str]]:
+    """Return old and new values. The old exact status is not known if an earlier release imported the claim."""
+    compared = RECOMPUTED if earlier.exact_status else RECOMPUTED[:-1]
+    both = {name: [getattr(earlier, name), columns[name]] for name in compared}
+    return {name: values for name, values in both.items() if values[0] != values[1]}
 
 
 def _rows(path: Path) -> list[Row]:

@@ -17,7 +17,7 @@ SECONDS_PER_HOUR = 3600
 
 PRODUCT_IDENTITY = ("category", "vendor", "model", "part_number", "capacity_gb")
 
-Changes = dict[str, list[str]]
+Changes = dict[str, list[Any]]  # old and new value by name
 
 
 @dataclass
@@ -101,6 +101,7 @@ def _add_runs(rows: list[CatalogueRow], products: dict[tuple[Any, ...], Named]) 
 
 
 def _change_shares(run: Run, row: CatalogueRow) -> Changes:
+    """Replace the shares if they differ; return both as text, and the printed digits by threshold."""
     wanted = {fields["threshold_us"]: fields for fields in share_fields(row)}
     before = {share.threshold_us: share.printed for share in run.shares.all()}
     after = {threshold_us: fields["printed"] for threshold_us, fields in wanted.items()}
@@ -108,7 +109,7 @@ def _change_shares(run: Run, row: CatalogueRow) -> Changes:
         return {}
     run.shares.all().delete()
     Share.objects.bulk_create(Share(run=run, **fields) for fields in wanted.values())
-    return {"shares": [_in_order(before), _in_order(after)]}
+    return {"shares": [_in_order(before), _in_order(after)], "printed_shares": [before, after]}
 
 
 def _in_order(shares: dict[int, str]) -> str:

@@ -8,5 +8,6 @@ from results.models.history import Annotation, EarlierResult, Event
 from results.models.product import Product
 from results.models.profile import Profile
 from results.models.published import PublishedClaim, PublishedFigure
+from results.models.querysets import RATED_WORKLOAD
 from results.models.run import Finding, Histogram, Run, Series, Share, Slice, Statistic, Tier, Verdict, Visibility
 from results.models.ycsb import YCSB, YcsbInterval, YcsbOperation, YcsbRun

@@ -23,10 +23,13 @@ class Event(models.Model):
     details = models.JSONField(default=dict)
 
     class Meta:
-        """Index for queries by subject."""
+        """Indexes for queries by subject, and for the newest events."""
 
         ordering = ["at", "id"]
-        indexes = [models.Index(fields=["subject_type", "subject_id", "at"], name="event_by_subject")]
+        indexes = [
+            models.Index(fields=["subject_type", "subject_id", "at"], name="event_by_subject"),
+            models.Index(fields=["-at", "-id"], name="event_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.subject_type} {self.subject_id}"

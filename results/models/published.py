@@ -35,7 +35,11 @@ class PublishedFigure(models.Model):
 
 
 class PublishedClaim(models.Model):
-    """A claim of a publication, the value that its own figures give, and whether the two agree."""
+    """A claim of a publication, the value that its own figures give, and whether the two agree.
+
+    `status` judges the recomputed value as printed, `exact_status` the exact value, as pages do. The latter is empty if
+    an earlier release imported the claim.
+    """
 
     catalogue_key = models.CharField(max_length=64, unique=True)
     publication = models.SlugField()
@@ -48,6 +52,7 @@ class PublishedClaim(models.Model):
     computation = models.CharField(max_length=200, blank=True)
     recomputed_value = models.CharField(max_length=30, blank=True)
     status = models.CharField(max_length=60)
+    exact_status = models.CharField(max_length=60, blank=True, default="", db_default="")
     note = models.TextField(blank=True)
 
     def __str__(self) -> str:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from results.rules.act.limits import Limit
 
 
+RATED_WORKLOAD = "act-storage"  # the workload of certificates, and of the tables that rank drives
+
+
 class ProductQuerySet(models.QuerySet["Product"]):
     """Products by what the public may see of them."""
 
@@ -135,8 +138,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(visibility="embargoed")
 
     def rated(self) -> RunQuerySet:
-        """Return the runs of the workload by which the tables of drives rate."""
-        return self.filter(workload="act-storage")
+        """Return the runs of the workload by which tables rank drives."""
+        return self.filter(workload=RATED_WORKLOAD)
 
     def on_drives(self) -> RunQuerySet:
         """Return the runs without those on virtual devices, which the names of their devices reveal."""

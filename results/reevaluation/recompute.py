@@ -247,16 +247,22 @@ def _kind(before: Judged, after: Judged, was: dict[str, Any], now: dict[str, Any
 
 
 def _difference(before: Judged, after: Judged, was: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """Return old and new outcome, profile and reader, and the shares that differ, as the event stores them.
+    """Return old and new outcome, profile, reader and validity, and the shares that differ, as the event stores them.
 
-    All of them are figures of the log itself, so they stay public if another file of the log is withheld.
+    Only runs of YCSB have a validity. All are results of the log itself, so they stay public if another file of the log
+    is withheld.
     """
     return {
         "outcomes": [before.outcome, after.outcome],
         "profiles": [before.profile, after.profile],
         "readers": [before.reader_version, after.reader_version],
+        "validities": [_validity(was), _validity(now)],
         "shares": _changed_shares(was, now),
     }
+
+
+def _validity(document: dict[str, Any]) -> str:
+    return "".join(row["validity"] for row in document["below"].get("ycsbrun", []))
 
 
 def _changed_shares(was: dict[str, Any], now: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,4 +1,6 @@
-"""Numbers with what they count."""
+"""Numbers with what they count, and lists in words."""
+
+from collections.abc import Sequence
 
 
 def counted(number: int, thing: str) -> str:
@@ -8,3 +10,12 @@ def counted(number: int, thing: str) -> str:
     ('1 device', '1,000 devices', '0 runs')
     """
     return f"{number:,d} {thing}{'' if number == 1 else 's'}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return parts of a sentence as a list in words.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed([])
+    ('a', 'a, b and c', '')
+    """
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

@@ -157,7 +157,7 @@ class ProductDetailSerializer(ProductSerializer):
     @extend_schema_field(LadderSerializer(many=True))
     def get_ladders(self, product: Product) -> list[dict[str, Any]]:
         """Return a ladder for each threshold of a limit or a run, from current runs on physical devices."""
-        runs = Run.objects.listed().on_drives().filter(product=product, workload="act-storage")
+        runs = Run.objects.listed().rated().on_drives().filter(product=product)
         shares = [share for run in runs.prefetch_related("shares", "verdicts") for share in run.shares.all()]
         shares = sorted((share for share in shares if share.statistic in MARKS), key=_rung_order)
         limits = limits_by_threshold(current_limits())

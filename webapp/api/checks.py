@@ -21,7 +21,8 @@ from webapp.api.submissions import refuse_size
 from webapp.register.fleet.answers import answers, counts
 from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
-from webapp.register.fleet.views import LIST_BYTES_MAX, NO_STORE, SCHEMA, TOO_LARGE, decoded, values_of
+from webapp.register.fleet.views import LIST_BYTES_MAX, SCHEMA, TOO_LARGE, decoded, values_of
+from webapp.register.http.responses import NO_STORE
 from webapp.register.products.model_index import register_index
 
 BULKY = {"histograms", "slices", "series"}

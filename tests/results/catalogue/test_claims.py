@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 from django.core.management import call_command
 
@@ -30,21 +32,49 @@ def test_a_value_read_from_a_chart_is_marked():
     assert (row.value, row.exactness) == ("500", "read off a figure")
 
 
-def test_a_corrected_value_replaces_the_earlier_one(tmp_path):
-    import_claims()
-    corrected = (PUBLISHED / "published_claims.csv").read_text().replace(",43.9,reproduces", ",43.8,truncated")
-    (tmp_path / "published_claims.csv").write_text(corrected)
-    assert import_claims(tmp_path) == 0
-    assert PublishedClaim.objects.get(recomputed_value="43.8").status == "truncated"
+@pytest.fixture
+def edited(tmp_path):
+    """Return a function that makes a directory of the published files, with one text of the claims replaced."""
+
+    def edit(before, after):
+        for path in PUBLISHED.glob("*.csv"):
+            shutil.copy(path, tmp_path)
+        path = tmp_path / "published_claims.csv"
+        text = path.read_text(encoding="utf-8")
+        assert text.count(before) == 1
+        path.write_text(text.replace(before, after), encoding="utf-8")
+        return tmp_path
+
+    return edit
 
 
-def test_new_claims_are_an_event_of_their_publication():
+# The publication claims 44 %, its figures give 43.9 %.
+PEAK, WRONG_PEAK = (
+    f"micron-7400-brief,peak throughput improvement,A,7400 PRO,7300 PRO,{result}"
+    for result in (
+        "44,%,max over threads / max over threads - 1,43.9,reproduces",
+        "45,%,max over threads / max over threads - 1,43.9,contradicts itself",
+    )
+)
+
+
+def test_a_corrected_value_replaces_the_earlier_one(edited):
     import_claims()
-    events = {event.subject_id: event.details["statuses"] for event in Event.objects.filter(kind="claims-recomputed")}
-    claims = PublishedClaim.objects.filter(publication="micron-7400-brief")
-    assert sum(events["micron-7400-brief"].values()) == claims.count()
-    assert sum(sum(statuses.values()) for statuses in events.values()) == 62
-    assert events["micron-7400-brief"]["reproduces"] == claims.filter(status="reproduces").count()
+    assert import_claims(edited(PEAK, WRONG_PEAK)) == 0
+    claim = PublishedClaim.objects.get(stated_value="45")
+    assert (claim.status, claim.exact_status) == ("contradicts itself", "contradicts itself")
+
+
+def test_new_claims_are_an_event_of_their_publication_with_the_outcomes_of_its_pages():
+    import_claims()
+    events = {event.subject_id: event.details["outcomes"] for event in Event.objects.filter(kind="claims-recomputed")}
+    # By the rounded values of the file, one claim of KIOXIA would be contradicted, and charts would not be named.
+    assert events == {
+        "micron-7400-brief": {"confirmed": 8, "contradicted": 1, "unchecked": 5},
+        "kioxia-fl6-brief": {"confirmed": 29, "unchecked": 1},
+        "micron-7450-brief": {"from-chart": 2},
+        "micron-x100-paper": {"from-chart": 2, "unchecked": 14},
+    }
 
 
 def test_a_second_import_records_no_event():
@@ -54,17 +84,30 @@ def test_a_second_import_records_no_event():
     assert Event.objects.count() == before
 
 
-def test_a_claim_with_another_result_is_an_event_with_both_results(tmp_path):
+def test_a_claim_with_another_result_is_an_event_with_both_results(edited):
     import_claims()
     before = Event.objects.count()
-    text = (PUBLISHED / "published_claims.csv").read_text()
-    (tmp_path / "published_claims.csv").write_text(text.replace(",43.9,reproduces", ",43.8,truncated"))
-    import_claims(tmp_path)
+    import_claims(edited(PEAK, WRONG_PEAK))
     event = Event.objects.get(kind="claim-changed")
     assert Event.objects.count() == before + 1
-    assert event.subject_id == PublishedClaim.objects.get(recomputed_value="43.8").catalogue_key
-    assert event.details["changes"] == {"recomputed_value": ["43.9", "43.8"], "status": ["reproduces", "truncated"]}
+    assert event.subject_id == PublishedClaim.objects.get(stated_value="45").catalogue_key
+    statuses = ["reproduces", "contradicts itself"]
+    assert event.details["changes"] == {"stated_value": ["44", "45"], "exact_status": statuses}
     assert (event.details["publication"], event.details["device"]) == ("micron-7400-brief", "7400 PRO")
+
+
+def test_a_status_of_the_file_alone_is_no_other_result(edited):
+    import_claims()
+    import_claims(edited(PEAK, PEAK.replace("reproduces", "truncated")))
+    assert not Event.objects.filter(kind="claim-changed").exists()
+
+
+def test_a_claim_that_an_earlier_release_imported_has_no_other_status_for_that(edited):
+    import_claims()
+    PublishedClaim.objects.update(exact_status="")
+    import_claims(edited(PEAK, WRONG_PEAK))
+    assert Event.objects.get(kind="claim-changed").details["changes"] == {"stated_value": ["44", "45"]}
+    assert not PublishedClaim.objects.filter(exact_status="").exists()
 
 
 def test_the_command_imports_results_figures_and_claims(capsys):

@@ -105,6 +105,9 @@ def test_a_share_with_another_digit_is_a_change(edited):
     import_catalogue()
     counts = import_catalogue(edited(6, "pct_over_1ms", "0.560"))
     assert Run.objects.get(public_id=counts.changed[0]).shares.get(threshold_us=1000).printed == "0.560"
+    details = Event.objects.get(kind="run-changed").details
+    assert [each["1000"] for each in details["printed_shares"]] == ["0.56", "0.560"]
+    assert details["shares"][1].startswith("0.560 % over 1000 us, ")
 
 
 def test_a_changed_product_fact_updates_the_product(edited):

@@ -146,6 +146,7 @@ document["runs"][0]["verdict"].update(outcome="fail", headline="fails")"""
     after = {(share.statistic, share.threshold_us): share.printed for share in run.shares.all()}
     assert (details["outcomes"], details["readers"]) == (["undecided", "fail"], ["8.0.0", "9.0.0"])
     assert details["profiles"] == ["operational-database, rule version 1"] * 2
+    assert details["validities"] == ["", ""]
     listed = {(each["statistic"], each["threshold_us"]): (each["before"], each["after"]) for each in details["shares"]}
     differing = {key for key in before if before[key] != after.get(key)}
     assert listed == {key: (before[key], after.get(key)) for key in differing}

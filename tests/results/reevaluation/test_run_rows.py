@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from results.ingest.queue import sweep
-from results.models import Run, Series, YcsbRun
+from results.models import Event, Run, Series, YcsbRun
 from results.reevaluation.recompute import Order, recompute
 from results.reevaluation.run_rows import STATED_COLUMNS, Place, match_places, read_columns
 from tests.results.builders import log_bytes, make_organisation, send
@@ -73,6 +73,15 @@ def test_a_ycsb_run_keeps_its_id_and_gets_the_new_operations(read):
     (earlier,) = run.earlier_results.get().document["below"]["ycsbrun"]
     assert len(earlier["below"]["ycsboperation"]) == counts > 1
     assert earlier["threads_count"] == 8
+
+
+def test_the_event_of_a_re_evaluated_ycsb_run_has_both_validities(read):
+    submission = read("8.0.0", document_of(YCSB_LOG, ycsb_runs=[YCSB_RUN]))
+    newer = copy.deepcopy(YCSB_RUN)
+    newer["validity"] = newer["validity"] | {"outcome": "invalid"}
+    read("9.0.0", document_of(YCSB_LOG, ycsb_runs=[newer]), submission)
+    details = Event.objects.get(kind="run-judged-anew").details
+    assert (details["kind"], details["validities"]) == ("details", ["undecided", "invalid"])
 
 
 def test_a_series_is_replaced_and_its_bytes_stay(read):

@@ -1,14 +1,14 @@
 """Sections of a certificate's page: its runs, the worst slices against the limits, its age and its history."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from django.db.models import Q
 
-from results.access.withholding import is_withheld, missing_sentences
+from results.access.withholding import is_withheld
 from results.models import Certificate, DriveInRun, Event, Run, Share, Statistic, Verdict
 from results.rules.act.limits import parse_limits
 from results.rules.act.loads import READS_PER_S, TPS, WRITES_PER_S, nx_load, printed_decimal
@@ -18,7 +18,6 @@ from webapp.register.tables.marks import nearness_mark, run_tier_mark
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
-DAY = timedelta(days=1)
 DAYS_OF_MONTH, DAYS_OF_YEAR = 30, 365  # for ages, which are approximate
 
 
@@ -108,19 +107,14 @@ def _shown(run: Run, share: Share, limit_pct: Decimal) -> dict[str, Any]:
     }
 
 
-def missing_of(certificate: Certificate) -> list[str]:
-    """Return what the certificate lacks, without text that may quote a withheld file."""
-    return missing_sentences({"missing": certificate.document.get("missing", [])})
-
-
 def present_of(certificate: Certificate) -> list[str]:
     """Return the requirements that the runs met when the certificate was issued."""
     return [requirement["sentence"] for requirement in certificate.document.get("present", [])]
 
 
 def age_words(since: datetime, now: datetime) -> str:
-    """Return how long ago something was: today, 3 days ago, 2 months ago, 1 year ago."""
-    days = (now - since) // DAY
+    """Return how long ago something was, by its day in UTC: today, 3 days ago, 2 months ago, 1 year ago."""
+    days = (now.astimezone(UTC).date() - since.astimezone(UTC).date()).days
     if days < 1:
         return "today"
     if days < 2 * DAYS_OF_MONTH:

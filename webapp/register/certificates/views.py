@@ -37,7 +37,6 @@ def certificate(request: HttpRequest, public_id: str) -> HttpResponse:
         "runs": runs,
         "worst_slices": page.worst_slices(found, runs),
         "present": page.present_of(found),
-        "missing": page.missing_of(found),
         "notes": found.document.get("reasons", []),
         "history": history,
     }

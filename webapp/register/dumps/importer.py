@@ -19,7 +19,10 @@ from webapp.register.dumps.tables import SCHEMA, TABLES, Table
 from webapp.register.tables.evaluation import is_over
 
 # Columns that were added after the first dump, with the values for rows of earlier dumps.
-ADDED_LATER: dict[str, dict[str, Any]] = {"runs": {"region": "", "zone": ""}}
+ADDED_LATER: dict[str, dict[str, Any]] = {
+    "runs": {"region": "", "zone": ""},
+    "published_claims": {"exact_status": ""},
+}
 
 
 class DumpError(Exception):

@@ -246,7 +246,7 @@ TABLES = (
         "published_claims",
         register.PublishedClaim,
         "catalogue_key publication claim workload device against stated_value unit computation recomputed_value "
-        "status note",
+        "status note exact_status",
         lambda: register.PublishedClaim.objects.order_by("catalogue_key"),
     ),
 )

@@ -19,7 +19,7 @@ from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
 from webapp.register.http.files import Value, rows_response
 from webapp.register.http.query_params import given_of
-from webapp.register.http.responses import bad_request, public_page
+from webapp.register.http.responses import NO_STORE, bad_request, public_page
 from webapp.register.products.model_index import register_index
 
 # More than 500 drives with the full output of smartctl; settings.py has the same limit for pasted text.
@@ -77,7 +77,6 @@ FIELDS = (
     *("device", "vendor", "model", "firmware", "capacity_gb", "state", "sentence", "products", "is_historical"),
     *("matched_by", "nearest", "count", "publications", "next_step"),
 )
-NO_STORE = "no-store"
 
 
 @public_page

@@ -1,6 +1,6 @@
 """Changes as readers see them: public events with their subject, a sentence, the reason and an address."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -8,14 +8,18 @@ from django.db.models import Q
 from django.urls import reverse
 
 from results.access.withholding import visible_events
+from results.catalogue.claims import CLAIM_CHANGED
 from results.history import PUBLISHED
-from results.models import Certificate, Event, Run, Visibility
+from results.models import Certificate, Event, Product, Run, Visibility
+from results.rules.ycsb.claim_terms import claim_id
 from webapp.register.http.query_params import ParameterError
-from webapp.register.news.events import CatalogueImport, catalogue_imports, public_changes
+from webapp.register.news.events import CatalogueImport, catalogue_imports, first_change, public_changes
 from webapp.register.news.months import month_of
 from webapp.register.news.past_results import PastResults
 from webapp.register.news.sentences import KINDS, Facts, Group
+from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import number_of, product_name, run_name
+from webapp.register.ycsb.claims.entries import entry_of
 from webapp.register.ycsb.publications import publication_of
 
 CHANGES_PER_PAGE = 50
@@ -38,6 +42,7 @@ class Change:
     sentence: str
     reason: str = ""  # with its label
     mark: str = ""
+    picture: str = ""  # the address of the chart of its category
 
     @property
     def title(self) -> str:
@@ -52,10 +57,11 @@ class Change:
 
 @dataclass(frozen=True)
 class ChangesPage:
-    """Changes, newest first, and the event before which the next page begins; None at the end."""
+    """Changes, newest first; the event before which the next page begins, None at the end; and the first of all."""
 
     changes: Sequence[Change]
     older_than: int | None
+    first: Event | None
 
 
 def changes_page(before: int | None = None) -> ChangesPage:
@@ -68,13 +74,14 @@ def changes_page(before: int | None = None) -> ChangesPage:
             raise ParameterError("before", expected, str(before))
         events = events.filter(Q(at__lt=last.at) | Q(at=last.at, pk__lt=last.pk))
     found = list(events.order_by("-at", "-pk")[: CHANGES_PER_PAGE + 1])
-    shown = found[:CHANGES_PER_PAGE]
-    return ChangesPage(changes_of(shown), shown[-1].pk if len(found) > len(shown) else None)
+    shown, first = found[:CHANGES_PER_PAGE], first_change()
+    changes = changes_of(shown, catalogue_imports(first))
+    return ChangesPage(changes, shown[-1].pk if len(found) > len(shown) else None, first)
 
 
-def changes_of(events: Iterable[Event]) -> list[Change]:
+def changes_of(events: Iterable[Event], imports: Mapping[int, CatalogueImport]) -> list[Change]:
     """Return the changes of public events in their order, in a fixed number of queries."""
-    visible, imports = visible_events(events), catalogue_imports()
+    visible = visible_events(events)
     ids = {event.subject_id for event in visible}
     runs = {run.public_id: run for run in Run.objects.public().filter(public_id__in=ids).select_related("product")}
     known = Certificate.objects.filter(public_id__in=ids).select_related("product", "profile")
@@ -85,7 +92,8 @@ def changes_of(events: Iterable[Event]) -> list[Change]:
         if event.pk in imports:
             changes.append(_import_change(event, imports[event.pk]))
         elif (run := runs.get(event.subject_id)) is not None:
-            changes.append(_run_change(Facts(event, run, past.at(run, event.at)), run))
+            result = past.at(run, event.at)
+            changes.append(_run_change(Facts(event, result), result.run))
         elif (certificate := certificates.get(event.subject_id)) is not None:
             changes.append(_certificate_change(Facts(event, certificate=certificate), certificate))
         else:
@@ -110,19 +118,30 @@ def _import_change(event: Event, found: CatalogueImport) -> Change:
 
 def _run_change(facts: Facts, run: Run) -> Change:
     mark = STATES_SINCE.get(Visibility(run.visibility), "") if facts.event.kind == PUBLISHED else ""
-    return _change(facts, run_name(run), reverse("run-detail", args=[run.public_id]), mark)
+    page = reverse("run-detail", args=[run.public_id])
+    return _change(facts, run_name(run), page, mark, _picture_of(product_of(run)))
 
 
 def _certificate_change(facts: Facts, certificate: Certificate) -> Change:
-    return _change(facts, product_name(certificate.product), reverse("certificate", args=[certificate.public_id]))
+    page, product = reverse("certificate", args=[certificate.public_id]), certificate.product
+    return _change(facts, product_name(product), page, picture=_picture_of(product))
+
+
+def _picture_of(product: Product) -> str:
+    return reverse("category-picture", args=[product.category])
 
 
 def _claim_change(facts: Facts) -> Change:
+    """Return the change of a publication's claims, or of one claim, with the page of it unless a release removed it."""
     publication = facts.details.get("publication") or facts.subject
-    return _change(facts, publication_of(publication).title, f"{reverse('ycsb-claims')}#{publication}")
+    page = f"{reverse('ycsb-claims')}#{publication}"
+    if facts.event.kind == CLAIM_CHANGED:
+        entry = entry_of(publication, claim_id(facts.details["claim"], facts.details["workload"]))
+        page = entry.address if entry else page
+    return _change(facts, publication_of(publication).title, page)
 
 
-def _change(facts: Facts, name: str, page: str, mark: str = "") -> Change:
+def _change(facts: Facts, name: str, page: str, mark: str = "", picture: str = "") -> Change:
     event, kind = facts.event, KINDS[facts.event.kind]
     reason = f"{kind.reason_label}: {event.reason}" if kind.reason_label and event.reason else ""
-    return Change(event.pk, event.at, kind.group, kind.label, name, page, kind.sentence(facts), reason, mark)
+    return Change(event.pk, event.at, kind.group, kind.label, name, page, kind.sentence(facts), reason, mark, picture)

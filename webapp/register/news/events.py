@@ -46,6 +46,11 @@ def imported_results() -> QuerySet[Event]:
     return Event.objects.filter(kind=PUBLISHED, subject_type=RUN, subject_id__in=published)
 
 
+def first_change() -> Event | None:
+    """Return the first change of the register; None if it has none."""
+    return public_changes().order_by("at", "pk").first()
+
+
 @dataclass(frozen=True)
 class CatalogueImport:
     """The results that were imported on one day: how many, and whether they are the first change of the register."""
@@ -54,11 +59,10 @@ class CatalogueImport:
     is_opening: bool
 
 
-def catalogue_imports() -> dict[int, CatalogueImport]:
-    """Return the imports by the id of the event that stands for each, in two queries."""
-    opening = public_changes().order_by("at", "pk").values_list("pk", flat=True).first()
+def catalogue_imports(first: Event | None) -> dict[int, CatalogueImport]:
+    """Return the imports by the id of the event that stands for each, from the first change and one query."""
     days = _by_day(imported_results()).values_list("first", "results_count")
-    return {first: CatalogueImport(count, first == opening) for first, count in days}
+    return {pk: CatalogueImport(count, first is not None and pk == first.pk) for pk, count in days}
 
 
 def _by_day(events: QuerySet[Event]) -> QuerySet[Any, Any]:

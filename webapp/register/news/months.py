@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.utils import timezone
 
-from webapp.register.news.events import public_changes
+from results.models import Event
 
 CODE = re.compile(r"(?P<year>2[0-9]{3})-(?P<number>0[1-9]|1[0-2])")
 MONTHS_OF_YEAR = 12
@@ -96,14 +96,13 @@ def parse_month(code: str) -> Month | None:
     return Month(int(found["year"]), int(found["number"])) if found else None
 
 
-def summary_months() -> list[Month]:
-    """Return the months with a summary, the newest first: from that of the first public change to the present one.
+def summary_months(first: Event | None) -> list[Month]:
+    """Return the months with a summary, the newest first: from that of the first change to the present one.
 
     A month in between without a change has a summary too. A register without a public change has the present month.
     """
     present = month_of(timezone.now())
-    first = public_changes().order_by("at").values_list("at", flat=True).first()
     months = [present]
-    while first is not None and months[-1] > month_of(first):
+    while first is not None and months[-1] > month_of(first.at):
         months.append(months[-1].previous)
     return months

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from results.history import PUBLISHED
-from results.models import Category, Event, Profile, Run, Tier, Verdict, Visibility
-from results.rules.act.limits import Limit, parse_limits
+from results.models import RATED_WORKLOAD, Category, Event, Profile, Run, Tier, Verdict, Visibility
+from results.rules.act.limits import Limit, is_share_within, parse_limits
 from webapp.register.news.changes import STATES_SINCE
 from webapp.register.news.events import between
 from webapp.register.news.months import Month
 from webapp.register.news.past_results import PastResult, PastResults
 from webapp.register.tables import categories
-from webapp.register.tables.columns import product_of, ranked_tps, share_of
-from webapp.register.tables.evaluation import is_over
+from webapp.register.tables.columns import product_of, ranked_tps
 from webapp.register.tables.sentences import run_name, speed_words
-
-RATED = "act-storage"  # the workload that ranks drives
 
 
 @dataclass(frozen=True)
@@ -43,50 +40,49 @@ class CategoryLine:
     fastest_log: FastestResult | None
 
 
-Result = tuple[Run, PastResult]
-
-
 def category_lines(month: Month) -> list[CategoryLine]:
     """Return the categories with new results, in the order of the tables, in a fixed number of queries."""
     events = between(Event.objects.filter(kind=PUBLISHED, subject_type="run"), month.start, month.end)
     found = Run.objects.public().filter(public_id__in=events.values("subject_id")).order_by("pk")
     runs = list(found.select_related("product").prefetch_related("shares").defer("facts"))
     past, limits = PastResults(runs), _limits_before(month)
-    by_category: dict[str, list[Result]] = defaultdict(list)
+    by_category: dict[str, list[PastResult]] = defaultdict(list)
     for run in runs:
-        by_category[product_of(run).category].append((run, past.at(run, month.end)))
+        by_category[product_of(run).category].append(past.at(run, month.end))
     return [_line(each, by_category[each], limits) for each in Category if by_category[each]]
 
 
-def _line(category: Category, results: Sequence[Result], limits: tuple[Limit, ...]) -> CategoryLine:
-    published = [each for each in results if each[0].tier == Tier.PUBLISHED]
-    from_logs = [each for each in results if each[0].tier != Tier.PUBLISHED]
+def _line(category: Category, results: Sequence[PastResult], limits: tuple[Limit, ...]) -> CategoryLine:
+    published = [each for each in results if each.run.tier == Tier.PUBLISHED]
+    from_logs = [each for each in results if each.run.tier != Tier.PUBLISHED]
     return CategoryLine(
         title=categories.SPECS[category].title,
         address=reverse("category", args=[category.value]),
         published_count=len(published),
         logs_count=len(from_logs),
-        fastest_published=_fastest(each for each in published if _is_within(each[0], limits)),
-        fastest_log=_fastest(each for each in from_logs if each[1].outcome == Verdict.Outcome.PASS),
+        fastest_published=_fastest(each.run for each in published if _is_within(each, limits)),
+        fastest_log=_fastest(each.run for each in from_logs if each.outcome == Verdict.Outcome.PASS),
     )
 
 
-def _fastest(results: Iterable[Result]) -> FastestResult | None:
+def _fastest(runs: Iterable[Run]) -> FastestResult | None:
     """Return the fastest result, by the speed of one device or of a whole system; of equal ones, the first."""
-    rated = [each for each in results if each[0].workload == RATED and not each[0].is_on_no_drive and each[1].tps]
-    for run, past in rated:
-        run.tps = past.tps  # only in memory: the speed of that time, which the name and the rank then have
+    rated = [run for run in runs if run.workload == RATED_WORKLOAD and not run.is_on_no_drive]
     # The speed of one device is unknown if a log does not report its number of devices.
-    found = max((run for run, _ in rated if ranked_tps(run)), key=ranked_tps, default=None)
+    found = max((run for run in rated if ranked_tps(run)), key=ranked_tps, default=None)
     if found is None:
         return None
     mark = STATES_SINCE.get(Visibility(found.visibility), "")
     return FastestResult(found, run_name(found), speed_words(found), mark)
 
 
-def _is_within(run: Run, limits: tuple[Limit, ...]) -> bool:
-    shares = ((share_of(run, limit.threshold_us), limit.limit_pct) for limit in limits)
-    return not any(share is not None and is_over(share, limit_pct) for share, limit_pct in shares)
+def _is_within(result: PastResult, limits: tuple[Limit, ...]) -> bool:
+    """Return whether the percentages of a publication, which states no counts, were within the limits."""
+    shares = result.shares
+    if shares is None:
+        shares = {share.threshold_us: share.share_pct for share in result.run.shares.all()}
+    stated = [(shares[limit.threshold_us], limit.limit_pct) for limit in limits if limit.threshold_us in shares]
+    return all(is_share_within(share_pct, limit_pct) for share_pct, limit_pct in stated)
 
 
 def _limits_before(month: Month) -> tuple[Limit, ...]:

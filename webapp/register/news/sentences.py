@@ -10,11 +10,12 @@ from django.utils.text import capfirst
 from results.access.withholding import REEVALUATED
 from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
 from results.history import PUBLISHED
-from results.models import YCSB, Certificate, Event, Run, Statistic, Verdict
-from results.reevaluation.recompute import NOT_FOUND_AGAIN
+from results.models import YCSB, Certificate, Event, Statistic, Verdict
+from results.reevaluation.recompute import DETAILS, FINDINGS, HEADLINE, NOT_FOUND_AGAIN, OUTCOME, SHARES
+from webapp.register.news.corrected_values import changes_words
 from webapp.register.news.past_results import CATALOGUE_CHANGED, PastResult
 from webapp.register.tables.sentences import HOW, number_of, together
-from webapp.register.ycsb.claims.entries import LABELS
+from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS
 from webapp.templatetags import units
 
 
@@ -41,11 +42,10 @@ GROUP_TITLES = {
 
 @dataclass(frozen=True)
 class Facts:
-    """An event with its subject: a run as it was then, a certificate, or neither."""
+    """An event with its subject: a result as it was then, a certificate, or neither."""
 
     event: Event
-    run: Run | None = None
-    past: PastResult | None = None
+    result: PastResult | None = None
     certificate: Certificate | None = None
 
     @property
@@ -53,6 +53,11 @@ class Facts:
         """Return the visible details of the event."""
         details: Mapping[str, Any] = self.event.details
         return details
+
+    @property
+    def workload(self) -> str:
+        """Return the workload of the run; empty without one."""
+        return self.result.run.workload if self.result else ""
 
     @property
     def subject(self) -> str:
@@ -66,21 +71,28 @@ OUTCOMES = {
     Verdict.Outcome.UNDECIDED: "is undecided",
     Verdict.Outcome.VOID: "is void",
 }
-LONGEST_VALUE = 60  # characters of a corrected value; longer ones are on the page of the run
-FIELD_NAMES = {"tps": "speed", "nx_load": "load", "source_row": "row as printed", "endurance_dwpd": "endurance"}
 
 
 def _published(facts: Facts) -> str:
-    run, past = facts.run, facts.past
-    if run is None or past is None:
+    result = facts.result
+    if result is None:
         return f"Run {facts.subject} was published."
+    run = result.run
     if run.workload == YCSB:
         return f"Run {run.public_id} measured the drive through a database, with YCSB."
-    speed = f"ran at {units.decimal(past.tps)} tps{together(run)}" if past.tps else "reports no speed"
+    speed = f"ran at {units.decimal(run.tps)} tps{together(run)}" if run.tps else "reports no speed"
     how = f", {HOW[Statistic(run.statistic)]}" if run.statistic == Statistic.STEADY_AS_PUBLISHED else ""
-    if not past.outcome:
+    if not result.outcome:
         return f"Run {run.public_id} {speed}{how}. It has no verdict."
-    return f"Run {run.public_id} {speed}{how}. It {OUTCOMES[Verdict.Outcome(past.outcome)]} under {past.profile}."
+    return f"Run {run.public_id} {speed}{how}. It {OUTCOMES[Verdict.Outcome(result.outcome)]} under {result.profile}."
+
+
+UNCHANGED_OUTCOME = {  # what changed instead, by the kind of a re-evaluation
+    HEADLINE: "the text of its verdict changed",
+    SHARES: "its shares changed",
+    FINDINGS: "its findings changed",
+    DETAILS: "details of its result changed",
+}
 
 
 def _reevaluated(facts: Facts) -> str:
@@ -89,13 +101,32 @@ def _reevaluated(facts: Facts) -> str:
         before, after = details.get("before"), details.get("after")
         differs = f": before “{before}”, after “{after}”" if before and after else ""
         return f"{run} was re-evaluated{differs}."
-    before, after = ("no verdict" if not each else Verdict.Outcome(each).label for each in details["outcomes"])
-    under = f" under {details['profiles'][1]}" if details["profiles"][1] else ""
-    verdict = f"verdict changed from “{before}” to “{after}”" if before != after else f"verdict is still “{after}”"
+    result = _ycsb_sentences(details) if facts.workload == YCSB else _verdict_sentences(details)
     shares = "".join(f" {sentence}" for sentence in _share_sentences(details["shares"]))
     reader_before, reader = details["readers"]
     read_by = f" drivetest {reader} read its log again." if reader != reader_before else ""
-    return f"{run}: its {verdict}{under}.{shares}{read_by}"
+    return f"{run}: {result}{shares}{read_by}"
+
+
+def _verdict_sentences(details: Mapping[str, Any]) -> str:
+    """Return the old and the new verdict; if both are equal, what else changed."""
+    before, after = ("no verdict" if not each else Verdict.Outcome(each).label for each in details["outcomes"])
+    under = f" under {details['profiles'][1]}" if details["profiles"][1] else ""
+    if details["kind"] == OUTCOME:
+        return f"its verdict changed from “{before}” to “{after}”{under}."
+    verdict = f"Its verdict is still “{after}”{under}." if details["outcomes"][1] else "It still has no verdict."
+    return f"{UNCHANGED_OUTCOME[details['kind']]}. {verdict}"
+
+
+def _ycsb_sentences(details: Mapping[str, Any]) -> str:
+    """Return what changed in a run of YCSB, which has a validity instead of a verdict."""
+    changed = UNCHANGED_OUTCOME[FINDINGS] if details["kind"] == FINDINGS else "its figures changed"
+    if "validities" not in details:
+        return f"{changed}."
+    before, after = details["validities"]
+    if before == after:
+        return f"{changed}. Its validity is still “{after}”."
+    return f"{changed}. Its validity changed from {before} to {after}."
 
 
 SCOPES = {
@@ -139,29 +170,15 @@ def _reinstated(facts: Facts) -> str:
 
 
 def _corrected(facts: Facts) -> str:
-    return f"Corrected values of run {facts.subject}: {_changes(facts.details.get('changes', {}))}."
+    return f"Corrected values of run {facts.subject}: {changes_words(facts.details.get('changes', {}))}."
 
 
 def _correction_reverted(facts: Facts) -> str:
-    return f"A correction of run {facts.subject} was reverted: {_changes(facts.details.get('changes', {}))}."
+    return f"A correction of run {facts.subject} was reverted: {changes_words(facts.details.get('changes', {}))}."
 
 
 def _catalogue_changed(facts: Facts) -> str:
-    return f"The published figures of run {facts.subject} were corrected: {_changes(facts.details)}."
-
-
-def _changes(changes: Mapping[str, Any]) -> str:
-    """Return old and new values by name. Long values are left out."""
-    parts = []
-    for name, (before, after) in changes.items():
-        label, values = FIELD_NAMES.get(name, name.replace("_", " ")), (_value(before), _value(after))
-        is_short = max(map(len, values)) <= LONGEST_VALUE
-        parts.append(f"{label} from {values[0]} to {values[1]}" if is_short else label)
-    return "; ".join(parts) or "values not recorded"
-
-
-def _value(value: object) -> str:
-    return "not reported" if value in {None, "", "None"} else str(value)
+    return f"The published figures of run {facts.subject} were corrected: {changes_words(facts.details)}."
 
 
 def _not_found(facts: Facts) -> str:
@@ -204,10 +221,16 @@ def _certificate_reinstated(facts: Facts) -> str:
 
 
 def _claims_recomputed(facts: Facts) -> str:
-    statuses: Mapping[str, int] = facts.details.get("statuses", {})
-    parts = [f"{units.count(number)} {LABELS.get(status, status)}" for status, number in statuses.items()]
-    claims = number_of(sum(statuses.values()), "claim", "claims")
-    return f"The register recomputed {claims} from the publication's own figures: {'; '.join(parts)}."
+    outcomes: Mapping[str, int] = facts.details.get("outcomes", {})
+    if not outcomes:
+        return "The register recomputed claims from the publication's own figures."
+    parts = [
+        f"{units.count(outcomes[outcome.value])} {label.lower()}"
+        for outcome, label in OUTCOME_LABELS.items()
+        if outcome.value in outcomes
+    ]
+    claims = number_of(sum(outcomes.values()), "claim", "claims")
+    return f"The register recomputed {claims} from the publication's own figures: {', '.join(parts)}."
 
 
 def _claim_changed(facts: Facts) -> str:
@@ -215,12 +238,12 @@ def _claim_changed(facts: Facts) -> str:
     name = ", ".join(part for part in (details["claim"], details["workload"], details["device"]) if part)
     changes = dict(details["changes"])
     parts = []
-    if "status" in changes:
-        before, after = (LABELS.get(each, each) for each in changes.pop("status"))
+    if "exact_status" in changes:
+        before, after = (LABELS.get(each, each) for each in changes.pop("exact_status"))
         parts.append(f"its status changed from “{before}” to “{after}”")
-    for column, (before, after) in changes.items():
-        values = (units.with_unit(each, details["unit"]) or "none" for each in (before, after))
-        parts.append(f"{column.replace('_', ' ')} from {' to '.join(values)}")
+    for column, both in changes.items():
+        before, after = (units.with_unit(value, details["unit"]) or "none" for value in both)
+        parts.append(f"{column.replace('_', ' ')} from {before} to {after}")
     return f"{capfirst(name)}: {'; '.join(parts)}."
 
 

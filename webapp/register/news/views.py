@@ -7,6 +7,7 @@ from webapp.register.http.files import Value, rows_response
 from webapp.register.http.query_params import FORMAT, form_address, given_of, number, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.news.changes import Change, changes_page
+from webapp.register.news.events import first_change
 from webapp.register.news.months import parse_month, summary_months
 from webapp.register.news.summary import summary_of
 
@@ -26,7 +27,7 @@ def news(request: HttpRequest) -> HttpResponse:
         "section": "news",
         "page": page,
         "is_newest": query["before"] is None,
-        "months": summary_months(),
+        "months": summary_months(page.first),
         "csv_address": form_address(request, "csv"),
         "json_address": form_address(request, "json"),
     }
@@ -43,13 +44,14 @@ def _values(change: Change) -> dict[str, Value]:
 def month(request: HttpRequest, code: str) -> HttpResponse:
     """Show the summary of a month, also of a month without a change; 404 for a month that the register has not seen."""
     given_of(request.GET, ())
-    months, wanted = summary_months(), parse_month(code)
+    first = first_change()
+    months, wanted = summary_months(first), parse_month(code)
     if wanted is None or wanted not in months:
         span = months[0].code if len(months) == 1 else f"{months[-1].code} to {months[0].code}"
         raise Http404(f"There is no summary of the month {code}. The register has summaries of {span}.")
     context = {
         "section": "news",
-        "summary": summary_of(wanted),
+        "summary": summary_of(wanted, first),
         "earlier": wanted.previous if wanted.previous in months else None,
         "later": wanted.next if wanted.next in months else None,
     }

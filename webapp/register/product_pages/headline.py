@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from results.models import Run, Statistic, Verdict, Visibility
+from results.models import RATED_WORKLOAD, Run, Statistic, Verdict, Visibility
 from results.models.categories import SYSTEMS
 from results.rules.act.limits import Limit
 from webapp.register.limits.reader_limits import YourLimits
@@ -29,7 +29,6 @@ from webapp.register.tables.sentences import HOW
 from webapp.register.tables.tables import Cell, share_cell
 from webapp.templatetags import units
 
-RATED_WORKLOAD = "act-storage"
 STATISTICS_IN_ORDER = (Statistic.WORST_SLICE, Statistic.STEADY_AS_PUBLISHED, Statistic.OVERALL)
 
 

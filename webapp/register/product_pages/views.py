@@ -7,7 +7,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from results.models import Certificate, Product, Run, Visibility
+from results.models import RATED_WORKLOAD, Certificate, Product, Run, Visibility
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
@@ -16,7 +16,7 @@ from webapp.register.product_pages.alternatives import capacities_address, capac
 from webapp.register.product_pages.answer import answer_sentence, short_noun
 from webapp.register.product_pages.comparable import Comparison, DriveComparer
 from webapp.register.product_pages.distribution import distribution_of
-from webapp.register.product_pages.headline import RATED_WORKLOAD, Headline, headline_of
+from webapp.register.product_pages.headline import Headline, headline_of
 from webapp.register.product_pages.load_ladder import ladders_of, missing_ladder_sentence
 from webapp.register.product_pages.page import attempts_of, certificates_of, history_of
 from webapp.register.product_pages.position import position_view, speed_position

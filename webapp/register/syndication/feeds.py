@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
+from django.utils.xmlutils import SimplerXMLGenerator
 
 from results.history import event_label, for_everyone
 from results.models import Category, Certificate, Event, Product, Run
@@ -37,12 +38,20 @@ class _AtomFeed(Atom1Feed):
     def root_attributes(self) -> dict[str, str]:
         return {"xmlns": self.ns}  # without a language: names and reasons may be in any
 
+    def add_item_elements(self, handler: SimplerXMLGenerator, item: dict[str, Any]) -> None:
+        """Write an entry. Its picture has no length, which Atom does not need and only drawing it would show."""
+        super().add_item_elements(handler, item | {"enclosures": []})
+        for picture in item["enclosures"]:
+            link = {"rel": "enclosure", "type": picture.mime_type, "href": picture.url}
+            handler.addQuickElement("link", "", link)
+
 
 class ResultsFeed(Feed):  # type: ignore[type-arg]  # generic for the type checker only
     """The newest events on some results, with URLs of the register's public address."""
 
     feed_type = _AtomFeed
     author_name = "Drivecert"
+    item_enclosure_mime_type = "image/png"
     description = ""
 
     def __init__(self, find_results: Callable[..., Found]) -> None:
@@ -75,6 +84,10 @@ class ResultsFeed(Feed):  # type: ignore[type-arg]  # generic for the type check
     def item_link(self, entry: Context) -> str:
         return site_address(entry["page"])
 
+    def item_enclosure_url(self, entry: Context) -> str:
+        """Return the chart of the category of the result."""
+        return site_address(reverse("category-picture", args=[entry["category"]]))
+
     def item_guid(self, entry: Context) -> str:
         return f"{site_address(entry['first_page'])}#event-{entry['event'].pk}"
 
@@ -90,6 +103,7 @@ class NewsFeed(Feed):  # type: ignore[type-arg]  # generic for the type checker 
 
     feed_type = _AtomFeed
     author_name = "Drivecert"
+    item_enclosure_mime_type = "image/png"
     title = "Drivecert: what changed"
     description = ""
 
@@ -112,6 +126,10 @@ class NewsFeed(Feed):  # type: ignore[type-arg]  # generic for the type checker 
 
     def item_link(self, change: Change) -> str:
         return site_address(change.page)
+
+    def item_enclosure_url(self, change: Change) -> str:
+        """Return the chart of the category of the result; empty if the change is not about one."""
+        return site_address(change.picture) if change.picture else ""
 
     def item_guid(self, change: Change) -> str:
         return f"{site_address(reverse('news'))}#event-{change.event_id}"
@@ -162,7 +180,7 @@ def _entries(runs: RunQuerySet) -> Iterable[Context]:
         if product is not None:  # public runs have a product, although the column is nullable
             subject = f"{product_name(product)}, {event.subject_type} {event.subject_id}"
             addresses = {"page": _address(event), "first_page": _first_address(event, product)}
-            yield {"event": event, "subject": subject} | addresses
+            yield {"event": event, "subject": subject, "category": product.category} | addresses
 
 
 def _first_address(event: Event, product: Product) -> str:

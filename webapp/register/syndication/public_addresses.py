@@ -15,6 +15,7 @@ from django.urls import URLPattern, reverse
 
 from results.models import Category, Certificate, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
 from webapp.register.http.responses import is_public_page
+from webapp.register.news.events import first_change
 from webapp.register.news.months import summary_months
 from webapp.register.tables.makers import vendor_slug
 from webapp.register.ycsb.claims.entries import entries
@@ -86,7 +87,7 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
         "category-feed": of_categories,
         "category-picture": of_categories,
         "certificate": [((name,), slug) for name, slug in certificates.values_list("public_id", "product__slug")],
-        "news-month": _of_everything(month.code for month in summary_months()),
+        "news-month": _of_everything(month.code for month in summary_months(first_change())),
         "product": [((slug,), page_group(slug)) for slug, _ in products],
         "product-badge": of_products,
         "product-feed": of_products,

@@ -6,14 +6,13 @@ from typing import Any
 
 from results.access.withholding import missing_sentences
 from results.certification.certificates import document_of
-from results.models import YCSB, Profile, Run, Verdict
+from results.models import RATED_WORKLOAD, YCSB, Profile, Run, Verdict
 from results.rules.act.loads import printed_nx
 from results.rules.certification.certify import certify
 from results.rules.certification.facts import CandidateRun, Certificate
 from results.rules.comparability import coalescing_times_us
 from results.rules.plural import counted
 
-RATED = "act-storage"  # the workload of certificates, as RunQuerySet.rated() has it
 NO_RATED_RUN = {
     YCSB: "A run of YCSB never certifies a drive, because it goes through a database.",
     "act-index": "A run of act_index never certifies a drive. Certificates are for runs of act_storage or drivetest.",
@@ -24,10 +23,11 @@ NO_VERDICT = "The log has no run that can be judged, so it cannot support a cert
 def needs_of(runs: Iterable[tuple[str, Run, Verdict | None]], profile: Profile) -> dict[str, Any]:
     """Return the present and missing requirements, for each number of devices; or a sentence why none applies."""
     named = list(runs)
-    candidates = [_candidate(name, run, verdict) for name, run, verdict in named if verdict and run.workload == RATED]
+    rated = [each for each in named if each[1].workload == RATED_WORKLOAD]
+    candidates = [_candidate(name, run, verdict) for name, run, verdict in rated if verdict]
     counts = sorted({each.device_count for each in candidates if each.device_count})
     if not counts:
-        other = next((run.workload for _, run, _ in named if run.workload != RATED), "")
+        other = next((run.workload for _, run, _ in named if run.workload != RATED_WORKLOAD), "")
         return {"sentence": NO_RATED_RUN.get(other, NO_VERDICT), "attempts": []}
     duration_s = json.loads(profile.document)["duration_s"]
     return {"sentence": "", "attempts": [_attempt(certify(candidates, count, duration_s)) for count in counts]}

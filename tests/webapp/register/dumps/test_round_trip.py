@@ -17,6 +17,7 @@ from results.models import (
     CertificateRun,
     Product,
     Profile,
+    PublishedClaim,
     Run,
     Share,
     Verdict,
@@ -150,22 +151,38 @@ def test_the_checksums_are_those_of_the_files(make_published_run):
         assert hashlib.sha256((directory / name).read_bytes()).hexdigest() == digest
 
 
-def test_a_dump_without_regions_is_imported_without_them(make_published_run, data_dir):
-    make_published_run(region="us-east-1")
+def write_dump_without(data_dir, table, *columns):
+    """Return a dump of an earlier release: a table of one row has fewer columns."""
     elsewhere = write_dump().rename(data_dir / "elsewhere")
-    path = elsewhere / "runs.json.gz"
+    path = elsewhere / f"{table}.json.gz"
     lines = gzip.decompress(path.read_bytes()).decode().splitlines()
     row = json.loads(lines[1].rstrip(","))
-    assert row.pop("region") == "us-east-1"
-    del row["zone"]
+    for column in columns:
+        assert row.pop(column)
     path.write_bytes(gzip.compress("\n".join([lines[0], json.dumps(row), *lines[2:]]).encode()))
     manifest = json.loads((elsewhere / MANIFEST).read_text())
-    (file,) = [file for file in manifest["files"] if file["name"] == "runs.json.gz"]
+    (file,) = [file for file in manifest["files"] if file["name"] == path.name]
     file |= {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "size_bytes": path.stat().st_size}
     (elsewhere / MANIFEST).write_text(json.dumps(manifest))
+    return elsewhere
+
+
+def test_a_dump_without_regions_is_imported_without_them(make_published_run, data_dir):
+    make_published_run(region="us-east-1", zone="us-east-1a")
+    elsewhere = write_dump_without(data_dir, "runs", "region", "zone")
     call_command("flush", interactive=False)
     assert import_dump(elsewhere).rows["runs"] == 1
     assert (Run.objects.get().region, Run.objects.get().zone) == ("", "")
+
+
+def test_a_dump_without_exact_statuses_of_claims_is_imported_without_them(make_published_run, data_dir):
+    make_published_run()
+    texts = {"catalogue_key": "k", "publication": "p", "claim": "c", "device": "d", "against": "a", "stated_value": "1"}
+    PublishedClaim.objects.create(**texts, status="reproduces", exact_status="truncated")
+    elsewhere = write_dump_without(data_dir, "published_claims", "exact_status")
+    call_command("flush", interactive=False)
+    assert import_dump(elsewhere).rows["published_claims"] == 1
+    assert (PublishedClaim.objects.get().status, PublishedClaim.objects.get().exact_status) == ("reproduces", "")
 
 
 def test_a_table_that_the_manifest_does_not_list_is_refused(make_published_run):

@@ -1,20 +1,27 @@
 """Changes: which events are news, in which words, and what they never reveal."""
 
+from collections import Counter
+
 import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
+from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED, import_claims
+from results.catalogue.importer import PUBLISHED_CATALOGUE, product_facts, run_fields
+from results.catalogue.rows import read_catalogue
 from results.certification.certificates import refresh_certificates
 from results.history import record_event, run_subject
 from results.lifecycle import visibility
-from results.lifecycle.corrections import annotate, correct, retract, take_back
-from results.models import Certificate, EarlierResult, Evidence, Run, Visibility
+from results.lifecycle.corrections import CORRECTABLE, annotate, correct, retract, take_back
+from results.models import Certificate, EarlierResult, Event, Evidence, Run, Visibility, YcsbRun
 from tests.results.builders import make_user
 from tests.results.rows import make_judged_run, prepare
 from tests.results.rows import make_product as make_plain_product
 from webapp.register.http.query_params import ParameterError
 from webapp.register.news.changes import CHANGES_PER_PAGE, changes_page
+from webapp.register.news.corrected_values import COLUMNS
+from webapp.register.ycsb.claims.entries import entries_of
+from webapp.register.ycsb.claims.listing import briefs
 
 pytestmark = pytest.mark.django_db
 REEVALUATED = {"kind": "outcome", "before": "fails [drivetest 1]", "after": "passes [drivetest 2]"}
@@ -67,14 +74,65 @@ def test_a_re_evaluated_verdict_shows_the_difference(publish):
     assert newest().reason == "Reason: rule version 2"
 
 
+SAME_OUTCOME = STRUCTURED | {"outcomes": ["pass", "pass"], "shares": []}
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        ("headline", "the text of its verdict changed"),
+        ("shares", "its shares changed"),
+        ("findings", "its findings changed"),
+        ("details", "details of its result changed"),
+    ],
+)
+def test_a_re_evaluation_with_the_same_outcome_says_what_changed(publish, kind, changed):
+    run = publish()
+    record_event(None, "run-judged-anew", run_subject(run), "", SAME_OUTCOME | {"kind": kind})
+    verdict = "Its verdict is still “passes” under operational-database, rule version 2."
+    assert sentences()[0] == f"Run {run.public_id}: {changed}. {verdict}"
+
+
+def test_a_run_that_never_had_a_verdict_still_has_none(publish):
+    run = publish()
+    without = {"kind": "details", "outcomes": ["", ""], "profiles": ["", ""]}
+    record_event(None, "run-judged-anew", run_subject(run), "", SAME_OUTCOME | without)
+    assert sentences()[0] == f"Run {run.public_id}: details of its result changed. It still has no verdict."
+
+
+OF_YCSB = {"outcomes": ["", ""], "profiles": ["", ""], "readers": ["0.4.0", "0.5.0"], "shares": []}
+
+
+@pytest.mark.parametrize(
+    ("details", "result"),
+    [
+        (
+            {"kind": "details", "validities": ["valid", "valid"]},
+            "its figures changed. Its validity is still “valid”.",
+        ),
+        (
+            {"kind": "details", "validities": ["undecided", "invalid"]},
+            "its figures changed. Its validity changed from undecided to invalid.",
+        ),
+        (
+            {"kind": "findings", "validities": ["valid", "valid"]},
+            "its findings changed. Its validity is still “valid”.",
+        ),
+        ({"kind": "details"}, "its figures changed."),
+    ],
+)
+def test_a_re_evaluated_run_of_ycsb_has_a_validity_instead_of_a_verdict(publish, details, result):
+    run = publish(workload="ycsb")
+    YcsbRun.objects.create(run=run, validity="valid")
+    record_event(None, "run-judged-anew", run_subject(run), "", REEVALUATED | OF_YCSB | details)
+    assert sentences()[0] == f"Run {run.public_id}: {result} drivetest 0.5.0 read its log again."
+
+
 def test_a_re_evaluation_by_a_new_reader_names_it(publish):
     run = publish()
-    same = {"outcomes": ["pass", "pass"], "readers": ["0.3.0", "0.4.0"], "shares": []}
-    record_event(None, "run-judged-anew", run_subject(run), "", STRUCTURED | same)
-    assert sentences()[0] == (
-        f"Run {run.public_id}: its verdict is still “passes” under operational-database, rule version 2. "
-        "drivetest 0.4.0 read its log again."
-    )
+    by_new_reader = {"kind": "details", "readers": ["0.3.0", "0.4.0"]}
+    record_event(None, "run-judged-anew", run_subject(run), "", SAME_OUTCOME | by_new_reader)
+    assert sentences()[0].endswith("under operational-database, rule version 2. drivetest 0.4.0 read its log again.")
 
 
 def test_an_event_of_an_earlier_release_shows_what_it_has(publish):
@@ -156,13 +214,45 @@ def test_corrections_and_notes_are_news(publish, rita):
 
 def test_a_corrected_publication_lists_short_values_only(import_results):
     (run,) = import_results()
-    details = {"tps": ["300000", "310000"], "source_row": ["x" * 61, "y"], "drive": ["z" * 60, ""]}
+    details = {"tps": ["300000.00", "310000"], "source_row": ["x" * 61, "y"], "drive": ["z" * 60, ""]}
     record_event(None, "run-changed", run_subject(run), "import of the published catalogue", details)
     assert sentences()[0] == (
-        f"The published figures of run {run.public_id} were corrected: speed from 300000 to 310000; "
+        f"The published figures of run {run.public_id} were corrected: speed from 300,000 tps to 310,000 tps; "
         f"drive from {'z' * 60} to not reported; row as printed."
     )
     assert newest().reason == ""
+
+
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [
+        ({"historical": ["False", "True"]}, "historical from no to yes"),
+        ({"sole_tenant": ["None", "True"]}, "sole tenant from not reported to yes"),
+        ({"duration_s": ["86400", "43200"]}, "duration from 24 h to 12 h"),
+        ({"device_gb": ["900", "1800"]}, "size of each device from 900 GB to 1.8 TB"),
+        ({"device_count": ["None", "4"]}, "number of devices from not reported to 4"),
+        ({"nx_load": ["100.0000", "466.6667"]}, "load of each device from 100x to 466.67x"),
+        ({"endurance_dwpd": ["0.30", "1"]}, "endurance from 0.3 DWPD to 1 DWPD"),
+        ({"over_provisioning_pct": ["None", "12.50"]}, "over-provisioning from not reported to 12.5 %"),
+        ({"over_provisioned_to_gb": ["800", "None"]}, "used capacity from 800 GB to not reported"),
+        ({"tool_version": ["", "6.4"]}, "version of ACT from not reported to 6.4"),
+        ({"shares": ["4.00 % over 1000 us", "4.50 % over 1000 us"]},
+         "shares from 4.00 % over 1000 us to 4.50 % over 1000 us"),
+        ({"shares": ["a text", "another one"],
+          "printed_shares": [{"1000": "4.00", "8000": "0.10"}, {"256": "9", "1000": "4.50", "8000": "0.10"}]},
+         "reads over 256 us from not reported to 9 %; reads over 1 ms from 4.00 % to 4.50 %"),
+        ({}, "values not recorded"),
+    ],
+)  # fmt: skip
+def test_corrected_values_have_labels_and_units(import_results, details, words):
+    (run,) = import_results()
+    record_event(None, "run-changed", run_subject(run), "", details)
+    assert sentences()[0] == f"The published figures of run {run.public_id} were corrected: {words}."
+
+
+def test_every_value_that_a_reviewer_or_a_catalogue_corrects_has_a_label():
+    row = read_catalogue(PUBLISHED_CATALOGUE)[0]
+    assert {*CORRECTABLE, *run_fields(row), *product_facts(row)} == COLUMNS.keys()
 
 
 def test_certificates_are_issued_withdrawn_and_reinstated_in_words(rita):
@@ -205,25 +295,54 @@ def _profile():
     return make_judged_run(make_plain_product(), 1).verdicts.get().profile
 
 
-def test_recomputed_claims_are_counted_by_status():
-    statuses = {"reproduces": 6, "contradicts itself": 1}
-    record_event(None, CLAIMS_RECOMPUTED, ("publication", "micron-7400-brief"), "", {"statuses": statuses})
+def test_recomputed_claims_are_counted_by_the_outcomes_of_the_pages():
+    import_claims()
+    counted = {change.page.partition("#")[2]: change.sentence for change in changes_page().changes}
+    said = "from the publication's own figures"
+    assert counted == {
+        "micron-7400-brief": f"The register recomputed 14 claims {said}: 1 contradicted, 8 confirmed, "
+        "5 cannot be checked.",
+        "kioxia-fl6-brief": f"The register recomputed 30 claims {said}: 29 confirmed, 1 cannot be checked.",
+        "micron-7450-brief": f"The register recomputed 2 claims {said}: 2 read from a chart.",
+        "micron-x100-paper": f"The register recomputed 16 claims {said}: 2 read from a chart, 14 cannot be checked.",
+    }
+
+
+@pytest.mark.parametrize("publication", briefs())
+def test_the_page_of_a_publication_has_the_same_outcomes(publication):
+    import_claims()
+    event = Event.objects.get(kind=CLAIMS_RECOMPUTED, subject_id=publication)
+    assert event.details["outcomes"] == Counter(entry.outcome.value for entry in entries_of(publication))
+
+
+def test_claims_that_were_recomputed_without_counts_say_less():
+    record_event(None, CLAIMS_RECOMPUTED, ("publication", "micron-7400-brief"), "", {})
     assert newest().title == "Claims recomputed: Micron 7400 PRO against 7300 PRO on RocksDB"
-    assert newest().page == "/ycsb/claims/#micron-7400-brief"
-    assert sentences() == [
-        "The register recomputed 7 claims from the publication's own figures: 6 reproduced; 1 contradicted."
-    ]
+    assert sentences() == ["The register recomputed claims from the publication's own figures."]
 
 
-def test_a_claim_with_another_result_shows_both():
-    details = {"publication": "micron-7400-brief", "claim": "peak throughput improvement", "workload": "A"}
-    changes = {"recomputed_value": ["43.9", "43.8"], "status": ["reproduces", "truncated"]}
-    details |= {"device": "7400 PRO", "unit": "%", "changes": changes}
-    record_event(None, CLAIM_CHANGED, ("claim", "0" * 64), "", details)
+CHANGED_CLAIM = {
+    "publication": "micron-7400-brief",
+    "claim": "peak throughput improvement",
+    "workload": "A",
+    "device": "7400 PRO",
+    "unit": "%",
+    "changes": {"recomputed_value": ["43.9", "43.8"], "exact_status": ["reproduces", "truncated"]},
+}
+
+
+def test_a_claim_with_another_result_shows_both_and_links_to_its_page():
+    record_event(None, CLAIM_CHANGED, ("claim", "0" * 64), "", CHANGED_CLAIM)
     assert sentences() == [
         "Peak throughput improvement, A, 7400 PRO: its status changed from “reproduced” to “truncated”; "
         "recomputed value from 43.9 % to 43.8 %."
     ]
+    assert newest().page == "/ycsb/claims/micron-7400-brief/peak-throughput-improvement-a/"
+
+
+def test_a_claim_that_the_release_no_longer_has_links_to_those_of_its_publication():
+    record_event(None, CLAIM_CHANGED, ("claim", "0" * 64), "", CHANGED_CLAIM | {"claim": "best of all"})
+    assert newest().page == "/ycsb/claims/#micron-7400-brief"
 
 
 def test_an_import_of_a_catalogue_is_one_change_of_its_day(clock, import_results):
@@ -275,13 +394,13 @@ def test_a_page_before_an_event_that_is_no_change_is_refused(publish):
         changes_page(event.pk)
 
 
-def test_a_sentence_has_the_speed_of_its_time(publish, clock):
-    run = publish()
+def test_a_sentence_has_the_speed_and_the_devices_of_its_time(publish, clock):
+    run = publish(device_count=2)
     (before,) = sentences()
     clock.now()
     verdict = run.verdicts.get()
-    document = {"columns": {"tps": "900.00"}, "below": {}}
+    document = {"columns": {"tps": "900.00", "device_count": 2}, "below": {}}
     EarlierResult.objects.create(run=run, number=1, reading=run.reading, verdict=verdict, document=document)
-    Run.objects.filter(pk=run.pk).update(tps=1200)
+    Run.objects.filter(pk=run.pk).update(tps=1200, device_count=1)
     assert sentences() == [before]
-    assert "900 tps" in before
+    assert "900 tps, 2 devices together" in before

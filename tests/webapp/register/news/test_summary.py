@@ -10,8 +10,10 @@ from results.models import EarlierResult, Run, Verdict
 from tests.results.builders import make_user
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
 from tests.webapp.register.news.conftest import publish_at
+from webapp.register.news import summary
+from webapp.register.news.events import first_change
 from webapp.register.news.months import Month
-from webapp.register.news.summary import SHOWN_IN_GROUP, summary_of
+from webapp.register.news.summary import SHOWN_IN_GROUP
 
 pytestmark = pytest.mark.django_db
 NOVEMBER, DECEMBER = Month(2026, 11), Month(2026, 12)
@@ -21,6 +23,10 @@ PASSING = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares"
 @pytest.fixture
 def rita(db):
     return make_user("rita", is_staff=True)
+
+
+def summary_of(month):
+    return summary.summary_of(month, first_change())
 
 
 def groups(summary):
@@ -43,8 +49,22 @@ def test_the_sentence_counts_each_kind_of_change(clock, import_results, publish,
     annotate(run, "Another note.", rita)
     assert summary_of(NOVEMBER).sentence == (
         "The register opened with 2 published results. In November 2026, the register published 2 results from logs, "
-        "withdrew 1 result, recomputed the claims of 4 publications, and made 2 other changes."
+        "withdrew 1 result, recomputed the claims of 4 publications and made 2 other changes."
     )
+
+
+def test_results_after_the_opening_are_new_ones(clock, import_results):
+    clock.set(2026, 11, 2)
+    import_results(3)
+    clock.set(2026, 11, 20)
+    import_results(2)
+    summary = summary_of(NOVEMBER)
+    assert summary.sentence == (
+        "The register opened with 3 published results. In November 2026, the register added 2 published results."
+    )
+    added, opened = (change.sentence for change in summary.sections[0].changes)
+    assert opened.startswith("The register opened with 3 published results.")
+    assert added.startswith("The register added 2 published results.")
 
 
 def test_later_imports_are_counted_as_new(clock, publish, import_results):
@@ -81,7 +101,11 @@ def test_an_ended_month_does_not_change_with_later_events(clock, publish, import
     publish(document=PASSING, tps=5000)
     record_event(None, "run-judged-anew", run_subject(run), "", {"kind": "shares"})
     EarlierResult.objects.create(
-        run=run, number=1, reading=run.reading, verdict=run.verdicts.get(), document={"columns": {"tps": "900.00"}}
+        run=run,
+        number=1,
+        reading=run.reading,
+        verdict=run.verdicts.get(),
+        document={"columns": {"tps": "900.00", "device_count": 1}},
     )
     Run.objects.filter(pk=run.pk).update(tps=77)
     add_verdict_of(run, "fail")
@@ -148,7 +172,50 @@ def test_a_speed_that_a_catalogue_corrected_later_stays_as_it_was(clock, import_
     Run.objects.filter(pk=run.pk).update(tps=310_000)
     assert summary_of(NOVEMBER).lines[0].fastest_published.speed == "300,000 tps"
     clock.set(2026, 12, 3)
-    assert "speed from 300000 to 310000" in summary_of(DECEMBER).sections[0].changes[0].sentence
+    assert (
+        "speed from 300,000\N{NO-BREAK SPACE}tps to 310,000\N{NO-BREAK SPACE}tps"
+        in summary_of(DECEMBER).sections[0].changes[0].sentence
+    )
+
+
+WITHIN, OVER = {"1000": "5.00", "8000": "0.10"}, {"1000": "5.01", "8000": "0.10"}
+
+
+@pytest.mark.parametrize(
+    ("shares", "changes", "speed"),
+    [
+        (OVER, {"printed_shares": [WITHIN, OVER]}, "300,000 tps"),
+        (WITHIN, {"printed_shares": [OVER, WITHIN]}, None),
+        (WITHIN, {"device_count": ["2", "None"]}, "300,000 tps, 2 devices together"),
+        (WITHIN, {"device_count": ["None", "2"]}, "300,000 tps"),
+    ],
+)
+def test_values_that_a_catalogue_corrected_later_stay_as_they_were(clock, import_results, shares, changes, speed):
+    (run,) = import_results(1, shares={int(threshold_us): printed for threshold_us, printed in shares.items()})
+    clock.set(2026, 12, 2)
+    record_event(None, "run-changed", run_subject(run), "", changes)
+    fastest = summary_of(NOVEMBER).lines[0].fastest_published
+    assert (fastest and fastest.speed) == speed
+
+
+def test_the_oldest_of_several_later_corrections_has_the_values_of_the_month(clock, import_results):
+    (run,) = import_results(1, tps=330_000)
+    record_event(None, "run-changed", run_subject(run), "", {"tps": ["290000", "300000"]})  # in the month itself
+    for day, before, after in ((2, "300000", "310000"), (3, "310000", "330000")):
+        clock.set(2026, 12, day)
+        record_event(None, "run-changed", run_subject(run), "", {"tps": [before, after]})
+    assert summary_of(NOVEMBER).lines[0].fastest_published.speed == "300,000 tps"
+
+
+def test_a_run_that_is_found_to_be_on_a_virtual_device_later_stays(clock, publish):
+    run = publish(document=PASSING)
+    clock.set(2026, 12, 2)
+    columns = {"tps": "900.00", "device_count": 1, "facts": {}}
+    EarlierResult.objects.create(
+        run=run, number=1, reading=run.reading, verdict=run.verdicts.get(), document={"columns": columns}
+    )
+    Run.objects.filter(pk=run.pk).update(facts={"is_virtual_device": True})
+    assert summary_of(NOVEMBER).lines[0].fastest_log.run == run
 
 
 def test_a_group_shows_its_newest_changes_and_where_the_others_are(clock, publish, import_results):

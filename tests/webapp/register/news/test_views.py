@@ -150,3 +150,12 @@ def test_a_page_needs_as_many_queries_for_one_change_as_for_fifty(clock, publish
         publish()
     assert Run.objects.count() == 50
     assert count_queries(path) == one
+
+
+def test_a_summary_reads_the_changes_twice(clock, publish, django_assert_max_num_queries, client):
+    """Once for the changes of the month, and once for the first change of the register."""
+    publish()
+    with django_assert_max_num_queries(50) as captured:
+        client.get("/news/2026-11/")
+    reads = [query for query in captured.captured_queries if "claims-recomputed" in query["sql"]]
+    assert len(reads) == 2

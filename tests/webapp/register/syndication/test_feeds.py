@@ -2,6 +2,7 @@
 
 import pytest
 
+from results.catalogue.claims import import_claims
 from results.history import record_event, run_subject
 from results.lifecycle import visibility
 from results.models import Certificate, Event, Visibility
@@ -30,6 +31,39 @@ def test_a_withdrawal_is_the_first_entry_of_every_affected_feed(client, make_pub
         assert first["summary"] == "A mistake in the set-up."
         assert second["title"].endswith(f"run {other.public_id}: published")
     assert len(read_entries(client, f"/drive/{run.product.slug}/feed.atom")) == 1
+
+
+def enclosures(client, path):
+    """Return the attributes of the links to pictures of each entry."""
+    entries = read_xml(client.get(path)).iter(f"{ATOM}entry")
+    return [[link.attrib for link in entry.iter(f"{ATOM}link") if link.get("rel") == "enclosure"] for entry in entries]
+
+
+def picture_of(category):
+    address = f"http://127.0.0.1:8000/drives/{category}/landscape.png"
+    return [{"rel": "enclosure", "type": "image/png", "href": address}]
+
+
+FEEDS = ("/feed.atom", "/drives/nvme-flash/feed.atom", "/vendors/exemplar/feed.atom", "/news/feed.atom")
+
+
+@pytest.mark.parametrize("path", FEEDS)
+def test_an_entry_about_a_result_links_the_chart_of_its_category(client, make_published_run, staff, path):
+    visibility.withdraw(make_published_run(), staff, "A mistake in the set-up.")
+    assert enclosures(client, path) == [picture_of("nvme-flash")]
+    answer = client.get("/drives/nvme-flash/landscape.png")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "image/png")
+
+
+@pytest.mark.parametrize("path", ["/feed.atom", "/news/feed.atom"])
+def test_an_entry_about_a_certificate_links_the_chart_of_its_category(client, path):
+    certify(make_product(category="cloud"))
+    assert enclosures(client, path) == [picture_of("cloud")]
+
+
+def test_an_entry_about_claims_links_no_chart(client, db):
+    import_claims()
+    assert enclosures(client, "/news/feed.atom") == [[], [], [], []]
 
 
 def test_an_entry_keeps_its_id_after_later_entries(client, make_published_run):
