@@ -68,6 +68,32 @@ def too_often(wait_s: int) -> Refusal:
     )
 
 
+def too_many_uploads(most: int, wait_s: int) -> Refusal:
+    """Return the refusal of a client that sends as many logs at the same time as one client may send."""
+    return Refusal(
+        "too-many-uploads",
+        429,
+        f"The register receives at most {counted(most, 'log')} at a time from one network address.",
+        remedy=f"Wait until the other uploads have ended, or {in_words(wait_s)} at most. This attempt does not count.",
+        wait_s=wait_s,
+    )
+
+
+def too_slow(timeout_s: int) -> Refusal:
+    """Return the refusal of a form that did not arrive in time.
+
+    Its status is 400: a browser may repeat a request by itself after 408.
+    """
+    return Refusal(
+        "too-slow",
+        400,
+        "The form arrived too slowly.",
+        expected=f"all bytes within {in_words(timeout_s)}",
+        found="fewer",
+        remedy=f"Compress the log with gzip, zstd or xz: a log becomes 10 to 60 times smaller. {OFFLINE}",
+    )
+
+
 def busy(wait_s: int) -> Refusal:
     """Return the refusal while other clients have all readings.
 
