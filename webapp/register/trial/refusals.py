@@ -196,8 +196,11 @@ LONGER_SLICES = "Enter a longer slice length, or send each run separately."
 SEPARATELY = f"Send each run separately. {OFFLINE}"
 
 
-def of_reader(error: Exception) -> Refusal:
-    """Return the refusal of a log that the reader could not read, or not within its limits."""
+def of_limit(error: Exception) -> Refusal | None:
+    """Return the refusal of a log that would meet the same limit at every attempt; None for any other error.
+
+    `/api/v1/validate/` uses it, too.
+    """
     if isinstance(error, OutputLimitError):
         most = units.size(error.output_bytes)
         return _limited("reading-too-large", f"at most {most} of slices, minutes and findings", "more", LONGER_SLICES)
@@ -208,6 +211,13 @@ def of_reader(error: Exception) -> Refusal:
         return _limited("processor-limit", f"a log that is read in {error.allowed}", "more", SEPARATELY)
     if isinstance(error, ReaderKilledError) and error.limit == "memory":
         return _limited("memory-limit", f"a log that is read in {error.allowed} of memory", "more", SEPARATELY)
+    return None
+
+
+def of_reader(error: Exception) -> Refusal:
+    """Return the refusal of a log that the reader could not read, or not within its limits."""
+    if refusal := of_limit(error):
+        return refusal
     if isinstance(error, (ReaderKilledError, ReaderBrokenError)):
         return Refusal(
             "reader-failed",
