@@ -8,6 +8,7 @@ Order of the limits:
 4. The readings of the client in an hour. Only a reading that begins counts, so that the waiting time is true.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,13 +16,15 @@ from functools import partial
 from django.conf import settings
 from django.http import HttpRequest
 
-from results.reader.process import Document, ReaderLimits
+from results.reader.process import Document, ReaderBrokenError, ReaderKilledError, ReaderLimits
 from results.reader.unstored import UnstoredFiles, unstored_files
 from webapp.access_limits.client_address import client_network
 from webapp.access_limits.shared_limits import ANYONE, LimitReachedError, LimitsDownError, SharedLimit
 from webapp.register.trial import refusals
 from webapp.register.trial.refusals import HOUR_S, READER_ERRORS, Refusal, TrialRefusedError
 from webapp.register.trial.uploads import UPLOAD_TIMEOUT_S, UploadTooSlowError, receive_form
+
+logger = logging.getLogger(__name__)
 
 # The output of a log of a day in slices of 10 s, with five histograms, is half as long. The web process parses it.
 OUTPUT_BYTES_MAX = 16 * 1024**2
@@ -61,7 +64,16 @@ def read_trial(request: HttpRequest) -> Document:
                 _take(hourly_limit(), network, refusals.too_often)
                 return files.read(slice_length_s, reader_limits())
     except READER_ERRORS as error:
+        _log_failure(error)
         raise TrialRefusedError(refusals.of_reader(error)) from error
+
+
+def _log_failure(error: Exception) -> None:
+    """Log the cause of a failure that is not the log's. The reader's output is not logged: it may quote the log."""
+    if isinstance(error, ReaderBrokenError):
+        logger.error("A reading of /try/ failed: %s, exit status %s", type(error).__name__, error.status)
+    elif isinstance(error, ReaderKilledError) and refusals.of_limit(error) is None:
+        logger.error("A reading of /try/ failed: %s, stopped after %s", type(error).__name__, error.allowed)
 
 
 def _receive(request: HttpRequest, files: UnstoredFiles, network: str) -> int:
