@@ -32,13 +32,16 @@ def read_bool(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name}: expected yes or no, got {word!r}")
 
 
-def read_int(name: str, *, default: int) -> int:
-    """Return the variable as a whole number."""
+def read_int(name: str, *, default: int, least: int = 1) -> int:
+    """Return the variable as a whole number of at least `least`."""
     text = read_text(name)
     try:
-        return int(text) if text else default
+        number = int(text) if text else default
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}: expected a whole number, got {text!r}") from error
+    if number < least:
+        raise ImproperlyConfigured(f"{name}: expected a whole number of at least {least}, got {text!r}")
+    return number
 
 
 def read_list(name: str, default: str = "") -> list[str]:

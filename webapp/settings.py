@@ -123,7 +123,7 @@ if BEHIND_TLS_PROXY:
     # Only behind a proxy that sets this header itself; otherwise a visitor could forge it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # The number of own proxies in front of the register that append to X-Forwarded-For. With 0, the header is ignored.
-TRUSTED_PROXY_COUNT = env.read_int("TRUSTED_PROXY_COUNT", default=0)
+TRUSTED_PROXY_COUNT = env.read_int("TRUSTED_PROXY_COUNT", default=0, least=0)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
@@ -156,7 +156,7 @@ SWEEP_PERIOD_S = env.read_int("SWEEP_PERIOD_S", default=5)
 # A lab host: the time limit of one request, and the longest outage before the register marks its dispatch as lost.
 HOST_ANSWER_TIMEOUT_S = env.read_int("HOST_ANSWER_TIMEOUT_S", default=20)
 HOST_SILENCE_S = env.read_int("HOST_SILENCE_S", default=900)
-RUN_OVERDUE_S = env.read_int("RUN_OVERDUE_S", default=600)
+RUN_OVERDUE_S = env.read_int("RUN_OVERDUE_S", default=600, least=0)
 # Time limits of programs without an ordered duration: a format, mount or clean-up; a YCSB client; a preparation, by
 # the lowest write rate of a drive.
 STAGE_LIMIT_S = env.read_int("STAGE_LIMIT_S", default=3600)
@@ -166,10 +166,10 @@ SILENT_PERIOD_S = env.read_int("SILENT_PERIOD_S", default=30)
 # The period of the checks of a host over SSH. After three periods without a check, the host gets no work.
 HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
 # Requirements for a host that takes work: a clock that agrees with the register's, and space for logs.
-HOST_CLOCK_OFFSET_MAX_S = env.read_int("HOST_CLOCK_OFFSET_MAX_S", default=30)
-HOST_FREE_MIB_MIN = env.read_int("HOST_FREE_MIB_MIN", default=1024)
+HOST_CLOCK_OFFSET_MAX_S = env.read_int("HOST_CLOCK_OFFSET_MAX_S", default=30, least=0)
+HOST_FREE_MIB_MIN = env.read_int("HOST_FREE_MIB_MIN", default=1024, least=0)
 # The time after which a run directory is removed from its host, if the register stores its contents; 0 keeps all.
-RUN_DIR_RETENTION_S = env.read_int("RUN_DIR_RETENTION_S", default=30 * 86_400)
+RUN_DIR_RETENTION_S = env.read_int("RUN_DIR_RETENTION_S", default=30 * 86_400, least=0)
 
 # The period in which the snapshot of the public pages is compared with the register, and the age at which a page is
 # regenerated without a known change.
@@ -177,7 +177,7 @@ SNAPSHOT_PERIOD_S = env.read_int("SNAPSHOT_PERIOD_S", default=15)
 SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
 
 # The nightly dump of the public register: the number of days it is kept, and the licence of its data.
-DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14)
+DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14, least=0)
 # A register that imports a dump of another register starts without products.
 PUBLISHED_CATALOGUE = env.read_bool("PUBLISHED_CATALOGUE", default=True)
 # `manage.py up` creates the example runs once. A production register has them only if its operator asks for them.

@@ -14,8 +14,8 @@ from pathlib import Path
 from results.errors import ReviewRefusedError
 from results.ingest import queue
 from results.intake.submissions import SubmissionMetadata, accept_submission
-from results.lifecycle.visibility import remove_example, show_example
-from results.models import Organisation, Reading, Run, Submission, Visibility
+from results.lifecycle.visibility import EXAMPLE_TRANSITIONS, remove_example, show_example
+from results.models import Event, Organisation, Reading, Run, Submission, Visibility
 
 LOGS = Path(__file__).parent / "logs"
 SENDER_SLUG, SENDER_NAME = "drivecert-examples", "Drivecert examples"
@@ -43,8 +43,16 @@ EXAMPLES = (MAIN, Example("demo-loop-light", 60), Example("demo-loop-heavy", 60)
 
 
 def was_created() -> bool:
-    """Return whether the register has ever had an example run; a removed one counts."""
-    return Submission.objects.exclude(demo_run_id="").exists()
+    """Return whether the register has ever shown all example runs, or whether one was removed.
+
+    After an interruption, some were shown or none. A removed one must not come back by itself.
+    """
+    ids = [example.run_id for example in EXAMPLES]
+    events = Event.objects.filter(subject_type="run", subject_id__in=ids)
+    if events.filter(kind=EXAMPLE_TRANSITIONS["remove-example"].event_kind).exists():
+        return True
+    shown = events.filter(kind=EXAMPLE_TRANSITIONS["show-example"].event_kind)
+    return set(shown.values_list("subject_id", flat=True)) == set(ids)
 
 
 def create() -> list[Run]:

@@ -90,7 +90,14 @@ class ProcessorLimitError(ReaderKilledError):
 
 
 class ReaderBrokenError(Exception):
-    """The reader is missing, crashed or printed invalid output: the operator has to act, not the sender."""
+    """The reader is missing, crashed or printed invalid output: the operator has to act, not the sender.
+
+    `status` is its exit status, negative for a signal; None if it is not the cause.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
 
 
 def read(
@@ -187,7 +194,9 @@ def _refuse_failure(status: int, limits: ReaderLimits, stderr: IO[bytes]) -> Non
         raise OutputLimitError(limits.output_bytes)
     if status == -signal.SIGXCPU:
         raise ProcessorLimitError(limits.cpu_s)
-    raise ReaderBrokenError(f"drivetest read: expected exit status 0 or 3, got {status}: {output or 'no output'}")
+    raise ReaderBrokenError(
+        f"drivetest read: expected exit status 0 or 3, got {status}: {output or 'no output'}", status
+    )
 
 
 def _parse(stdout: IO[bytes]) -> Document:

@@ -48,6 +48,20 @@ def test_no_secret_is_shown(settings):
     assert "postgresql://drivecert:***@/drivecert?host=/run/sockets" in text
 
 
+@pytest.mark.parametrize(
+    ("is_behind", "count", "word", "found"),
+    [
+        (True, 0, "WARNING", "BEHIND_TLS_PROXY is set, but TRUSTED_PROXY_COUNT is 0"),
+        (True, 1, "OK", "number 1 from the right of X-Forwarded-For"),
+        (False, 0, "OK", "the peer of the connection"),
+    ],
+)
+def test_a_proxy_that_is_not_counted_is_a_warning(settings, is_behind, count, word, found):
+    settings.BEHIND_TLS_PROXY, settings.TRUSTED_PROXY_COUNT = is_behind, count
+    check = next(each for each in doctor.examine() if each.part == "client address")
+    assert (check.word, check.found.startswith(found)) == (word, True)
+
+
 def test_a_missing_program_is_an_error(tmp_path):
     with override_settings(DRIVETEST=tmp_path / "drivetest"):
         check = doctor.examine_drivetest()
@@ -101,9 +115,13 @@ def test_doctor_lists_the_hosts():
     ("checks", "status", "words"),
     [
         ([Check("Redis", "8.0")], 0, ["OK      Redis: 8.0"]),
-        ([Check("Redis", "8.0"), Check("lab host a", "gets no work", "it is off", is_host=True)], 0, ["OK", "WARNING"]),
         (
-            [Check("Redis", "does not answer", "start it"), Check("lab host a", "takes work", is_host=True)],
+            [Check("Redis", "8.0"), Check("lab host a", "gets no work", "it is off", is_working=True)],
+            0,
+            ["OK", "WARNING"],
+        ),
+        (
+            [Check("Redis", "does not answer", "start it"), Check("lab host a", "takes work", is_working=True)],
             1,
             ["ERROR "],
         ),

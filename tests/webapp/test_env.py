@@ -38,6 +38,28 @@ def test_an_invalid_number_is_refused(monkeypatch):
         env.read_int("COUNT", default=1)
 
 
+@pytest.mark.parametrize(("text", "least"), [("0", 1), ("-1", 0)])
+def test_a_number_below_the_least_one_is_refused(monkeypatch, text, least):
+    monkeypatch.setenv("COUNT", text)
+    with pytest.raises(ImproperlyConfigured, match=f"COUNT: expected a whole number of at least {least}, got '{text}'"):
+        env.read_int("COUNT", default=1, least=least)
+    monkeypatch.setenv("COUNT", str(least))
+    assert env.read_int("COUNT", default=1, least=least) == least
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("TRUSTED_PROXY_COUNT", "-1"), ("TRIAL_READINGS_AT_ONCE", "0"), ("TRIAL_READINGS_PER_HOUR", "0")]
+)
+def test_a_setting_without_a_meaning_stops_the_program_with_a_sentence(name, text):
+    command = [sys.executable, settings.BASE_DIR / "manage.py", "doctor"]
+    ended = subprocess.run(
+        command, env=os.environ | {name: text}, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"{name}: expected a whole number of at least ")
+    assert ended.stderr.count("\n") == 1
+
+
 def test_a_secret_can_come_from_a_file(monkeypatch, tmp_path):
     (tmp_path / "key").write_text("s3cret\n")
     monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))

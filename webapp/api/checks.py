@@ -1,5 +1,6 @@
 """Checks for scripts that store nothing: the reading of a log, and the state of each drive of a list."""
 
+from dataclasses import asdict
 from typing import IO, Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -12,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from results import locks
-from results.reader.process import Document, FormatError, TooManySlicesError
+from results.reader.process import Document, FormatError, ReaderKilledError, TooManySlicesError
 from results.reader.unstored import unstored_files
 from webapp.api.authentication import ReadThrottle, ValidateThrottle, token_of
 from webapp.api.problems import Problem
@@ -24,16 +25,19 @@ from webapp.register.fleet.listed_drive import FleetError
 from webapp.register.fleet.views import LIST_BYTES_MAX, SCHEMA, TOO_LARGE, decoded, values_of
 from webapp.register.http.responses import NO_STORE
 from webapp.register.products.model_index import register_index
+from webapp.register.trial.refusals import of_limit
 
 BULKY = {"histograms", "slices", "series"}
+ERROR_KEYS = {"id", "sentence", "line", "expected", "remedy"}  # of the reader's error, in docs/reference/formats.md
 
 
 class Validation(APIView):
     """POST reads and judges a log, and stores nothing.
 
     The response to a log is the reader's JSON (docs/reference/formats.md) without histograms and slices. If the log
-    cannot be read, the response is 422 with the reader's error. The register reads one log per organisation at a
-    time: while it reads a log, further requests of that organisation get 429.
+    cannot be read, or not within the reader's limits on output, memory and processor time, the response is 422 with
+    the error. The register reads one log per organisation at a time: while it reads a log, further requests of that
+    organisation get 429.
     """
 
     permission_classes = [IsAuthenticated]
@@ -71,6 +75,11 @@ def _read(payload: dict[str, Any]) -> Document:
             remedy = "Ask for longer slices."
             details = {"id": "too-many-slices", "sentence": str(error), "line": None, "remedy": remedy}
             raise Problem(422, str(error), error=details) from error
+        except ReaderKilledError as error:
+            if (refusal := of_limit(error)) is None:
+                raise
+            details = {key: value for key, value in asdict(refusal).items() if key in ERROR_KEYS}
+            raise Problem(refusal.status, refusal.sentence, error=details | {"got": refusal.found}) from error
 
 
 def _write(upload: "UploadedFile[bytes]", file: IO[bytes]) -> None:

@@ -22,7 +22,7 @@ class Address:
 
     @classmethod
     def from_environment(cls) -> "Address":
-        port = env.read_int("PORT", default=8000)
+        port = env.read_int("PORT", default=8000, least=0)
         if not 1 <= port <= LAST_PORT:
             raise CannotStartError(f"PORT: expected a number from 1 to {LAST_PORT}, got {port}")
         return cls(env.read_text("HOST") or "127.0.0.1", port)

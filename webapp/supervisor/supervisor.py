@@ -185,7 +185,7 @@ class Supervisor:
         self.report(f"logs: {self.directory.log_dir}. Ctrl-C stops everything.")
 
     def _create_examples(self, environment: dict[str, str]) -> None:
-        """Start the program that creates the example runs, unless the register has had them."""
+        """Start the program that creates the example runs, unless the register has shown all of them."""
         if not settings.EXAMPLE_RUNS:
             return
         try:

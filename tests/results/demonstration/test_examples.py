@@ -77,6 +77,39 @@ def test_a_start_creates_them_once_and_never_after_their_removal(real_reader, ca
     assert "nothing was changed" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("shown_count", [0, 1, 2])
+def test_a_start_after_an_interruption_creates_what_is_missing(real_reader, monkeypatch, shown_count):
+    interrupt_after(shown_count, monkeypatch)
+    assert Submission.objects.exclude(demo_run_id="").count() == shown_count + 1
+    assert not examples.was_created()
+    call_command("demo", "--once")
+    assert sorted(run.public_id for run in Run.objects.examples()) == sorted(IDS)
+    assert examples.was_created()
+
+
+def test_an_example_that_was_removed_after_an_interruption_does_not_come_back(real_reader, monkeypatch):
+    interrupt_after(1, monkeypatch)
+    call_command("demo", "--remove")
+    call_command("demo", "--once")
+    assert not Run.objects.examples().exists()
+
+
+def interrupt_after(shown_count, monkeypatch):
+    """Create the examples, and end like a killed process after the submission of the next one."""
+    real, shown = examples._attempts, []
+
+    def attempts(submission):
+        if len(shown) == shown_count:
+            raise KeyboardInterrupt
+        shown.append(submission)
+        return real(submission)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(examples, "_attempts", attempts)
+        with pytest.raises(KeyboardInterrupt):
+            examples.create()
+
+
 def test_removing_them_from_a_register_without_them_is_no_error(capsys):
     call_command("demo", "--remove")
     assert "No example run is shown" in capsys.readouterr().out

@@ -4,6 +4,7 @@ from django.test import Client
 
 from results import locks
 from results.models import Evidence, Submission
+from results.reader.process import ReaderLimits
 from tests.results.builders import log_bytes, other_session
 from webapp.accounts.models import issue_token
 
@@ -35,6 +36,28 @@ def test_a_broken_reader_is_a_server_error(script, program):
     answer = validate(script, b"log")
     assert answer.status_code == 503
     assert "Try again later" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("reader", "problem"),
+    [
+        ("exec head -c 100001 /dev/zero", "reading-too-large"),
+        ("echo memory allocation of 9 bytes failed >&2; kill -ABRT $$", "memory-limit"),
+        ("while :; do :; done", "processor-limit"),
+    ],
+)
+def test_a_log_over_a_limit_returns_422_with_the_remedy_of_a_trial(script, program, settings, reader, problem):
+    settings.READ_OUTPUT_BYTES = 100_000
+    # The processor's limit is the time on the clock, so the latter must not come first.
+    limits = ReaderLimits(wall_s=30, cpu_s=1, memory_bytes=settings.READ_MEMORY_BYTES, output_bytes=100_000)
+    program(reader)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ReaderLimits, "of_settings", lambda: limits)
+        answer = validate(script, b"log")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["id"]) == (422, problem)
+    assert set(error) == {"id", "sentence", "line", "expected", "got", "remedy"}
+    assert "end each run separately" in error["remedy"]
 
 
 def test_one_log_of_an_organisation_is_read_at_a_time(script, exemplar, otto, stand_in):

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         which.add_argument(
             "--remove", action="store_true", help="remove the example runs; a later call shows them again"
         )
-        which.add_argument("--once", action="store_true", help="do nothing if the register ever had the example runs")
+        which.add_argument("--once", action="store_true", help="do nothing if the register ever had all example runs")
 
     def handle(self, *args: Any, remove: bool, once: bool, **options: Any) -> None:
         if remove:

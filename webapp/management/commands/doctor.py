@@ -38,26 +38,27 @@ LEAST_FREE_BYTES = 5 * 1024**3  # two of the largest uploads, and PostgreSQL nee
 class Check:
     """One part: what was found, and the remedy if it has a problem (else empty).
 
-    `is_host`: a lab host is not a part of the register. Its problems are warnings.
+    `is_working`: the register works in spite of the problem, as with a lab host that gets no work. It is a warning.
     """
 
     part: str
     found: str
     remedy: str = ""
-    is_host: bool = False
+    is_working: bool = False
 
     @property
     def word(self) -> str:
-        """Return the status word. A lab host that gets no work is a warning."""
+        """Return the status word."""
         if not self.remedy:
             return "OK"
-        return "WARNING" if self.is_host else "ERROR"
+        return "WARNING" if self.is_working else "ERROR"
 
 
 class Command(BaseCommand):
     help = (
         "Show the settings in force and whether each part answers, with a remedy if one does not. Exit status: 1 "
-        "if a part of the register has a problem, else 0. A lab host that gets no work is only a warning."
+        "if a part of the register has a problem, else 0. A lab host that gets no work is only a warning, and so is an "
+        "unset number of proxies."
     )
     requires_system_checks: list[str] = []
 
@@ -93,6 +94,7 @@ def examine() -> Iterator[Check]:
     yield examine_data_dir()
     yield examine_machine()
     yield examine_drivetest()
+    yield examine_proxies()
     database = list(examine_database())
     yield from database
     yield from examine_broker()
@@ -131,6 +133,17 @@ def examine_drivetest() -> Check:
     return Check("drivetest", done.stdout.strip())
 
 
+def examine_proxies() -> Check:
+    """Check that the addresses of visitors are known behind a proxy: limits count by them."""
+    count = settings.TRUSTED_PROXY_COUNT
+    if settings.BEHIND_TLS_PROXY and not count:
+        found = "BEHIND_TLS_PROXY is set, but TRUSTED_PROXY_COUNT is 0, so all visitors share the limits of one address"
+        remedy = "set TRUSTED_PROXY_COUNT to the number of your own proxies"
+        return Check("client address", found, remedy, is_working=True)
+    found = f"number {count} from the right of X-Forwarded-For" if count else "the peer of the connection"
+    return Check("client address", found)
+
+
 def examine_database() -> Iterator[Check]:
     """Check that PostgreSQL responds and has all tables."""
     try:
@@ -152,7 +165,7 @@ def examine_hosts() -> Iterator[Check]:
         reasons = health.no_work_reasons(host)
         work = "gets no work" if reasons else "takes work"
         gone = ["if it is gone for good, retire it on its page"] if host.silent_checks else []
-        yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", "; ".join([*reasons, *gone]), is_host=True)
+        yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", "; ".join([*reasons, *gone]), is_working=True)
 
 
 def _last_check(host: Host) -> str:

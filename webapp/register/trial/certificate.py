@@ -18,6 +18,10 @@ NO_RATED_RUN = {
     "act-index": "A run of act_index never certifies a drive. Certificates are for runs of act_storage or drivetest.",
 }
 NO_VERDICT = "The log has no run that can be judged, so it cannot support a certificate."
+NO_DEVICE_COUNT = (
+    "The log does not report the number of devices, so it cannot support a certificate. Send it with the configuration "
+    "of the run."
+)
 
 
 def needs_of(runs: Iterable[tuple[str, Run, Verdict | None]], profile: Profile) -> dict[str, Any]:
@@ -26,6 +30,8 @@ def needs_of(runs: Iterable[tuple[str, Run, Verdict | None]], profile: Profile) 
     rated = [each for each in named if each[1].workload == RATED_WORKLOAD]
     candidates = [_candidate(name, run, verdict) for name, run, verdict in rated if verdict]
     counts = sorted({each.device_count for each in candidates if each.device_count})
+    if candidates and not counts:
+        return {"sentence": NO_DEVICE_COUNT, "attempts": []}
     if not counts:
         other = next((run.workload for _, run, _ in named if run.workload != RATED_WORKLOAD), "")
         return {"sentence": NO_RATED_RUN.get(other, NO_VERDICT), "attempts": []}

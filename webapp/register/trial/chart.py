@@ -73,9 +73,9 @@ def _panel(panel_id: str, panel: dict[str, Any]) -> Panel:
     scale = (BOTTOM - TOP) / (TOP_OF_LIMIT * limit_pct) if limit_pct else 0.0
     place = (WIDTH - 2 * LEFT) / len(panel["shares"])
     bars = [
-        _bar(number, place, scale, share_pct, span, is_over=is_over)
-        for number, (share_pct, span, is_over) in enumerate(
-            zip(panel["shares"], panel["spans"], panel["over"], strict=True)
+        _bar(number, place, scale, share_pct, f"{span}: {text}", is_over=is_over)
+        for number, (share_pct, span, text, is_over) in enumerate(
+            zip(panel["shares"], panel["spans"], panel["texts"], panel["over"], strict=True)
         )
         if share_pct is not None
     ]
@@ -87,12 +87,12 @@ def _panel(panel_id: str, panel: dict[str, Any]) -> Panel:
         limit=panel["limitText"],
         limit_y=round(BOTTOM - scale * limit_pct, 1),
         bars=bars,
-        label=_label((worst + 0.5) * place + LEFT, worst_pct) if worst_pct else None,
+        label=_label((worst + 0.5) * place + LEFT, _printed(panel, worst)) if worst_pct else None,
         summary=_summary(panel, worst_pct, worst),
     )
 
 
-def _bar(number: int, place: float, scale: float, share_pct: float, span: str, *, is_over: bool) -> Bar:
+def _bar(number: int, place: float, scale: float, share_pct: float, text: str, *, is_over: bool) -> Bar:
     height = share_pct * scale if scale else (BOTTOM - TOP) * (share_pct > 0)
     is_cut = height > BOTTOM - TOP
     height = min(height, BOTTOM - TOP)
@@ -103,19 +103,20 @@ def _bar(number: int, place: float, scale: float, share_pct: float, span: str, *
         height=round(height, 2),
         is_over=is_over,
         is_cut=is_cut,
-        text=f"{span}: {_printed(share_pct)} %",
+        text=text,
     )
 
 
-def _label(x: float, share_pct: float) -> Label:
+def _label(x: float, text: str) -> Label:
     anchor = "start" if x < LABEL_HALF else "end" if x > WIDTH - LABEL_HALF else "middle"
     edge = {"start": LEFT, "end": WIDTH - LEFT}.get(anchor, x)
-    return Label(round(edge, 1), anchor, f"{_printed(share_pct)} %")
+    return Label(round(edge, 1), anchor, text)
 
 
-def _printed(share_pct: float) -> str:
-    """Return a share with two decimals, as the slice table has it."""
-    return units.share(f"{share_pct:.2f}", int(share_pct > 0))
+def _printed(panel: dict[str, Any], number: int) -> str:
+    """Return the share of a bar as the slice table has it, without the counts that follow it."""
+    text: str = panel["texts"][number]
+    return text.partition(" (")[0]
 
 
 def _summary(panel: dict[str, Any], worst_pct: float, worst: int) -> str:
@@ -124,5 +125,5 @@ def _summary(panel: dict[str, Any], worst_pct: float, worst: int) -> str:
     if not worst_pct:
         return f"No slice has a read over {panel['threshold']}. {limit}"
     bars = "No bar is" if not over else "1 bar is" if over == 1 else f"{over} bars are"
-    worst_of = f"The largest share over {panel['threshold']} is {_printed(worst_pct)} %, {panel['spans'][worst]}."
+    worst_of = f"The largest share over {panel['threshold']} is {_printed(panel, worst)}, {panel['spans'][worst]}."
     return f"{worst_of} {limit} {bars} over it."

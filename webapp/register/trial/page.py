@@ -64,6 +64,9 @@ def trial_page(document: Document) -> Part:
             min(len(members), SHOWN_MEMBERS), len(members), "The table has the first {shown} of {total} files."
         ),
         "needs": needs_of([(each.name, each.run, each.verdict) for each in rows], profile),
+        "needs_cut_sentence": cut_sentence(
+            len(parts), len(named), "This section considers the first {shown} of {total} runs."
+        ),
         "reader_version": document["reader"]["version"],
     }
 

@@ -1,28 +1,44 @@
 """One reading of a visitor's log, within the limits that all visitors and processes share.
 
-Order of the limits: first the client's own limit, before its bytes arrive, so that a client cannot occupy the register
-with uploads. Then the upload. Then one of the few readings at the same time, which slow uploads must not occupy.
+Order of the limits:
+
+1. The uploads of the client at the same time, before its bytes are read: each occupies a thread of the web server.
+2. The time of the upload.
+3. The readings at the same time. Slow uploads must not occupy them.
+4. The readings of the client in an hour. Only a reading that begins counts, so that the waiting time is true.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from django.conf import settings
 from django.http import HttpRequest
 
-from results.reader.process import Document, ReaderLimits
-from results.reader.unstored import unstored_files
+from results.reader.process import Document, ReaderBrokenError, ReaderKilledError, ReaderLimits
+from results.reader.unstored import UnstoredFiles, unstored_files
 from webapp.access_limits.client_address import client_network
 from webapp.access_limits.shared_limits import ANYONE, LimitReachedError, LimitsDownError, SharedLimit
 from webapp.register.trial import refusals
 from webapp.register.trial.refusals import HOUR_S, READER_ERRORS, Refusal, TrialRefusedError
-from webapp.register.trial.uploads import receive_form
+from webapp.register.trial.uploads import UPLOAD_TIMEOUT_S, UploadTooSlowError, receive_form
+
+logger = logging.getLogger(__name__)
 
 # The output of a log of a day in slices of 10 s, with five histograms, is half as long. The web process parses it.
 OUTPUT_BYTES_MAX = 16 * 1024**2
 # A reading holds its place for the reader's time on the clock, and for parsing the output. After that, the place of a
 # killed process is free.
 PARSING_S = 30
+# A web process has 8 threads. An upload that was too slow keeps its use until the end of this period, because its
+# connection may still be open.
+UPLOADS_AT_ONCE, UPLOAD_PERIOD_S = 2, 2 * UPLOAD_TIMEOUT_S
+
+
+def upload_limit() -> SharedLimit:
+    """Return the limit on the uploads of one client network at the same time."""
+    return SharedLimit("trial-uploads-of-client", UPLOADS_AT_ONCE, UPLOAD_PERIOD_S)
 
 
 def hourly_limit() -> SharedLimit:
@@ -38,22 +54,41 @@ def parallel_limit() -> SharedLimit:
 def read_trial(request: HttpRequest) -> Document:
     """Return the reading of the log in a form. Nothing of the log is left afterwards. Raises TrialRefusedError.
 
-    Only requests that come to a reading count for the client's limit.
+    Only requests that come to a reading count for the client's hourly limit.
     """
-    hourly, network = hourly_limit(), client_network(request)
-    use = _take(hourly, network, refusals.too_often)
-    is_counted = False
+    network = client_network(request)
     try:
         with unstored_files() as files:
-            slice_length_s = receive_form(request, files)
+            slice_length_s = _receive(request, files, network)
             with _place():
-                is_counted = True
+                _take(hourly_limit(), network, refusals.too_often)
                 return files.read(slice_length_s, reader_limits())
     except READER_ERRORS as error:
+        _log_failure(error)
         raise TrialRefusedError(refusals.of_reader(error)) from error
+
+
+def _log_failure(error: Exception) -> None:
+    """Log the cause of a failure that is not the log's. The reader's output is not logged: it may quote the log."""
+    if isinstance(error, ReaderBrokenError):
+        logger.error("A reading of /try/ failed: %s, exit status %s", type(error).__name__, error.status)
+    elif isinstance(error, ReaderKilledError) and refusals.of_limit(error) is None:
+        logger.error("A reading of /try/ failed: %s, stopped after %s", type(error).__name__, error.allowed)
+
+
+def _receive(request: HttpRequest, files: UnstoredFiles, network: str) -> int:
+    """Write the files of the form and return the slice length, as one of the client's uploads at the same time."""
+    uploads = upload_limit()
+    use = _take(uploads, network, partial(refusals.too_many_uploads, UPLOADS_AT_ONCE))
+    is_over = True
+    try:
+        return receive_form(request, files)
+    except UploadTooSlowError as error:
+        is_over = False
+        raise TrialRefusedError(refusals.too_slow(UPLOAD_TIMEOUT_S)) from error
     finally:
-        if not is_counted:
-            hourly.give_back(use, network)
+        if is_over:
+            uploads.give_back(use, network)
 
 
 @contextmanager

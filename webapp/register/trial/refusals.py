@@ -68,6 +68,32 @@ def too_often(wait_s: int) -> Refusal:
     )
 
 
+def too_many_uploads(most: int, wait_s: int) -> Refusal:
+    """Return the refusal of a client that sends as many logs at the same time as one client may send."""
+    return Refusal(
+        "too-many-uploads",
+        429,
+        f"The register receives at most {counted(most, 'log')} at a time from one network address.",
+        remedy=f"Wait until the other uploads have ended, or {in_words(wait_s)} at most. This attempt does not count.",
+        wait_s=wait_s,
+    )
+
+
+def too_slow(timeout_s: int) -> Refusal:
+    """Return the refusal of a form that did not arrive in time.
+
+    Its status is 400: a browser may repeat a request by itself after 408.
+    """
+    return Refusal(
+        "too-slow",
+        400,
+        "The form arrived too slowly.",
+        expected=f"all bytes within {in_words(timeout_s)}",
+        found="fewer",
+        remedy=f"Compress the log with gzip, zstd or xz: a log becomes 10 to 60 times smaller. {OFFLINE}",
+    )
+
+
 def busy(wait_s: int) -> Refusal:
     """Return the refusal while other clients have all readings.
 
@@ -170,8 +196,11 @@ LONGER_SLICES = "Enter a longer slice length, or send each run separately."
 SEPARATELY = f"Send each run separately. {OFFLINE}"
 
 
-def of_reader(error: Exception) -> Refusal:
-    """Return the refusal of a log that the reader could not read, or not within its limits."""
+def of_limit(error: Exception) -> Refusal | None:
+    """Return the refusal of a log that would meet the same limit at every attempt; None for any other error.
+
+    `/api/v1/validate/` uses it, too.
+    """
     if isinstance(error, OutputLimitError):
         most = units.size(error.output_bytes)
         return _limited("reading-too-large", f"at most {most} of slices, minutes and findings", "more", LONGER_SLICES)
@@ -182,6 +211,13 @@ def of_reader(error: Exception) -> Refusal:
         return _limited("processor-limit", f"a log that is read in {error.allowed}", "more", SEPARATELY)
     if isinstance(error, ReaderKilledError) and error.limit == "memory":
         return _limited("memory-limit", f"a log that is read in {error.allowed} of memory", "more", SEPARATELY)
+    return None
+
+
+def of_reader(error: Exception) -> Refusal:
+    """Return the refusal of a log that the reader could not read, or not within its limits."""
+    if refusal := of_limit(error):
+        return refusal
     if isinstance(error, (ReaderKilledError, ReaderBrokenError)):
         return Refusal(
             "reader-failed",

@@ -3,7 +3,10 @@
 Django's own handlers would write them to other temporary files first, and the register's handler wants a known sender.
 """
 
+import time
+from concurrent.futures import Future
 from contextlib import suppress
+from threading import Thread
 from typing import IO, Any
 
 from django.conf import settings
@@ -20,6 +23,7 @@ from webapp.register.trial.refusals import TrialRefusedError
 FORM_BYTES = 1024**2  # beside the files: fields, names and boundaries
 DRAINED_RATIO = 4  # of the limit: what is read of a form that is refused
 CHUNK_BYTES = 64 * 1024
+UPLOAD_TIMEOUT_S = 120  # of a form, also of one that is refused: 64 MiB at 4.5 Mbit/s
 SLICE_LENGTH_MAX_S = 86_400
 LENGTH_DIGITS_MAX = 20  # of Content-Length; int() refuses very long numbers
 
@@ -68,27 +72,62 @@ class TrialUploadHandler(FileUploadHandler):
             self.target.close()
 
 
-class CountedBody:
-    """The body of a request, with the number of bytes that came. After a lost connection, they are too few."""
+class UploadTooSlowError(Exception):
+    """The form did not arrive in UPLOAD_TIMEOUT_S."""
+
+
+class TimedBody:
+    """The body of a request, with a deadline, and with the number of bytes that came.
+
+    After a lost connection, they are too few.
+    """
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
         self.received_bytes = 0
+        self.deadline = time.monotonic() + UPLOAD_TIMEOUT_S
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes; none at the end."""
-        chunk = self.request.read(size)
+        """Return the next bytes; none at the end. Raises UploadTooSlowError.
+
+        The server's own read() has no timeout: it blocks until all bytes of `size` came. So a thread of its own waits.
+        After the deadline, that thread remains until the client sends more bytes or closes the connection.
+        """
+        result: Future[bytes] = Future()
+        Thread(target=self._read_into, args=(result, size), daemon=True).start()
+        try:
+            chunk = result.result(max(0.0, self.deadline - time.monotonic()))
+        except TimeoutError as error:
+            raise UploadTooSlowError from error
         self.received_bytes += len(chunk)
         return chunk
 
+    def _read_into(self, result: "Future[bytes]", size: int) -> None:
+        try:
+            result.set_result(self.request.read(size))
+        except Exception as error:  # noqa: BLE001 - read() raises it in the thread of the request
+            result.set_exception(error)
+
 
 def receive_form(request: HttpRequest, files: UnstoredFiles) -> int:
-    """Write the files of a form and return the requested slice length in seconds. Raises TrialRefusedError."""
+    """Write the files of a form and return the requested slice length in seconds.
+
+    Raises TrialRefusedError and UploadTooSlowError.
+    """
+    body = TimedBody(request)
+    try:
+        return _receive(request, body, files)
+    except TrialRefusedError:
+        _drain(body)
+        raise
+
+
+def _receive(request: HttpRequest, body: TimedBody, files: UnstoredFiles) -> int:
     length, handler = _announced_bytes(request), TrialUploadHandler(files)
     if length > settings.TRIAL_UPLOAD_MAX_BYTES + FORM_BYTES:
         raise TrialRefusedError(refusals.too_large())
     try:
-        fields = _parse(request, length, handler)
+        fields = _parse(request, body, length, handler)
     finally:
         handler.close()
     if handler.is_too_large:
@@ -105,9 +144,8 @@ def _announced_bytes(request: HttpRequest) -> int:
     return int(length)
 
 
-def _parse(request: HttpRequest, length: int, handler: TrialUploadHandler) -> QueryDict:
+def _parse(request: HttpRequest, body: TimedBody, length: int, handler: TrialUploadHandler) -> QueryDict:
     """Return the fields of the form. A lost connection ends the body without an error, so its bytes are counted."""
-    body = CountedBody(request)
     try:
         parser = MultiPartParser(request.META, body, [handler], request.encoding)  # type: ignore[arg-type]  # reads only
         fields, _ = parser.parse()
@@ -128,9 +166,9 @@ def _slice_length_s(fields: QueryDict) -> int:
     return number
 
 
-def drain(request: HttpRequest) -> None:
+def _drain(body: TimedBody) -> None:
     """Read the rest of a refused form and drop it: a browser that still sends would show a broken connection."""
-    remaining = DRAINED_RATIO * settings.TRIAL_UPLOAD_MAX_BYTES
+    most = body.received_bytes + DRAINED_RATIO * settings.TRIAL_UPLOAD_MAX_BYTES
     with suppress(UnreadablePostError):
-        while remaining > 0 and (chunk := request.read(CHUNK_BYTES)):
-            remaining -= len(chunk)
+        while body.received_bytes < most and body.read(CHUNK_BYTES):
+            pass

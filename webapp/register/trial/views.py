@@ -13,7 +13,7 @@ from webapp.register.trial import refusals
 from webapp.register.trial.page import trial_page
 from webapp.register.trial.readings import read_trial
 from webapp.register.trial.refusals import Refusal, TrialRefusedError
-from webapp.register.trial.uploads import SLICE_LENGTH_MAX_S, drain
+from webapp.register.trial.uploads import SLICE_LENGTH_MAX_S
 
 SECTION = {"section": "try"}
 
@@ -37,7 +37,6 @@ def read(request: HttpRequest) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
-    drain(request)
     response = _form(request, refusal)
     response.status_code = refusal.status
     if refusal.wait_s is not None:

@@ -66,5 +66,12 @@ def test_a_log_of_another_workload_says_why_nothing_is_listed(workload, sentence
     assert found["attempts"] == []
 
 
+def test_a_judged_run_without_a_number_of_devices_says_so():
+    found = needs(run_of(devices=None))
+    assert found["sentence"].startswith("The log does not report the number of devices")
+    assert found["attempts"] == []
+    assert len(needs(run_of(devices=None), run_of())["attempts"]) == 1
+
+
 def test_a_log_without_a_run_says_so():
     assert needs()["sentence"] == "The log has no run that can be judged, so it cannot support a certificate."

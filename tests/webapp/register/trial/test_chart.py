@@ -74,6 +74,13 @@ def test_the_summary_says_what_the_picture_shows():
     assert panel_of(1, ops_count=10**6).summary.startswith("The largest share over 1\N{NO-BREAK SPACE}ms is <0.01 %")
 
 
+def test_a_share_is_truncated_as_in_the_table_of_slices():
+    panel = panel_of(13_749, ops_count=10**6)
+    assert panel.label.text == "1.37 %"
+    assert panel.bars[0].text.endswith(": 1.37 % (13,749 of 1,000,000 reads)")
+    assert "is 1.37 %, slice 1" in panel.summary
+
+
 @pytest.mark.parametrize(("worst", "anchor"), [(0, "start"), (12, "middle"), (23, "end")])
 def test_the_label_of_the_highest_bar_stays_in_the_panel(worst, anchor):
     label = panel_of(*[9 if place == worst else 1 for place in range(24)]).label

@@ -1,5 +1,6 @@
-"""The limits of trials, both sides of each: 10 an hour for a client, 2 at a time for all."""
+"""The limits of trials, both sides of each: 10 an hour and 2 uploads for a client, 2 readings at a time for all."""
 
+import io
 import threading
 
 import pytest
@@ -7,7 +8,7 @@ from django.db import connections
 
 from tests.results.builders import log_bytes, wait_for
 from webapp.access_limits.shared_limits import LimitReachedError
-from webapp.register.trial.readings import hourly_limit, parallel_limit
+from webapp.register.trial.readings import hourly_limit, parallel_limit, upload_limit
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +39,62 @@ def test_the_tenth_log_of_an_hour_is_read_and_the_eleventh_refused(stand_in, sen
     assert refused["Cache-Control"] == "no-store"
     assert "at most 10 logs an hour for one network address" in refused.text
     assert "Try again in 60 minutes." in refused.text
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_client_sends_two_logs_at_a_time_and_a_third_is_refused_before_it_is_read(stand_in, send, send_raw):
+    first = upload_limit().take("127.0.0.1")
+    assert send(log_bytes("four-us")).status_code == 200
+    upload_limit().take("127.0.0.1")
+    refused = send_raw(b"", length=1000, **{"wsgi.input": Unread()})
+    assert refused.status_code == 429
+    assert 235 <= int(refused["Retry-After"]) <= 240
+    assert "receives at most 2 logs at a time from one network address" in refused.text
+    assert send(log_bytes("four-us"), peer="192.0.2.1").status_code == 200
+    upload_limit().give_back(first, "127.0.0.1")
+    assert send(log_bytes("four-us")).status_code == 200
+
+
+class Unread(io.RawIOBase):
+    """A body of which nothing may be read."""
+
+    def read(self, size=-1):
+        raise AssertionError("expected no read")
+
+
+@pytest.mark.parametrize("content", [log_bytes("four-us"), b"no log", None])
+def test_an_upload_gives_its_use_back(stand_in, send, content):
+    send(content)
+    assert taken_count(upload_limit(), "127.0.0.1") == 0
+
+
+class SlowBody(io.RawIOBase):
+    """A body that sends a few bytes and then nothing until `end` is set."""
+
+    def __init__(self, *chunks):
+        self.chunks = list(chunks)
+        self.end = threading.Event()
+
+    def read(self, size=-1):
+        if self.chunks:
+            return self.chunks.pop(0)
+        self.end.wait()
+        return b""
+
+
+# A body that is no form is refused, and its rest is drained.
+@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=b", "text/plain"])
+def test_a_slow_sender_is_refused_at_the_deadline_and_its_upload_counts_on(send_raw, monkeypatch, temporary, kind):
+    monkeypatch.setattr("webapp.register.trial.uploads.UPLOAD_TIMEOUT_S", 0.3)
+    body = SlowBody(b'--b\r\nContent-Disposition: form-data; name="log"; filename="load.log"\r\n\r\nx')
+    try:
+        refused = send_raw(b"", length=1000, kind=kind, **{"wsgi.input": body})
+    finally:
+        body.end.set()
+    assert refused.status_code == 400
+    assert '<p class="id">too-slow' in refused.text
+    assert "all bytes within 2 minutes" in refused.text
+    assert taken_count(upload_limit(), "127.0.0.1") == 1
     assert list(temporary.iterdir()) == []
 
 

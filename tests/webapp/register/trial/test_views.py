@@ -104,6 +104,14 @@ def test_each_run_of_a_log_has_a_part(real_reader, send):
     assert "(run 1: undecided; run 2: void)" in response.text
 
 
+def test_the_certificate_section_names_the_runs_that_it_considers(real_reader, send, monkeypatch):
+    assert "This section considers" not in text_of(send(log_bytes("two-runs-appended")))
+    monkeypatch.setattr("webapp.register.trial.page.SHOWN_RUNS", 1)
+    assert "This section considers the first 1 of 2 runs. Send each run separately" in text_of(
+        send(log_bytes("two-runs-appended"))
+    )
+
+
 def test_an_archive_has_its_files_and_the_name_of_each_run(real_reader, send):
     response = send(archive("four-us", "slow-disk-ms"))
     page = text_of(response)
@@ -190,6 +198,22 @@ def test_a_reader_that_meets_a_limit_gives_an_answer_and_leaves_nothing(program,
     assert case.remedy in text_of(response)
     assert ("Retry-After" in response) is (case.status == 503)
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("reader", "line"),
+    [
+        ("echo secret-output >&2; exit 7", "A reading of /try/ failed: ReaderBrokenError, exit status 7"),
+        ("echo secret-output", "A reading of /try/ failed: ReaderBrokenError, exit status None"),
+        ("exec sleep 600", "A reading of /try/ failed: ReaderKilledError, stopped after 1 s"),
+    ],
+)
+def test_the_cause_of_a_failed_reader_is_logged_without_its_output(program, send, settings, caplog, reader, line):
+    settings.READ_TIMEOUT_S = 1
+    program(reader)
+    assert send(companions=[("secret-name.conf", b"x")]).status_code == 503
+    assert [each.getMessage() for each in caplog.records if "trial" in each.name] == [line]
+    assert "secret" not in "".join(each.getMessage() for each in caplog.records)
 
 
 def test_a_number_that_no_column_holds_is_refused(stand_in, send, monkeypatch):

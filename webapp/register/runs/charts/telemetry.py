@@ -28,6 +28,16 @@ ACHIEVED = "achieved_reads_per_s"  # of an interval; next to its telemetry, not 
 INLINE_BYTES = 16 * 1024**2  # read while a page waits: 0.25 s
 FILES_KEPT = 8
 TOO_LARGE = "The side file is too large for charts. Download it instead."
+# Reasons why a page has no charts of a side file.
+TOO_LARGE_FOR_PAGE = (
+    "The side file is too large for pictures on this page. The section During the run has the values of the whole run, "
+    "and the CSV has their values over time."
+)
+UNREADABLE = (
+    "The register cannot read its copy of the side file: the bytes are missing or damaged. The section During the run "
+    "has the values of the whole run."
+)
+NO_INTERVAL = "The side file has no interval with a value that can be drawn."
 
 Record = Mapping[str, Any]
 Reader = Callable[[Record], float | None]
@@ -96,6 +106,19 @@ def inline_intervals(run: Run) -> Intervals | None:
         return _kept_intervals(evidence.sha256)
     except (EvidenceDamagedError, OSError):
         return None  # the download of the file reports it
+
+
+def no_charts_sentence(run: Run, intervals: Intervals | None) -> str:
+    """Return why a run's page has no charts of its side file, given the result of inline_intervals().
+
+    A page with a withheld file has no section for the side file.
+    """
+    evidence = run.submission.side_file if run.submission else None
+    if evidence is None:
+        return ""
+    if intervals is not None:
+        return NO_INTERVAL
+    return TOO_LARGE_FOR_PAGE if evidence.size_bytes > INLINE_BYTES else UNREADABLE
 
 
 @lru_cache(maxsize=FILES_KEPT)

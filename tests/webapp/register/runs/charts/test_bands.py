@@ -115,6 +115,29 @@ def test_a_side_file_that_a_page_cannot_read_leaves_the_minutes(client, make_run
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [
+        ("large", "The side file is too large for pictures on this page."),
+        ("missing", "The register cannot read its copy of the side file"),
+        ("empty", "The side file has no interval with a value that can be drawn."),
+        (None, None),
+    ],
+)
+def test_a_page_without_charts_of_the_side_file_gives_the_reason(client, make_run, monkeypatch, problem, sentence):
+    run = make_run() if problem == "empty" else make_run(interval(1), interval(2))
+    if problem == "large":
+        monkeypatch.setattr(telemetry_charts, "INLINE_BYTES", 10)
+    elif problem == "missing":
+        Evidence.objects.filter(filename="side.jsonl").update(sha256="0" * 64)
+    text = client.get(f"/runs/{run.public_id}/").text
+    sentences = [telemetry_charts.TOO_LARGE_FOR_PAGE, telemetry_charts.UNREADABLE, telemetry_charts.NO_INTERVAL]
+    shown = [each for each in sentences if each in text]
+    assert len(shown) == (problem is not None)
+    assert all(each.startswith(sentence) for each in shown)
+
+
+@pytest.mark.django_db
 def test_the_side_file_of_a_page_is_read_once_and_another_file_on_its_own(client, make_run, monkeypatch):
     read = []
     real = telemetry_charts._intervals
