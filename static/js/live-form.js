@@ -22,10 +22,17 @@ async function update(form, signal) {
     first.textContent = message?.textContent.trim() ?? `The server responded with status ${response.status}.`;
     return;
   }
-  replaceWithFocus(() => places.forEach(place => place.replaceChildren(...page.getElementById(place.id).childNodes)));
+  replaceWithFocus(() => places.forEach(place => replaceContent(place, page.getElementById(place.id).childNodes)));
   carryingOutside(document, form).forEach((link, place) => link.setAttribute('href', carrying[place].getAttribute('href')));
   addToHistory(form, address);
   document.dispatchEvent(new Event('answers-replaced'));
+}
+
+// A menu whose options are replaced would show the last one.
+function replaceContent(place, nodes) {
+  const {value} = place;
+  place.replaceChildren(...nodes);
+  if (place.matches('select')) place.value = value;
 }
 
 // Return the links outside the answers that limits go along by: two pages of one address have the same ones in the same order.

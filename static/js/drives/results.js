@@ -42,6 +42,9 @@ function rowsBeforeLimits(all, tests, filtered) {
 // The rows of a page without any filter: historical ones only on their own page.
 const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes');
 
+// Another column orders the rows of all vendors together.
+const isFastestFirst = ({code, falls}) => code === 'tps' && falls;
+
 /** Return the results of a query; `profile` maps a threshold in us to the profile's limit as text. */
 export function resultsOf(store, layout, query, profile) {
   const check = checkLimits(store, query.limits, profile);
@@ -56,7 +59,7 @@ export function resultsOf(store, layout, query, profile) {
   const isNarrowed = [query.choices, query.numbers, query.search].some(({length}) => length);
   let before = 0;
   const sections = layout.sections.map(({code, isByVendor}, place) => {
-    const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), isByVendor, layout.bands);
+    const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), isByVendor && isFastestFirst(query.sort), layout.bands);
     const onPage = pageOf(groups, page, before);
     before += filtered[place].rows.length;
     return {code, groups: onPage, isEmpty: onPage.length === 0};

@@ -117,8 +117,9 @@ class DrivesPage:
         return self.store.cached(("groups", self.layout.name, query.sort), self._grouped)
 
     def _grouped(self) -> list[list[RowGroup]]:
+        sort = self.query.sort  # another column orders the rows of all vendors together
         return [
-            grouped(self.store, filtered, self.query.sort, by_vendor=spec.is_by_vendor)
+            grouped(self.store, filtered, sort, by_vendor=spec.is_by_vendor and sort == FASTEST_FIRST)
             for spec, filtered in zip(self.layout.specs, self.filtered, strict=True)
         ]
 
