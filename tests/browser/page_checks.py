@@ -13,7 +13,7 @@ NEXT_FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFr
 
 TO_CLICK = """() => [...document.querySelectorAll('button, select, summary, input, nav a, .means.sign')]
   .filter(each => each.checkVisibility())
-  .filter(each => !each.closest(`.sizes, #sizing .row, #sizing .limits-row`))
+  .filter(each => !each.closest(`.sizes, #sizing .row, :is(#sizing, .question) .limits-row`))
   .filter(each => !each.matches(`#sizing summary, #conditions > summary`)) // headings of parts that are open in print
   .map(e => e.outerHTML.slice(0, 90))"""
 CUT = """() => [...document.querySelectorAll('main table, main p, main dl')].filter(each => each.checkVisibility())

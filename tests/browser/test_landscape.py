@@ -105,6 +105,8 @@ def test_arrow_keys_move_between_marks_by_speed(page):
     assert focused_name(page).startswith("Samsung PM983 1.92 TB: 108,000 tps")
     page.keyboard.press("ArrowLeft")
     assert focused_name(page).startswith("Samsung PM983")
+    page.keyboard.press("Control+End")
+    assert focused_name(page).startswith("Samsung PM983")
     page.keyboard.press("Enter")
     page.wait_for_url("**/drive/samsung-pm983-1920gb/")
 
@@ -138,6 +140,36 @@ def test_the_threshold_is_chosen_without_loading_the_page(page):
     assert page.evaluate("window.isSame")
     page.go_back()
     page.locator("svg", has_text="limit 5 %").first.wait_for()
+
+
+def test_the_focus_stays_at_the_choice_of_a_threshold(page):
+    page.goto("/drives/nvme-flash/")
+    page.locator("[data-switches] a", has_text="64").press("Enter")
+    page.locator("svg", has_text="limit 0.1 %").first.wait_for()
+    page.wait_for_function("document.activeElement.matches('[data-switches] b')")
+    assert "64" in page.evaluate("document.activeElement.textContent")
+
+
+def test_marks_lead_to_drives_with_the_limits_of_the_reader(page):
+    page.goto("/drives/nvme-flash/?limit_1ms=3")
+    assert page.locator(f"{MARKS}[href$='/?limit_1ms=3']").count() == 30
+    page.get_by_label("Percent over 1 ms").fill("2")
+    page.get_by_text("limit 2 %").first.wait_for()
+    assert page.locator(f"{MARKS}[href$='/?limit_1ms=2']").count() == 30
+    page.goto("/?limit_1ms=3")
+    assert page.locator(f"{MARKS}[href$='/?limit_1ms=3']").count() == 30
+
+
+def test_every_number_of_home_follows_the_limits_of_the_form(page):
+    page.goto("/")
+    page.evaluate("document.querySelector('#answer').dataset.kept = 'yes'")
+    before = page.locator("#category-counts").inner_text()
+    page.get_by_label("Percent over 1 ms").first.fill("0.5")
+    page.locator("svg", has_text="limit 0.5 %").first.wait_for()
+    assert page.locator("#category-counts").inner_text() != before
+    assert page.locator("#cloud-limits input[name=limit_1ms]").input_value() == "0.5"
+    assert "0.5" in page.locator("#question-summary").text_content()
+    assert page.locator("#answer[aria-live=polite][data-kept]").count() == 1
 
 
 def test_the_answer_of_home_follows_the_form(page):

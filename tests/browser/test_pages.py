@@ -36,7 +36,7 @@ def table(path, sheet=0):
 
 
 VISITS = [
-    table("/", LANDSCAPE),
+    Visit("/", fits=(320, 768, 1000, 1100), accessible=(1280,), sheet=LANDSCAPE),
     table("/drives/nvme-flash/", LANDSCAPE),
     table("/drives/cloud/", LANDSCAPE),
     *(table(f"/drives/{slug}/") for slug in CATEGORIES),

@@ -28,6 +28,14 @@ def test_hidden_rows_and_their_reasons_are_printed_as_sentences(page):
     )
 
 
+def test_home_is_printed_with_its_question(new_page):
+    page = new_page(viewport={"width": 703, "height": 900})
+    page.goto("/")
+    page.emulate_media(media="print")
+    for label in ("Category", "Speed of one drive, at least", "Percent over 1 ms"):
+        assert page.get_by_label(label).first.is_visible()
+
+
 def test_a_sheet_has_the_address_of_its_page_without_javascript(new_page):
     page = new_page(java_script_enabled=False)
     page.goto("/ycsb/claims/")

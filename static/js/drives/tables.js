@@ -173,6 +173,10 @@ document.querySelector('main').addEventListener('click', event => {
   event.preventDefault();
   const parameters = new URL(followed.getAttribute('href'), location.href).searchParams;
   setQuery(parameters);
-  const isOfShown = followed.closest('[data-shown]');
-  update().then(() => { if (isOfShown) document.querySelector('[data-shown]').focus(); });
+  const choices = () => [...document.querySelectorAll('[data-switches] :is(a, b)')], chosen = choices().indexOf(followed);
+  const isReplaced = followed.closest('[data-shown], a.cell');
+  update().then(() => { // the followed link was replaced
+    if (chosen >= 0) choices()[chosen]?.focus();
+    else if (isReplaced) document.querySelector('[data-shown]').focus();
+  });
 });

@@ -89,7 +89,7 @@ function sentenceOf({shown, answers, load, hasCells}) {
   return [
     `${count(shown.length)} ${shown.length === 1 ? 'result' : 'results'}. Right is faster, low is fewer slow reads.`,
     `${count(answers.length)} of them ${sustain} within the limits.`,
-    hasCells ? 'Marks show the frontier and the first rows of the table; cells count all results.' : '', 'The table below has the same figures.',
+    hasCells ? 'Marks show the frontier and the rows of this page; cells count all results.' : '', 'The table below has the same figures.',
   ].filter(Boolean).join(' ');
 }
 

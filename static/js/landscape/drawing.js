@@ -14,13 +14,13 @@ const rulesHtml = ({zone, lines, ticks, axis_texts: texts}) => [
   ...ticks.map(x => fill('plot-tick', numbers({x}))), ...texts.map(writeText),
 ].join('');
 
-function cellWriter(query) {
+function cellWriter(query, hasStop) {
   const share = `max_${query.threshold}`, others = query.numbers.filter(([name]) => name !== 'min_tps' && name !== share);
   const address = addressOf({...query, numbers: others, page: 1}), before = address === '?' ? address : `${address}&`;
-  return cell => {
+  return (cell, number) => {
     const most = plain(cell.max_share_pct), results = `${count(cell.drives_count)} ${cell.drives_count === 1 ? 'result' : 'results'}`;
     const sentence = `${results} here. Show those from ${count(cell.min_tps)} tps with at most ${most} % over ${query.threshold}.`;
-    return fill('plot-cell', {...numbers({x: cell.x, y: cell.y, level: cell.level}), address: `${before}min_tps=${cell.min_tps}&${share}=${most}`, sentence});
+    return fill('plot-cell', {...numbers({x: cell.x, y: cell.y, level: cell.level}), address: `${before}min_tps=${cell.min_tps}&${share}=${most}`, sentence, tab: hasStop && number === 0 ? '0' : '-1'});
   };
 }
 
@@ -34,12 +34,22 @@ function drawMarks(layer, marks, linkOfRow, name) {
       const link = layer.children[place], use = link.lastElementChild;
       link.setAttribute('class', classes);
       for (const [attribute, value] of [['x', `${plain(x)}%`], ['y', `${plain(y)}%`], ['href', `#${symbol}`]]) use.setAttribute(attribute, value);
+      link.setAttribute('href', linkOfRow(marks[place].key).address);
       link.setAttribute('tabindex', marks[place] === stop ? '0' : '-1');
     });
     return;
   }
   layer.innerHTML = marks.map(mark => fill('plot-mark', {...linkOfRow(mark.key), ...numbers({x: mark.x, y: mark.y}), classes: mark.classes, symbol: mark.symbol, tab: mark === stop ? '0' : '-1'})).join('');
   drawn.set(layer, shown);
+}
+
+// The links of marks have the reader's own limits, as those of the table.
+function linksOf(store, {threshold, ownLimits}) {
+  const carried = ownLimits.length ? `?${new URLSearchParams(ownLimits)}` : '';
+  return row => {
+    const {address, sentence} = linkOf(store, row, threshold);
+    return {address: address + carried, sentence};
+  };
 }
 
 const EMPTY = '<title></title><desc></desc><g data-layer="rules" aria-hidden="true"></g><g data-layer="cells"></g><g data-layer="marks"></g><g data-layer="labels" aria-hidden="true"></g>';
@@ -53,13 +63,13 @@ function drawChart(plot, picture, [title, description], store, query) {
   set('title', title);
   set('desc', description);
   layer('rules').innerHTML = rulesHtml(picture);
-  layer('cells').innerHTML = picture.cells.map(cellWriter(query)).join('');
-  drawMarks(layer('marks'), picture.marks, row => linkOf(store, row, query.threshold), `${store.version} ${query.threshold}`);
+  layer('cells').innerHTML = picture.cells.map(cellWriter(query, !picture.marks.length)).join('');
+  drawMarks(layer('marks'), picture.marks, linksOf(store, query), `${store.version} ${query.threshold}`);
   layer('labels').innerHTML = picture.labels.map(writeText).join('');
 }
 
 const switchHtml = (before, choices) => `<span class="switch">${before}${choices.map(([label, isCurrent, query]) =>
-  isCurrent ? `<b>${label}</b>` : `<a href="${escape(addressOf(query))}">${label}</a>`).join(' ')}</span>`;
+  isCurrent ? `<b tabindex="-1">${label}</b>` : `<a href="${escape(addressOf(query))}">${label}</a>`).join(' ')}</span>`;
 
 function switchesHtml(query, {statistic, statistics}) {
   const thresholds = Object.entries(THRESHOLDS).map(([code, [, label]]) => [label.replace(' ', '\u00a0'), code === query.threshold, {...query, threshold: code}]);

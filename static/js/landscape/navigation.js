@@ -1,4 +1,4 @@
-// Marks show their names to a pointer. They are one tab stop: arrow keys move between them by speed, Home and End to the fastest and the slowest.
+// Marks show their names to a pointer. They are one tab stop: arrow keys move between them by speed, Home and End to the slowest and the fastest.
 const STEPS = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1};
 
 const placeOf = link => parseFloat(link.lastElementChild.getAttribute('x'));
@@ -12,7 +12,7 @@ function target(links, at, key) {
 
 document.addEventListener('keydown', event => {
   const svg = event.target.closest?.('svg.landscape');
-  if (!svg || !(event.key in STEPS || event.key === 'Home' || event.key === 'End')) return;
+  if (!svg || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || !(event.key in STEPS || event.key === 'Home' || event.key === 'End')) return;
   const links = linksOf(svg), next = target(links, links.indexOf(event.target), event.key);
   event.preventDefault();
   if (!next) return;

@@ -45,16 +45,16 @@ class Charts:
         return STATISTIC_WORDS[Statistic(self.statistic)]
 
 
-def charts_of(charted: ChartedRows, cell_link: Callable[[Cell], Link] | None = None) -> Charts:
-    """Return the charts of some rows."""
+def charts_of(charted: ChartedRows, cell_link: Callable[[Cell], Link] | None = None, carried: str = "") -> Charts:
+    """Return the charts of some rows, whose links have the query `carried` of the reader's own limits."""
     threshold = units.threshold(charted.threshold_us)
     speed = ChartWords("speed-chart", f"Speed and share of reads over {threshold}", charts_sentence(charted))
     picture = charted.endurance_picture
     words = ChartWords("endurance-chart", ENDURANCE_TITLE, ENDURANCE_SENTENCE)
     return Charts(
         charted.shown.bit_count(),
-        chart_svg(charted.speed_picture, speed, charted.link, cell_link),
-        chart_svg(picture, words, charted.link) if picture else SafeString(""),
+        chart_svg(charted.speed_picture, speed, charted.link, cell_link, carried),
+        chart_svg(picture, words, charted.link, carried=carried) if picture else SafeString(""),
         threshold,
         charted.shown_statistic,
         tuple(charted.statistics),
@@ -68,9 +68,7 @@ def charts_sentence(charted: ChartedRows) -> str:
     sentences = [
         f"{units.counted(count, 'result')}. Right is faster, low is fewer slow reads.",
         f"{units.count(answers)} of them {load} within the limits.",
-        "Marks show the frontier and the first rows of the table; cells count all results."
-        if charted.has_cells
-        else "",
+        "Marks show the frontier and the rows of this page; cells count all results." if charted.has_cells else "",
         "The table below has the same figures.",
     ]
     return " ".join(filter(None, sentences))
@@ -94,7 +92,7 @@ def charted_page(page: DrivesPage) -> ChartedRows:
 def page_charts(page: DrivesPage) -> Charts:
     """Return the charts of a page. Those of the last addresses are kept: they take half of the time of a page."""
     key = ("charts", page.layout.name, page.profile, page.query.address)
-    return page.store.recent(key, lambda: charts_of(charted_page(page), cell_links(page.query)))
+    return page.store.recent(key, lambda: charts_of(charted_page(page), cell_links(page.query), page.limits.query))
 
 
 def cell_links(query: DrivesQuery) -> Callable[[Cell], Link]:
@@ -144,7 +142,7 @@ def switches_html(query: DrivesQuery, charts: Charts) -> SafeString:
 def switch_html(before: str, choices: Iterable[tuple[str, bool, str]]) -> str:
     """Return choices as links, each with its label, whether it is the current one, and its address."""
     links = (
-        f"<b>{label}</b>" if is_current else f'<a href="{escape(address)}">{label}</a>'
+        f'<b tabindex="-1">{label}</b>' if is_current else f'<a href="{escape(address)}">{label}</a>'
         for label, is_current, address in choices
     )
     return f'<span class="switch">{before}{" ".join(links)}</span>'

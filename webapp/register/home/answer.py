@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from django.utils.safestring import SafeString
@@ -16,10 +17,10 @@ from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
 from webapp.register.drives.store.ranking import number_in, row_glyph, speeds_of
 from webapp.register.home.question import EXAMPLE_TPS, USUAL, HomeQuestion
-from webapp.register.landscape.endurance_chart import rounded_text
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
+from webapp.register.tables.endurance_gap import times
 from webapp.register.tables.groups import BANDS, STATISTIC_WORDS
 from webapp.register.tables.marks import nearness_html, tier_code
 from webapp.templatetags import units
@@ -83,7 +84,7 @@ class Answer:
         """Return the charts; those of the usual question are made once per state of the register."""
         question = self.question
         if question.categories != USUAL or question.tps != EXAMPLE_TPS or question.limits.is_own or question.statistic:
-            return charts_of(self.charted)
+            return charts_of(self.charted, carried=question.limits.query)
         key = ("home charts", self.profile, question.threshold)
         return self.store.cached(key, lambda: charts_of(self.charted))
 
@@ -139,12 +140,12 @@ class Answer:
         row = self.charted.headline_row
         if row is None:
             return ""
-        needed = number_in(self.store.columns["needed_dwpd"].word(row))
+        needed = self.store.columns["needed_dwpd"].word(row)
         rated = self.store.columns["endurance_dwpd"].word(row)
-        if needed is None or not rated:
+        if not needed or not rated:
             return ""
         speed = units.count(round(speeds_of(self.store)[row]))
-        needs = f"it needs {rounded_text(needed)} drive writes a day"
+        needs = f"it needs {needed} drive writes a day"
         return f"At its tested speed of {speed} tps {needs}; it is rated for {rated}."
 
     @cached_property
@@ -184,7 +185,7 @@ class Answer:
             return self.store.columns[code].word(row)
 
         tps, sustained = speeds_of(self.store)[row], number_in(word("sustained_tps"))
-        needed, (symbol, fill) = number_in(word("needed_dwpd")), row_glyph(self.store, row)
+        symbol, fill = row_glyph(self.store, row)
         return AnswerRow(
             glyph=glyph_html(symbol, fill),
             slug=self.store.slugs[row],
@@ -194,10 +195,10 @@ class Answer:
             size=word("capacity_gb") or word("storage"),
             speed=units.count(round(tps)),
             shares=[self._share(row, us, limit) for us, limit in self.question.limits.by_threshold.items()],
-            needed="" if needed is None else f"{needed:,.1f}",
+            needed=word("needed_dwpd"),
             rated=word("endurance_dwpd"),
             gap=gap_html(self._gap_scale, sustained, tps) if sustained else SafeString(""),
-            times=f"{tps / sustained:,.1f}x rating" if sustained else "",
+            times=f"{times(Fraction(tps) / Fraction(sustained))}x rating" if sustained else "",
             sustained=word("sustained_tps"),
             tester=word("tier").removeprefix(tier_code(word("tier"))).strip(", ") or word("tier"),
         )

@@ -41,16 +41,25 @@ class ChartWords:
 
 
 def chart_svg(
-    picture: Picture, words: ChartWords, link_of: Callable[[int], Link], cell_link: Callable[[Cell], Link] | None = None
+    picture: Picture,
+    words: ChartWords,
+    link_of: Callable[[int], Link],
+    cell_link: Callable[[Cell], Link] | None = None,
+    carried: str = "",
 ) -> SafeString:
-    """Return a picture as an SVG element. `link_of` returns the link of a mark by its key."""
+    """Return a picture as an SVG element.
+
+    `link_of` returns the link of a mark by its key; `carried` is the query with the reader's own limits, for all of
+    them.
+    """
     ident, title = words.ident, escape(words.title)
+    cells = cells_html(picture.cells, cell_link, has_stop=not picture.marks) if cell_link else ""
     html = (
         f'<svg class="landscape" role="group" aria-labelledby="{ident}-title {ident}-desc" data-chart="{ident}">'
         f'<title id="{ident}-title">{title}</title><desc id="{ident}-desc">{escape(words.description)}</desc>'
         f'<g data-layer="rules" aria-hidden="true">{rules_html(picture)}</g>'
-        f'<g data-layer="cells">{cells_html(picture.cells, cell_link) if cell_link else ""}</g>'
-        f'<g data-layer="marks">{marks_html(picture.marks, link_of)}</g>'
+        f'<g data-layer="cells">{cells}</g>'
+        f'<g data-layer="marks">{marks_html(picture.marks, link_of, escape(carried))}</g>'
         f'<g data-layer="labels" aria-hidden="true">{texts_html(picture.labels)}</g></svg>'
     )
     return mark_safe(html)  # noqa: S308 - every text is escaped above and by `fill`
@@ -78,14 +87,14 @@ def texts_html(texts: Iterable[Text]) -> str:
     )
 
 
-def marks_html(marks: Sequence[Mark], link_of: Callable[[int], Link]) -> str:
+def marks_html(marks: Sequence[Mark], link_of: Callable[[int], Link], carried: str) -> str:
     """Return the marks; the fastest one is the tab stop."""
     stop = max(marks, key=lambda mark: (mark.x, -mark.key), default=None)
     write, stop_key = format_of("plot-mark").format, stop.key if stop else None
     return "".join(
         write(
             classes=classes,
-            address=link.address,
+            address=f"{link.address}{carried}",
             tab="0" if key == stop_key else "-1",
             sentence=link.sentence,
             symbol=symbol,
@@ -96,12 +105,19 @@ def marks_html(marks: Sequence[Mark], link_of: Callable[[int], Link]) -> str:
     )
 
 
-def cells_html(cells: Iterable[Cell], link_of: Callable[[Cell], Link]) -> str:
-    """Return the density cells."""
+def cells_html(cells: Iterable[Cell], link_of: Callable[[Cell], Link], *, has_stop: bool) -> str:
+    """Return the density cells; the first one is the tab stop of a chart without marks."""
     write, links = format_of("plot-cell").format, ((cell, link_of(cell)) for cell in cells)
     return "".join(
-        write(x=_n(cell.x), y=_n(cell.y), level=cell.level, address=link.address, sentence=link.sentence)
-        for cell, link in links
+        write(
+            x=_n(cell.x),
+            y=_n(cell.y),
+            level=cell.level,
+            address=link.address,
+            tab="0" if has_stop and number == 0 else "-1",
+            sentence=link.sentence,
+        )
+        for number, (cell, link) in enumerate(links)
     )
 
 

@@ -6,9 +6,11 @@ and so is all text, so that a label that is free on the page is free in the imag
 
 from django.utils.html import escape
 
+from webapp.register.landscape.density import COLUMNS, ROWS
 from webapp.register.landscape.marks import Mark, symbol_paths
-from webapp.register.landscape.picture import PHONE, Line, Picture, Text
+from webapp.register.landscape.picture import PHONE, Cell, Line, Picture, Text
 from webapp.register.landscape.speed_chart import WIDE_PX
+from webapp.register.svg.png import BOLD, PLAIN, one_line
 
 WIDTH, HEIGHT, EDGE = 1200, 630, 60
 ZOOM = 1.7
@@ -18,6 +20,8 @@ TEXT_PX = 12 * ZOOM
 # The light colours of static/css/tokens.css.
 PAPER, INK, INK_2, INK_3, RULE = "#ffffff", "#14191b", "#414b50", "#5a656a", "#d3d9db"
 ACCENT, ACCENT_2, OVER, MARK = "#0b5876", "#e0edf2", "#a5350f", "#7b878c"
+CELLS = ("#e6eff3", "#c6dbe4", "#9bc1d1", "#69a1b8", "#3a7d99")  # by level, from 1
+TICK, TICK_PX = "#7f8a8f", 5
 LINES = {
     "grid": (RULE, 1.5, ""),
     "limit": (INK, 2.5, ""),
@@ -35,11 +39,13 @@ def share_svg(picture: Picture, title: str, sentence: str, axis: str) -> str:
     parts = [
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>',
         f'<rect width="{WIDTH}" height="12" fill="{INK}"/>',
-        _words(EDGE, 68, title, 38, INK, "700"),
+        _words(EDGE, 68, title, 38, INK, BOLD),
         _words(EDGE, 108, sentence, 25, INK_2),
         _zone(picture),
         *map(_line, picture.lines),
+        *map(_tick, picture.ticks),
         *(_text(text) for text in picture.axis_texts),
+        *map(_cell, picture.cells),
         *map(_mark, picture.marks),
         *map(_text, labels),
         _words(EDGE, HEIGHT - 24, f"Drivecert. {axis}", 24, INK_3),
@@ -56,9 +62,10 @@ def _y(percent: float) -> float:
     return TOP + PLOT_HEIGHT * percent / 100
 
 
-def _words(x: float, y: float, words: str, size: float, colour: str, weight: str = "400") -> str:
-    place = f'x="{x:g}" y="{y:g}" font-size="{size:g}"'
-    return f'<text {place} fill="{colour}" font-weight="{weight}">{escape(words)}</text>'
+def _words(x: float, y: float, words: str, size: int, colour: str, weight: int = PLAIN) -> str:
+    """Return a line of text, which ends with an ellipsis if it does not fit into the image."""
+    place, fitting = f'x="{x:g}" y="{y:g}" font-size="{size}"', one_line(words, size, WIDTH - EDGE - x, weight)
+    return f'<text {place} fill="{colour}" font-weight="{weight}">{escape(fitting)}</text>'
 
 
 def _zone(picture: Picture) -> str:
@@ -74,6 +81,17 @@ def _line(line: Line) -> str:
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     ends = f'x1="{_x(line.x1):.1f}" y1="{_y(line.y1):.1f}" x2="{_x(line.x2):.1f}" y2="{_y(line.y2):.1f}"'
     return f'<line {ends} stroke="{colour}" stroke-width="{width}"{dashed}/>'
+
+
+def _tick(place: float) -> str:
+    x, y, end = _x(place), _y(100), _y(100) + ZOOM * TICK_PX
+    return f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{x:.1f}" y2="{end:.1f}" stroke="{TICK}" stroke-width="1.5"/>'
+
+
+def _cell(cell: Cell) -> str:
+    place = f'x="{_x(cell.x):.1f}" y="{_y(cell.y):.1f}"'
+    size = f'width="{PLOT_WIDTH / COLUMNS:.1f}" height="{PLOT_HEIGHT / ROWS:.1f}"'
+    return f'<rect {place} {size} fill="{CELLS[cell.level - 1]}" stroke="{PAPER}" stroke-width="1"/>'
 
 
 def _text(text: Text) -> str:

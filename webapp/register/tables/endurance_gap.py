@@ -95,10 +95,16 @@ def digits(figure: Fraction | None) -> str:
 def times(ratio: Fraction) -> str:
     """Return how many times a figure is another one, with two significant digits, half to even.
 
+    Near 1 it has as many digits as show on which side of 1 it is.
+
+    >>> times(Fraction("1.02")), times(Fraction("0.9996")), times(Fraction(1))
+    ('1.02', '0.9996', '1')
     >>> times(Fraction("7.994")), times(Fraction("1.25")), times(Fraction(1234)), times(Fraction("0.463"))
     ('8', '1.2', '1,200', '0.46')
     """
-    rounded = round(ratio, 1 - math.floor(math.log10(ratio)))
+    places = 1 - math.floor(math.log10(ratio))
+    while (rounded := round(ratio, places)) == 1 != ratio:
+        places += 1
     return units.decimal(Decimal(rounded.numerator) / rounded.denominator)
 
 

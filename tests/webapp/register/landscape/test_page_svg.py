@@ -1,7 +1,10 @@
 """Charts as SVG: one tab stop, names of links, and no styles."""
 
+from dataclasses import replace
+
 from tests.webapp.register.landscape.cases import drives_of, frontiers_of, question_of, read_cases
 from webapp.register.landscape.page_svg import ChartWords, chart_svg, gap_html, link_to, symbols_svg
+from webapp.register.landscape.picture import Cell, Picture
 from webapp.register.landscape.speed_chart import speed_chart
 from webapp.register.svg.scales import LogScale
 
@@ -21,6 +24,23 @@ def test_the_marks_are_one_tab_stop_which_is_the_fastest_drive():
     assert svg.count('tabindex="0"') == 1
     assert svg.count('tabindex="-1"') == len(case["drives"]) - 1
     assert f'href="/drive/{fastest["key"]}/" tabindex="0"' in svg
+
+
+def test_the_first_cell_is_the_tab_stop_of_a_chart_without_marks():
+    cells = Picture(cells=(Cell(0, 0, 1, 1, 1, 1), Cell(2.5, 0, 1, 1, 1, 1)))
+    words, link = ChartWords("x", "A", "B"), link_to("?", "C")
+    svg = chart_svg(cells, words, lambda _: link, lambda _: link)
+    assert [part[0] for part in svg.split('tabindex="')[1:]] == ["0", "-"]
+    drives = drives_of(read_cases()[0])
+    marks = speed_chart(question_of(read_cases()[0]), drives).marks
+    assert chart_svg(replace(cells, marks=marks), words, lambda _: link, lambda _: link).count('tabindex="0"') == 1
+
+
+def test_the_limits_of_the_reader_go_along_with_every_mark():
+    case, link = read_cases()[0], link_to("/drive/a/", "A")
+    picture = speed_chart(question_of(case), drives_of(case))
+    svg = chart_svg(picture, ChartWords("x", "A", "B"), lambda _: link, carried="?limit_1ms=3&limit_8ms=1")
+    assert svg.count('href="/drive/a/?limit_1ms=3&amp;limit_8ms=1"') == len(case["drives"])
 
 
 def test_every_mark_has_a_sentence_as_its_name_and_no_text_is_markup():

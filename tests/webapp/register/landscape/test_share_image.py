@@ -5,11 +5,14 @@ from io import BytesIO
 from xml.etree import ElementTree
 
 import pytest
+from django.conf import settings
 from PIL import Image
 
 from tests.webapp.register.landscape.cases import drives_of, frontiers_of, question_of, read_cases
-from webapp.register.landscape.share_image import HEIGHT, WIDTH, share_svg
+from webapp.register.landscape.picture import Cell, Picture
+from webapp.register.landscape.share_image import EDGE, HEIGHT, WIDTH, share_svg
 from webapp.register.landscape.speed_chart import speed_chart
+from webapp.register.svg.png import BOLD, text_width
 
 CASE = read_cases()[0]
 
@@ -44,6 +47,23 @@ def test_all_texts_of_the_plot_are_within_the_image():
     for text in root.findall("{*}text"):
         assert 0 <= float(text.get("x")) <= WIDTH
         assert 0 <= float(text.get("y")) <= HEIGHT
+
+
+def test_density_cells_are_drawn_in_the_colours_of_the_page():
+    cells = tuple(Cell(2.5 * level, 0, level, 1, 1, 1) for level in range(1, 6))
+    image = share_svg(Picture(cells=cells, ticks=(50,)), "A", "B", "tps")
+    tokens = (settings.BASE_DIR / "static/css/tokens.css").read_text()
+    for level in range(1, 6):
+        colour = re.search(rf"--q{level}:(#\w+)", tokens)[1]
+        assert image.count(f'fill="{colour}"') == 1
+    assert image.count("<line ") == 1
+
+
+def test_a_long_title_ends_within_the_image():
+    title = "Western Digital Ultrastar DC SN655 15.36 TB, with a name longer than the image: speed and slow reads"
+    shown = re.search("Western Digital[^<]*", image_of(title))[0]
+    assert shown.endswith("...")
+    assert EDGE + text_width(shown, 38, BOLD) <= WIDTH - EDGE
 
 
 @pytest.mark.parametrize("category", ["nvme-flash", "cloud", "networked"])
