@@ -67,7 +67,7 @@ export function resultsOf(store, layout, query, profile) {
   return {
     sections, pages, page, hidden, shown, reasons: mergedReasons(tests, filtered), readSentence: found.sentence,
     limitsSentence: limitsSentence(store, matching, check),
-    plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
+    plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, loads: layout.loads, firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
     headline: headline(store, isNarrowed, isNarrowed ? matching : defaultRows(store, layout, all), check, query.limits, layout.statistics),
   };
 }

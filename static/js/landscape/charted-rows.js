@@ -1,4 +1,4 @@
-// The charts of rows: which rows they show, their frontiers, marks and links: webapp/register/drives/landscape.py in the browser.
+// The charts of rows: which rows they show, their frontiers, marks and links: webapp/register/drives/store/charted_rows.py in the browser.
 import {count, nameOf} from '../drives/column-store.js';
 import {cached, capacityOf, groupsOf, largestGroup, numberIn, speedsOf} from '../drives/ranking.js';
 import {MARKS_AT_MOST, densityCells} from './density.js';
@@ -99,14 +99,14 @@ export const limitOf = (limits, threshold) => limits.get(THRESHOLDS[threshold][0
 /** Return the rows that a chart of speed shows, the fastest first: those of one statistic; and how many rows each statistic has. */
 export function shownRows(store, rows, threshold, statistic) {
   const places = placesOf(store, threshold), plottable = isPlottable(store, threshold), statisticOf = row => store.columns.statistic.word(row);
-  const possible = rows.filter(row => plottable[row]), statistics = counted(possible, statisticOf), chosen = statistic || mostOf(statistics);
+  const possible = rows.filter(row => plottable[row]), statistics = counted(possible, statisticOf), chosen = statistics.has(statistic) ? statistic : mostOf(statistics);
   return {statistics, chosen, shown: possible.filter(row => statisticOf(row) === chosen).sort((a, b) => places[a] - places[b])};
 }
 
-/** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `passes` checks the limits. */
-export function chartedRows(store, {rows, firstRows, passes}, {threshold, statistic, limits, numbers}) {
+/** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `loads` names the filters of the axis, `passes` checks the limits. */
+export function chartedRows(store, {rows, firstRows, loads, passes}, {threshold, statistic, limits, numbers}) {
   const speeds = speedsOf(store), shares = sharesOf(store, threshold), {statistics, chosen, shown} = shownRows(store, rows, threshold, statistic);
-  const load = Math.max(0, ...numbers.filter(([name]) => ['min_tps', 'min_device_tps'].includes(name)).map(([, text]) => Number(text)));
+  const load = Math.max(0, ...numbers.filter(([name]) => loads.includes(name)).map(([, text]) => Number(text)));
   const within = shown.filter(passes), answers = within.filter(row => speeds[row] >= load), isWithin = new Set(within);
   const question = axesOf({
     limit_pct: Number(limitOf(limits, threshold)), load_tps: load || null, answers_count: answers.length,

@@ -11,7 +11,7 @@ function cellOf({x, y}, cell, count) {
   return {
     x: percent(column / COLUMNS), y: percent(1 - (row + 1) / ROWS), level: levelOf(count), drives_count: count,
     min_tps: Math.floor(x.low * (x.high / x.low) ** (column / COLUMNS) + 1e-6),
-    max_share_pct: Math.ceil(y.high * (row + 1) / ROWS * SHARE_PLACES - 1e-6) / SHARE_PLACES,
+    max_share_pct: row < ROWS - 1 ? Math.min(Math.ceil(y.high * (row + 1) / ROWS * SHARE_PLACES - 1e-6) / SHARE_PLACES, 100) : null, // the highest row has all higher shares
   };
 }
 

@@ -15,12 +15,17 @@ const rulesHtml = ({zone, lines, ticks, axis_texts: texts}) => [
 ].join('');
 
 function cellWriter(query, hasStop) {
-  const share = `max_${query.threshold}`, others = query.numbers.filter(([name]) => name !== 'min_tps' && name !== share);
-  const address = addressOf({...query, numbers: others, page: 1}), before = address === '?' ? address : `${address}&`;
+  const share = `max_${query.threshold}`, beforeWithout = (...replaced) => {
+    const address = addressOf({...query, numbers: query.numbers.filter(([name]) => !replaced.includes(name)), page: 1});
+    return address === '?' ? address : `${address}&`;
+  };
+  const before = beforeWithout('min_tps', share), beforeHighest = beforeWithout('min_tps');
   return (cell, number) => {
-    const most = plain(cell.max_share_pct), results = `${count(cell.drives_count)} ${cell.drives_count === 1 ? 'result' : 'results'}`;
-    const sentence = `${results} here. Show those from ${count(cell.min_tps)} tps with at most ${most} % over ${query.threshold}.`;
-    return fill('plot-cell', {...numbers({x: cell.x, y: cell.y, level: cell.level}), address: `${before}min_tps=${cell.min_tps}&${share}=${most}`, sentence, tab: hasStop && number === 0 ? '0' : '-1'});
+    const isHighest = cell.max_share_pct === null, most = isHighest ? '' : plain(cell.max_share_pct);
+    const results = `${count(cell.drives_count)} ${cell.drives_count === 1 ? 'result' : 'results'}`;
+    const sentence = `${results} here. Show those from ${count(cell.min_tps)} tps${isHighest ? '' : ` with at most ${most} % over ${query.threshold}`}.`;
+    const address = isHighest ? `${beforeHighest}min_tps=${cell.min_tps}` : `${before}min_tps=${cell.min_tps}&${share}=${most}`;
+    return fill('plot-cell', {...numbers({x: cell.x, y: cell.y, level: cell.level}), address, sentence, tab: hasStop && number === 0 ? '0' : '-1'});
   };
 }
 

@@ -34,7 +34,10 @@ function pieces(each) {
   });
 }
 
-const decades = y => y.ticks().filter(value => /^0*10*$/.test(String(value)));
+const decades = y => {
+  const found = y.ticks().filter(value => /^0*10*$/.test(String(value)));
+  return found.length > 1 ? found : y.ticks();
+};
 const byRatio = (a, b) => a.ratio - b.ratio || a.key - b.key;
 
 function wantedLabels(rated, headline) {

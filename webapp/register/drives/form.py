@@ -87,6 +87,7 @@ def _script_data(page: DrivesPage) -> dict[str, Any]:
         "version": page.store.version,
         "isHistorical": layout.is_historical,
         "included": list(layout.included),
+        "loads": list(layout.loads),
         "filters": [asdict(each) | {"shows": each.shows, "expected": each.expected} for each in layout.filters],
         "sections": [_section_data(spec, layout) for spec in layout.specs],
         "usual": layout.usual,

@@ -8,9 +8,10 @@ from math import floor
 from django.utils.safestring import SafeString
 
 from results.models import Statistic
+from webapp.register.drives.layouts import LOADS
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.page import DrivesPage
-from webapp.register.drives.query import LOADS, THRESHOLDS_US, DrivesQuery
+from webapp.register.drives.query import THRESHOLDS_US, DrivesQuery
 from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.landscape.page_svg import ChartWords, Link, chart_svg
 from webapp.register.landscape.picture import Cell
@@ -84,7 +85,7 @@ def charted_page(page: DrivesPage) -> ChartedRows:
         threshold_us,
         float(page.limits.by_threshold.get(threshold_us, DEFAULT_LIMIT_PCT)),
         page.query.statistic,
-        page.query.load_tps,
+        page.query.load_tps(page.layout.loads),
         [row for section in page.sections for group in section["groups"] for row in group.rows],
     )
 
@@ -101,15 +102,30 @@ def cell_links(query: DrivesQuery) -> Callable[[Cell], Link]:
     The beginning of the addresses is made once, because a chart has hundreds of cells.
     """
     speed, share = LOADS[0], f"max_{query.threshold}"
-    others = tuple((name, text) for name, text in query.numbers if name not in {speed, share})
-    address = replace(query, numbers=others, page=1).address
-    before = escape(address if address == "?" else f"{address}&")
+
+    def before(*replaced: str) -> str:
+        others = tuple((name, text) for name, text in query.numbers if name not in replaced)
+        address = replace(query, numbers=others, page=1).address
+        return escape(address if address == "?" else f"{address}&")
+
+    return cell_linker(before(speed, share), before(speed), speed, share, query.threshold)
+
+
+def cell_linker(before: str, before_highest: str, speed: str, share: str, threshold: str) -> Callable[[Cell], Link]:
+    """Return a function that links cells, given the escaped beginnings of addresses and the names of two filters.
+
+    Cells of the highest row have no filter of shares: they also count the results above the picture.
+    """
 
     def link(cell: Cell) -> Link:
-        most = f"{cell.max_share_pct:g}"
         results = "1 result" if cell.drives_count == 1 else f"{cell.drives_count:,} results"
-        filters = f"from {cell.min_tps:,} tps with at most {most} % over {query.threshold}"
-        return Link(f"{before}{speed}={cell.min_tps}&amp;{share}={most}", f"{results} here. Show those {filters}.")
+        fast = f"{results} here. Show those from {cell.min_tps:,} tps"
+        if cell.max_share_pct is None:
+            return Link(f"{before_highest}{speed}={cell.min_tps}", f"{fast}.")
+        most = f"{cell.max_share_pct:g}"
+        return Link(
+            f"{before}{speed}={cell.min_tps}&amp;{share}={most}", f"{fast} with at most {most} % over {threshold}."
+        )
 
     return link
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from results.models import Category
+from results.models.categories import SYSTEMS
 from webapp.register.drives import filters
 from webapp.register.drives.filters import Filter
 from webapp.register.tables import columns
@@ -20,6 +21,7 @@ from webapp.register.tables.tables import TableSpec
 
 INCLUDED = ("historical", "withdrawn", "superseded")
 ALWAYS_SHOWN = "drive"
+LOADS = (filters.TPS.name, filters.DEVICE_TPS.name)
 ALL_COLUMNS = (
     *(columns.DRIVE, columns.CATEGORY, columns.TOTAL_CAPACITY, columns.STORAGE, columns.SPEED, columns.DEVICES),
     *(columns.DEVICE_SPEED, *SHARES),
@@ -62,10 +64,19 @@ class PageLayout:
     @property
     def plotted_unit(self) -> str:
         """Return the word for what the charts of the page plot the speed of."""
-        listed = {category for spec in self.specs for category in self.categories_of(spec)}
-        if len(listed) > 1:
+        if len(self.listed) > 1:
             return "drive or instance"
-        return {Category.CLOUD: "instance", Category.NETWORKED: "system"}.get(Category(*listed), "drive")
+        return {Category.CLOUD: "instance", Category.NETWORKED: "system"}.get(Category(*self.listed), "drive")
+
+    @property
+    def loads(self) -> tuple[str, ...]:
+        """Return the filters whose speed is one of the charts' axis: that of a whole system, or of one drive."""
+        return LOADS[:1] if self.listed <= set(SYSTEMS) else LOADS
+
+    @property
+    def listed(self) -> set[str]:
+        """Return the categories that the page lists."""
+        return {category for spec in self.specs for category in self.categories_of(spec)}
 
     def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
         """Return the categories whose rows one of its tables lists."""

@@ -11,7 +11,7 @@ from django.utils.text import slugify
 
 from results.models import Statistic
 from results.rules.act.limits import Limit
-from webapp.register.drives.filters import BY_NAME, CHOICE, DEVICE_TPS, TPS, Filter
+from webapp.register.drives.filters import BY_NAME, CHOICE, Filter
 from webapp.register.drives.layouts import ALWAYS_SHOWN, INCLUDED, PageLayout
 from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore
 from webapp.register.http.query_params import (
@@ -32,7 +32,6 @@ THRESHOLDS_US = {"1ms": 1_000, "8ms": 8_000, "64ms": 64_000}  # by code; charts 
 THRESHOLD = "1ms"
 SEPARATOR = "~"  # of codes in an address, where it needs no escape; codes contain none
 LONGEST_NAME = 100  # characters of the name of an exported file, without its ending
-LOADS = (TPS.name, DEVICE_TPS.name)
 
 
 @dataclass(frozen=True)
@@ -74,10 +73,9 @@ class DrivesQuery:
         }
         return {name: text for name, text in values.items() if text}
 
-    @property
-    def load_tps(self) -> float | None:
-        """Return the speed that the filters require."""
-        required = [float(text) for name, text in self.numbers if name in LOADS]
+    def load_tps(self, loads: Collection[str]) -> float | None:
+        """Return the speed that these filters require."""
+        required = [float(text) for name, text in self.numbers if name in loads]
         return max(required, default=0) or None
 
     @property

@@ -4,19 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from html import escape
 
+from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from results.models import Statistic
 from results.rules.act.limits import Limit
-from webapp.register.drives.landscape import Charts, charts_of, switch_html
+from webapp.register.drives.landscape import Charts, cell_linker, charts_of, switch_html
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.order import rows_by_band
 from webapp.register.drives.query import THRESHOLDS_US
 from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
 from webapp.register.drives.store.ranking import number_in, row_glyph, speeds_of
-from webapp.register.home.question import EXAMPLE_TPS, USUAL, HomeQuestion
+from webapp.register.home.question import HomeQuestion
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
@@ -81,12 +83,12 @@ class Answer:
 
     @cached_property
     def charts(self) -> Charts:
-        """Return the charts; those of the usual question are made once per state of the register."""
+        """Return the charts; those of the last questions are kept."""
         question = self.question
-        if question.categories != USUAL or question.tps != EXAMPLE_TPS or question.limits.is_own or question.statistic:
-            return charts_of(self.charted, carried=question.limits.query)
-        key = ("home charts", self.profile, question.threshold)
-        return self.store.cached(key, lambda: charts_of(self.charted))
+        before = escape(f"{reverse('drives')}{question.query_of_results({})}&")
+        links = cell_linker(before, before, question.speed_filter, f"max_{question.threshold}", question.threshold)
+        key = ("home charts", self.profile, question.address())
+        return self.store.recent(key, lambda: charts_of(self.charted, links, question.limits.query))
 
     @property
     def limit_text(self) -> str:
@@ -176,9 +178,9 @@ class Answer:
     @cached_property
     def _gap_scale(self) -> LogScale:
         """Return the axis of the endurance gaps, which all rows share."""
-        question, sustained = self.charted.question, self.store.columns["sustained_tps"]
-        known = [number_in(sustained.word(row)) or question.slowest_tps for row in self.charted.ordered]
-        return enclosing_log_scale(min(known, default=question.x.low), question.x.high)
+        x, sustained = self.charted.question.x, self.store.columns["sustained_tps"]
+        known = [tps for row in self.charted.ordered if (tps := number_in(sustained.word(row)))]
+        return enclosing_log_scale(min([*known, x.low]), max([*known, x.high]))
 
     def _row(self, row: int) -> AnswerRow:
         def word(code: str) -> str:

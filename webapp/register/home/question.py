@@ -7,8 +7,9 @@ from django.http import QueryDict
 from django.utils.http import urlencode
 
 from results.models import Category, Statistic
-from results.models.categories import OF_DRIVES
+from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.act.limits import Limit
+from webapp.register.drives.filters import DEVICE_TPS, TPS
 from webapp.register.drives.query import SEPARATOR, THRESHOLD, THRESHOLDS_US, require_known_codes
 from webapp.register.http.query_params import Parameter, number_of, read_parameters, word
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
@@ -65,9 +66,20 @@ class HomeQuestion:
     @property
     def table_query(self) -> str:
         """Return the query of the table of all categories that lists the same drives."""
-        speed = {"min_device_tps": f"{self.tps:.0f}"} if self.tps else {}
-        parameters = {"category": self.category_parameter, **speed, **self.limits.parameters}
-        return "?" + urlencode(parameters | {"within": "only", "sort": "-device_tps"})
+        speed = {self.speed_filter: f"{self.tps:.0f}"} if self.tps else {}
+        sort = {"sort": "-device_tps"} if self.speed_filter == DEVICE_TPS.name else {}
+        return self.query_of_results(speed | {"within": "only"} | sort)
+
+    @property
+    def speed_filter(self) -> str:
+        """Return the filter of the table for the speed: of one drive, or of a whole system."""
+        return (TPS if set(self.categories) <= set(SYSTEMS) else DEVICE_TPS).name
+
+    def query_of_results(self, more: Mapping[str, str]) -> str:
+        """Return the query of the table of all categories for the same categories, limits and charts, and `more`."""
+        parameters = {"category": self.category_parameter, **self.limits.parameters, **more}
+        charts = {"threshold": "" if self.threshold == THRESHOLD else self.threshold, "statistic": self.statistic}
+        return "?" + urlencode(parameters | {name: text for name, text in charts.items() if text})
 
 
 def drive_choices() -> list[tuple[str, str]]:

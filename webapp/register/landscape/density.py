@@ -59,10 +59,9 @@ def _columns(x: LogScale) -> list[tuple[float, int]]:
     return [(percent(column / COLUMNS), math.floor(tps + 1e-6)) for column, tps in enumerate(lowest)]
 
 
-def _rows(y: LinearScale) -> list[tuple[float, float]]:
-    """Return the upper side of each row, and the largest share in it."""
-    largest = (y.high * (row + 1) / ROWS for row in range(ROWS))
-    return [
-        (percent(1 - (row + 1) / ROWS), math.ceil(share * SHARE_PLACES - 1e-6) / SHARE_PLACES)
-        for row, share in enumerate(largest)
+def _rows(y: LinearScale) -> list[tuple[float, float | None]]:
+    """Return the upper side of each row, and the largest share in it; the highest row has no largest one."""
+    largest: list[float | None] = [
+        min(math.ceil(y.high * row / ROWS * SHARE_PLACES - 1e-6) / SHARE_PLACES, 100) for row in range(1, ROWS)
     ]
+    return [(percent(1 - (row + 1) / ROWS), share) for row, share in enumerate([*largest, None])]

@@ -120,7 +120,9 @@ def _side_ticks(y: LogScale) -> list[Text]:
 
 
 def _decades(y: LogScale) -> list[float]:
-    return [value for value in y.ticks() if f"{value:.0f}".strip("0") == "1"]
+    """Return the decades of an axis; all ticks if there are not two decades."""
+    decades = [value for value in y.ticks() if f"{value:.0f}".strip("0") == "1"]
+    return decades if len(decades) > 1 else y.ticks()
 
 
 def _decade_ticks(texts: Sequence[Text]) -> Sequence[Text]:

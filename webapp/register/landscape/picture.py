@@ -50,14 +50,17 @@ class Zone(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A density cell: the number of drives in it, its class of colour, and the filter that shows them."""
+    """A density cell: the number of drives in it, its class of colour, and the filter that shows them.
+
+    `max_share_pct` is None in the highest row, which also has all higher shares.
+    """
 
     x: float
     y: float
     level: int
     drives_count: int
     min_tps: int
-    max_share_pct: float
+    max_share_pct: float | None
 
 
 @dataclass(frozen=True)

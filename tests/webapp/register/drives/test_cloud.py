@@ -118,3 +118,9 @@ def test_a_register_without_such_results_has_no_section(client, instance):
     instance(devices=1, share="2.00")
     text = client.get("/drives/cloud/").text
     assert ("fewer-devices" in text, "Speed by number of devices" in text) == (False, True)
+
+
+def test_the_load_of_a_chart_has_the_unit_of_its_axis(client, catalogue):
+    assert "your load: " not in client.get("/drives/cloud/?min_device_tps=100000").text
+    assert "your load: " in client.get("/drives/cloud/?min_tps=100000").text
+    assert "your load: " in client.get("/drives/?min_device_tps=100000").text

@@ -7,6 +7,7 @@ import pytest
 from results.models import Visibility
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows, read_titles
+from webapp.register.landscape.page_svg import GAP_WIDTH
 
 pytestmark = pytest.mark.django_db
 
@@ -176,3 +177,25 @@ def test_a_skip_link_leads_to_the_first_row(client, catalogue):
 
 def test_home_is_small(client, catalogue):
     assert len(client.get("/").content) < 80_000
+
+
+def test_the_endurance_gap_of_drives_whose_rating_exceeds_the_test_is_inside_its_drawing(client, catalogue):
+    text = client.get("/?category=sata-sas-flash&min_device_tps=0").text
+    spans = re.findall(r'class="span" x1="([-\d.]+)" x2="([-\d.]+)"', text)
+    places = [float(place) for span in spans for place in span]
+    assert len(places) == 4  # two drives, each with the sustained and the tested speed
+    assert all(0 <= place <= GAP_WIDTH for place in places)
+
+
+def test_systems_are_listed_by_their_whole_speed_in_the_table(client, catalogue):
+    text = client.get("/?category=networked&min_device_tps=100000&threshold=8ms").text
+    (address,) = set(re.findall(r'href="/drives/(\?category=networked[^"]*within=only[^"]*)"', text))
+    rows = client.get(f"/drives/{address.replace('&amp;', '&')}&format=json").json()["rows"]
+    assert rows
+    assert all(int(row["tps"]) >= 100_000 for row in rows)
+    assert "threshold=8ms" in address
+
+
+def test_a_statistic_that_no_result_has_does_not_hide_the_others(client, catalogue):
+    said = text_of(client.get(f"{ANY_SPEED}&statistic=worst-slice"))
+    assert "30 of 30 drives are within the limits." in said

@@ -24,7 +24,19 @@ def test_every_drive_is_counted_once():
 def test_the_filter_of_a_cell_shows_its_drives(drive):
     (cell,) = cells_of([drive])
     assert cell.min_tps <= drive[0]
-    assert cell.max_share_pct >= drive[1]
+    assert cell.max_share_pct is None or cell.max_share_pct >= drive[1]
+
+
+def test_the_highest_row_has_no_filter_of_shares_because_it_also_counts_the_results_above_the_picture():
+    below, above = cells_of([(200, 5.1)]), cells_of([(200, 50.0)])
+    assert [cell.max_share_pct for cell in (*below, *above)] == [5.14, None]
+
+
+def test_no_filter_of_shares_exceeds_100_percent():
+    wide = SpeedQuestion(99.0, 100, 10_000, 99.0)
+    counts = Counter({row: 1 for row in range(ROWS)})
+    shares = [cell.max_share_pct for cell in density_cells(wide, counts)]
+    assert max(share for share in shares if share is not None) == 100
 
 
 def test_places_at_the_ends_of_the_axes_are_in_the_outermost_cells():

@@ -75,9 +75,9 @@ class ChartedRows:
 
     @cached_property
     def shown_statistic(self) -> str:
-        """Return the chosen statistic; by default that of most rows."""
+        """Return the chosen statistic if a row has it, otherwise that of most rows."""
         most = max(self.statistics, key=lambda code: self.statistics[code], default=str(Statistic.STEADY_AS_PUBLISHED))
-        return self.statistic or most
+        return self.statistic if self.statistic in self.statistics else most
 
     @cached_property
     def shown(self) -> Rows:
@@ -160,7 +160,7 @@ class ChartedRows:
         """Return the number of rows in each density cell."""
         question, encoded = self.question, self.store.columns[share_code(self.threshold_us)]
         key = ("landscape columns", question.x)
-        columns = self.store.cached(
+        columns = self.store.recent(
             key, lambda: [ROWS * column_of(question, tps or 1) for tps in speeds_of(self.store)]
         )
         shares = shares_of_words(self.store, self.threshold_us)
