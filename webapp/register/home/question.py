@@ -11,13 +11,13 @@ from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.act.limits import Limit
 from webapp.register.drives.filters import DEVICE_TPS, TPS
 from webapp.register.drives.query import SEPARATOR, THRESHOLD, THRESHOLDS_US, require_known_codes
-from webapp.register.http.query_params import Parameter, number_of, read_parameters, word
+from webapp.register.http.query_params import Parameter, read_parameters, whole_number_of, word
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 from webapp.templatetags import units
 
 EXAMPLE_TPS = 500_000  # of the question without parameters; 0 means any speed
 USUAL = (Category.NVME_FLASH.value,)
-LARGEST_TPS = "1000000000"
+LARGEST_TPS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class HomeQuestion:
     """A question: the categories, the speed of one drive, the limits, and what the charts show."""
 
     categories: tuple[str, ...]
-    tps: float
+    tps: int
     limits: YourLimits
     threshold: str = THRESHOLD
     statistic: str = ""
@@ -44,7 +44,7 @@ class HomeQuestion:
     @property
     def tps_text(self) -> str:
         """Return the speed as the form shows it."""
-        return units.count(int(self.tps))
+        return units.count(self.tps)
 
     @property
     def category_parameter(self) -> str:
@@ -56,7 +56,7 @@ class HomeQuestion:
         chosen = threshold or self.threshold
         parameters = {
             "category": "" if self.categories == USUAL else self.category_parameter,
-            "min_device_tps": "" if self.tps == EXAMPLE_TPS else f"{self.tps:.0f}",
+            "min_device_tps": "" if self.tps == EXAMPLE_TPS else str(self.tps),
             **self.limits.parameters,
             "threshold": "" if chosen == THRESHOLD else chosen,
             "statistic": statistic or self.statistic,
@@ -66,9 +66,15 @@ class HomeQuestion:
     @property
     def table_query(self) -> str:
         """Return the query of the table of all categories that lists the same drives."""
-        speed = {self.speed_filter: f"{self.tps:.0f}"} if self.tps else {}
+        speed = {self.speed_filter: str(self.tps)} if self.tps else {}
         sort = {"sort": "-device_tps"} if self.speed_filter == DEVICE_TPS.name else {}
         return self.query_of_results(speed | {"within": "only"} | sort)
+
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        """Return codes and label of the categories that the form offers, and of those in the address."""
+        choices, own = drive_choices(), (self.category_parameter, self.kind)
+        return choices if own in choices else [*choices, own]
 
     @property
     def speed_filter(self) -> str:
@@ -111,6 +117,6 @@ def _categories(given: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(code for code in Category.values if code in codes) or USUAL
 
 
-def _tps(given: Mapping[str, str]) -> float:
-    tps = number_of(given, "min_device_tps", "0", LARGEST_TPS)
-    return EXAMPLE_TPS if tps is None else float(tps)
+def _tps(given: Mapping[str, str]) -> int:
+    tps = whole_number_of(given, "min_device_tps", 0, LARGEST_TPS)
+    return EXAMPLE_TPS if tps is None else tps

@@ -14,7 +14,7 @@ from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.drives.store.ranking import current_rows, rated_rows, sustaining_rows
 from webapp.register.home.answer import Answer
-from webapp.register.home.question import EXAMPLE_TPS, drive_choices, read_question
+from webapp.register.home.question import EXAMPLE_TPS, read_question
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.runs.example import example_address
@@ -41,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "sentence": numbers.sentence,
         "rating_sentence": _rating_sentence(store),
         "limits": question.limits,
-        "drive_choices": drive_choices(),
+        "drive_choices": question.choices,
         "example_tps": EXAMPLE_TPS,
         "tiers": tier_meanings(),
         "example_address": example_address(),

@@ -1,12 +1,14 @@
 """The home page: the question, its answer in a sentence, charts and drives by comparison group, and the categories."""
 
 import re
+from html import unescape
 
 import pytest
 
 from results.models import Visibility
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows, read_titles
+from webapp.register.drives.store import charted_rows
 from webapp.register.landscape.page_svg import GAP_WIDTH
 
 pytestmark = pytest.mark.django_db
@@ -199,3 +201,27 @@ def test_systems_are_listed_by_their_whole_speed_in_the_table(client, catalogue)
 def test_a_statistic_that_no_result_has_does_not_hide_the_others(client, catalogue):
     said = text_of(client.get(f"{ANY_SPEED}&statistic=worst-slice"))
     assert "30 of 30 drives are within the limits." in said
+
+
+def test_many_results_are_cells_that_link_to_the_table(client, catalogue, monkeypatch):
+    monkeypatch.setattr(charted_rows, "MARKS_AT_MOST", 2)
+    text = client.get("/?min_device_tps=499999").text
+    cells = re.findall(r'href="(/drives/\?category=nvme-flash&amp;min_device_tps=[^"]*)"', text)
+    assert read_rows(client.get(unescape(cells[0])))
+
+
+def test_ratings_are_compared_with_speeds_of_physical_drives_only(client, make_product, make_published_run):
+    product = make_product(endurance_dwpd=3, capacity_gb=6400)
+    make_published_run(product=product, tps=900)
+    make_published_run(product=product, tps=900, is_virtual=True)
+    make_published_run(product=product, tps=None)
+    assert "of 1 result of a rated drive" in text_of(client.get("/"))
+
+
+@pytest.mark.parametrize("category", ["cloud", "nvme-flash~cloud"])
+def test_the_categories_of_the_address_are_chosen_in_the_form(client, catalogue, category):
+    assert f'<option value="{category}" selected>' in client.get(f"/?category={category}").text
+
+
+def test_the_speed_is_a_whole_number(client):
+    assert client.get("/?min_device_tps=500.5").status_code == 400

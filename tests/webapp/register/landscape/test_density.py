@@ -34,7 +34,7 @@ def test_the_highest_row_has_no_filter_of_shares_because_it_also_counts_the_resu
 
 def test_no_filter_of_shares_exceeds_100_percent():
     wide = SpeedQuestion(99.0, 100, 10_000, 99.0)
-    counts = Counter({row: 1 for row in range(ROWS)})
+    counts = Counter(dict.fromkeys(range(ROWS), 1))
     shares = [cell.max_share_pct for cell in density_cells(wide, counts)]
     assert max(share for share in shares if share is not None) == 100
 

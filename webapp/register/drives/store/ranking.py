@@ -74,8 +74,13 @@ def number_in(word: str) -> float | None:
 
 
 def rated_rows(store: ColumnStore) -> Rows:
-    """Return the rows of drives whose rating sustains a known speed."""
-    return store.cached("rated", lambda: set_of(code != NOT_REPORTED for code in store.columns["sustained_tps"].codes))
+    """Return the rows of physical drives with a speed, whose rating sustains a known speed."""
+
+    def read() -> Rows:
+        has_rating = set_of(code != NOT_REPORTED for code in store.columns["sustained_tps"].codes)
+        return has_rating & on_drives(store) & set_of(speeds_of(store))
+
+    return store.cached("rated", read)
 
 
 def sustaining_rows(store: ColumnStore) -> Rows:
