@@ -127,7 +127,7 @@ def test_a_filter_removes_marks_and_a_limit_sets_their_classes_only(page):
         for text in page.locator(MARKS).evaluate_all("links => links.map(link => link.getAttribute('aria-label'))")
     )
     page.get_by_label("Speed, at least").fill("500000")
-    page.get_by_text("your load").wait_for()
+    page.get_by_text("your load: ").wait_for()
     assert page.locator(MARKS).count() == 11
 
 
