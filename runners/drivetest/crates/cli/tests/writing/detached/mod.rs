@@ -86,6 +86,8 @@ fn both_names_of_a_command_print_the_same_record() {
     assert_eq!(lab.existing(&["stop"], "a").code, Some(0));
     let ended = lab.ended("a");
     assert_eq!(lab.existing(&["stop"], "a").record, ended.record);
+    // The monitor writes the end and then exits; until then the directory is in use.
+    wait_for(|| lab.forks("a").is_empty().then_some(()));
     let removed = lab.remove(&["run", "remove"], "a", 1);
     assert_eq!(
         (removed.code, &removed.record["removed"]),
