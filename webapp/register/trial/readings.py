@@ -2,7 +2,7 @@
 
 Order of the limits:
 
-1. The uploads of the client at the same time, before its bytes are read: each occupies a thread of the web server.
+1. The uploads of the client and of the web process at the same time, before bytes are read: each occupies a thread.
 2. The time of the upload.
 3. The readings at the same time. Slow uploads must not occupy them.
 4. The readings of the client in an hour. Only a reading that begins counts, so that the waiting time is true.
@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from threading import BoundedSemaphore
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -31,9 +32,11 @@ OUTPUT_BYTES_MAX = 16 * 1024**2
 # A reading holds its place for the reader's time on the clock, and for parsing the output. After that, the place of a
 # killed process is free.
 PARSING_S = 30
-# A web process has 8 threads. An upload that was too slow keeps its use until the end of this period, because its
-# connection may still be open.
+# The period of an upload ends the use of a killed process.
 UPLOADS_AT_ONCE, UPLOAD_PERIOD_S = 2, 2 * UPLOAD_TIMEOUT_S
+# Clients that send nothing occupy threads for as long as they like, and `manage.py up` gives a web process 8 threads.
+UPLOADS_OF_PROCESS = 3
+_uploads_of_process = BoundedSemaphore(UPLOADS_OF_PROCESS)
 
 
 def upload_limit() -> SharedLimit:
@@ -77,18 +80,20 @@ def _log_failure(error: Exception) -> None:
 
 
 def _receive(request: HttpRequest, files: UnstoredFiles, network: str) -> int:
-    """Write the files of the form and return the slice length, as one of the client's uploads at the same time."""
+    """Write the files of the form and return the slice length, as one of the uploads at the same time."""
     uploads = upload_limit()
     use = _take(uploads, network, partial(refusals.too_many_uploads, UPLOADS_AT_ONCE))
-    is_over = True
     try:
-        return receive_form(request, files)
+        if not _uploads_of_process.acquire(blocking=False):
+            raise TrialRefusedError(refusals.uploads_busy(UPLOAD_TIMEOUT_S))
+        try:
+            return receive_form(request, files)
+        finally:
+            _uploads_of_process.release()
     except UploadTooSlowError as error:
-        is_over = False
         raise TrialRefusedError(refusals.too_slow(UPLOAD_TIMEOUT_S)) from error
     finally:
-        if is_over:
-            uploads.give_back(use, network)
+        uploads.give_back(use, network)
 
 
 @contextmanager

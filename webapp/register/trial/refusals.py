@@ -79,6 +79,17 @@ def too_many_uploads(most: int, wait_s: int) -> Refusal:
     )
 
 
+def uploads_busy(wait_s: int) -> Refusal:
+    """Return the refusal while other clients send as many logs as a web process receives at the same time."""
+    return Refusal(
+        "uploads-busy",
+        429,
+        "The register receives the logs of other visitors now, and no more at the same time.",
+        remedy=f"Choose the file again and send it in {in_words(wait_s)}. This attempt does not count. {OFFLINE}",
+        wait_s=wait_s,
+    )
+
+
 def too_slow(timeout_s: int) -> Refusal:
     """Return the refusal of a form that did not arrive in time.
 

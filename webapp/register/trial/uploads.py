@@ -4,9 +4,7 @@ Django's own handlers would write them to other temporary files first, and the r
 """
 
 import time
-from concurrent.futures import Future
 from contextlib import suppress
-from threading import Thread
 from typing import IO, Any
 
 from django.conf import settings
@@ -22,7 +20,7 @@ from webapp.register.trial.refusals import TrialRefusedError
 
 FORM_BYTES = 1024**2  # beside the files: fields, names and boundaries
 DRAINED_RATIO = 4  # of the limit: what is read of a form that is refused
-CHUNK_BYTES = 64 * 1024
+PIECE_BYTES = 4 * 1024  # of one read: a slow sender is refused at most the time of a piece after its deadline
 UPLOAD_TIMEOUT_S = 120  # of a form, also of one that is refused: 64 MiB at 4.5 Mbit/s
 SLICE_LENGTH_MAX_S = 86_400
 LENGTH_DIGITS_MAX = 20  # of Content-Length; int() refuses very long numbers
@@ -79,7 +77,10 @@ class UploadTooSlowError(Exception):
 class TimedBody:
     """The body of a request, with a deadline, and with the number of bytes that came.
 
-    After a lost connection, they are too few.
+    After a lost connection, they are too few. Pieces are small, because the server's read() has no timeout: it waits
+    until a whole piece came. If a client sends nothing, it waits until the connection ends, in the thread of the
+    request. Another thread must not wait instead: Granian takes the lock of the body when a request ends, without
+    releasing the GIL, so that a read which still has the lock stops the whole process.
     """
 
     def __init__(self, request: HttpRequest) -> None:
@@ -88,25 +89,12 @@ class TimedBody:
         self.deadline = time.monotonic() + UPLOAD_TIMEOUT_S
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes; none at the end. Raises UploadTooSlowError.
-
-        The server's own read() has no timeout: it blocks until all bytes of `size` came. So a thread of its own waits.
-        After the deadline, that thread remains until the client sends more bytes or closes the connection.
-        """
-        result: Future[bytes] = Future()
-        Thread(target=self._read_into, args=(result, size), daemon=True).start()
-        try:
-            chunk = result.result(max(0.0, self.deadline - time.monotonic()))
-        except TimeoutError as error:
-            raise UploadTooSlowError from error
+        """Return the next bytes; none at the end. Raises UploadTooSlowError."""
+        if time.monotonic() > self.deadline:
+            raise UploadTooSlowError
+        chunk = self.request.read(min(size, PIECE_BYTES))
         self.received_bytes += len(chunk)
         return chunk
-
-    def _read_into(self, result: "Future[bytes]", size: int) -> None:
-        try:
-            result.set_result(self.request.read(size))
-        except Exception as error:  # noqa: BLE001 - read() raises it in the thread of the request
-            result.set_exception(error)
 
 
 def receive_form(request: HttpRequest, files: UnstoredFiles) -> int:
@@ -170,5 +158,5 @@ def _drain(body: TimedBody) -> None:
     """Read the rest of a refused form and drop it: a browser that still sends would show a broken connection."""
     most = body.received_bytes + DRAINED_RATIO * settings.TRIAL_UPLOAD_MAX_BYTES
     with suppress(UnreadablePostError):
-        while body.received_bytes < most and body.read(CHUNK_BYTES):
+        while body.received_bytes < most and body.read(PIECE_BYTES):
             pass
