@@ -91,9 +91,8 @@ def charted_page(page: DrivesPage) -> ChartedRows:
 
 
 def page_charts(page: DrivesPage) -> Charts:
-    """Return the charts of a page. Those of the last addresses are kept: they take half of the time of a page."""
-    key = ("charts", page.layout.name, page.profile, page.query.address)
-    return page.store.recent(key, lambda: charts_of(charted_page(page), cell_links(page.query), page.limits.query))
+    """Return the charts of a page."""
+    return charts_of(charted_page(page), cell_links(page.query), page.limits.query)
 
 
 def cell_links(query: DrivesQuery) -> Callable[[Cell], Link]:

@@ -1,9 +1,11 @@
 """The tables of drives: a page per category, one for all, one for historical products, their data file; the search."""
 
 from dataclasses import replace
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.cache import set_response_etag
 
 from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
@@ -86,8 +88,15 @@ def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> 
     if query.form != "html":
         name = export_name(layout.name, query)
         return runs_response(query.form, layout.name, query.sort, runs_of(page), codes=query.columns, file_name=name)
-    charts = page_charts(page)
-    context = {
+    # The page depends only on its address, the profile and the state of the register, so the last ones are kept.
+    key = ("page", request.get_full_path(), profile)
+    content, etag = store.recent(key, lambda: _content_and_etag(render(request, template, _context(page))))
+    return HttpResponse(content, headers={"ETag": etag})
+
+
+def _context(page: DrivesPage) -> dict[str, Any]:
+    query, charts = page.query, page_charts(page)
+    return {
         "section": "drives",
         "page": page,
         "form": form_context(page),
@@ -101,7 +110,11 @@ def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> 
         "csv_address": replace(query, form="csv", page=1).address,
         "json_address": replace(query, form="json", page=1).address,
     }
-    return render(request, template, context)
+
+
+def _content_and_etag(response: HttpResponse) -> tuple[bytes, str]:
+    set_response_etag(response)
+    return response.content, response["ETag"]
 
 
 def runs_of(page: DrivesPage) -> list[Run]:

@@ -63,13 +63,16 @@ impl Bench {
     /// because a run omits those at its end.
     pub fn kept_up(&self, command: &mut Command) -> Output {
         let mut output = command.output().unwrap();
-        let mut disturbed_runs = 0;
-        while disturbed_runs < 4 && self.stood_still() {
-            disturbed_runs += 1;
+        let mut stalls = Vec::new();
+        while stalls.len() < 4 {
+            let Some(stall) = self.longest_stall() else {
+                break;
+            };
+            stalls.push(stall);
             self.clear();
             output = command.output().unwrap();
         }
-        report_retries("a load", disturbed_runs);
+        report_retries(&format!("a load: {}", stalls.join(", ")), stalls.len() as u32);
         output
     }
 
@@ -82,19 +85,15 @@ impl Bench {
         }
     }
 
-    fn stood_still(&self) -> bool {
-        let longest_ns = |operation: &Value| {
-            let of = |time: &str| operation[time]["max_ns"].as_u64();
-            of("lateness").max(of("service"))
-        };
-        let Some(end) = self.side().pop() else {
-            return false;
-        };
-        let operations = end["operations"].as_object();
-        operations.is_some_and(|all| {
-            all.values()
-                .any(|one| longest_ns(one) >= Some(NEARLY_LEFT_OUT_NS))
-        })
+    /// Returns the operation and the time that was so long that requests may have been left out; None if none was.
+    fn longest_stall(&self) -> Option<String> {
+        let end = self.side().pop()?;
+        let times = end["operations"].as_object()?.iter().flat_map(|(name, operation)| {
+            ["lateness", "service"].map(|time| (operation[time]["max_ns"].as_u64(), name, time))
+        });
+        let (longest_ns, name, time) = times.max()?;
+        let longest_ns = longest_ns.filter(|&longest_ns| longest_ns >= NEARLY_LEFT_OUT_NS)?;
+        Some(format!("{name}, {time} {} ms", longest_ns / 1_000_000))
     }
 
     pub fn log(&self) -> String {
