@@ -1,12 +1,15 @@
 """The landscape charts in a real browser: the script draws what the server draws, and each chart works by keyboard."""
 
 import json
+from fractions import Fraction
 
 import pytest
 from django.conf import settings
 
+from results.rules.act.endurance_gap import times
 from tests.browser.page_checks import DESKTOP, PHONE, open_context
 from tests.webapp.register.landscape.cases import read_cases
+from webapp.templatetags import units
 
 pytestmark = pytest.mark.browser
 
@@ -53,6 +56,23 @@ def test_the_script_draws_pictures_as_in_the_golden_file(script, case):
         assert found[chart] == wanted[chart]
 
 
+RATIOS = [
+    *((1_728_000, 216_000), (1_506_000, 86_500), (500_000 / 3, 86_500), (123_456, 1_000), (1_234, 1), (9_950, 10)),
+    *((1_250, 1_000), (1_350, 1_000), (1_450, 1_000), (745, 100), (1_020, 1_000), (10_000_001, 10_000_000)),
+    *((216_100, 216_000), (9_996, 10_000), (463, 1_000), (1_000, 1_000)),
+]
+
+
+def test_the_script_writes_ratios_as_the_server_does(script):
+    code = """async ratios => {
+      const {times} = await import('/js/landscape/endurance-chart.js');
+      return ratios.map(([figure, other]) => times(figure, other));
+    }"""
+    assert script.evaluate(code, RATIOS) == [
+        units.decimal(times(Fraction(figure) / Fraction(other))) for figure, other in RATIOS
+    ]
+
+
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
 @pytest.mark.parametrize(
     "path",
@@ -63,6 +83,13 @@ def test_the_first_result_is_above_the_fold(new_page, path, viewport):
     page.goto(path)
     box = page.locator(FIRST_ROW).first.bounding_box()
     assert box["y"] + box["height"] <= viewport["height"]
+
+
+def test_a_phone_shows_what_the_fastest_drive_takes_and_what_drivecert_is(new_page):
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto("/")
+    assert page.get_by_text("it takes 24 drive writes a day; it is rated for 3.").is_visible()
+    assert page.get_by_text("Drivecert is a public register of storage drives").is_visible()
 
 
 def test_home_takes_less_than_two_screens_and_six_requests(new_page):

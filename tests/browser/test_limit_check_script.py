@@ -72,16 +72,42 @@ def test_a_data_file_of_an_earlier_release_passes_no_log_that_fails_the_profile(
     assert answers == [[case[3], case[4] and case[0] != "fail"] for case in CASES]
 
 
-def test_a_run_on_a_virtual_device_is_not_named_as_the_fastest(script):
-    told_of_rows = {"vendor": ["Exemplar", "Exemplar"], "model": ["EX1", "EX2"], "tps": ["900", "100"]}
-    told_of_rows |= {"visibility": ["public"] * 2, "statistic": ["worst-slice"] * 2, "outcome": ["pass"] * 2}
-    told_of_rows |= {"device_count": ["1", "1"], "pct_over_1ms": ["4", "4"]}
-    told_of_rows |= {"comparison_group": ["worst-slice.service.1"] * 2}
+def file_of_rows(**columns):
+    """Return a data file with two rows that pass."""
+    known = {"vendor": ["Exemplar", "Exemplar"], "model": ["EX1", "EX2"], "tps": ["900", "100"]}
+    known |= {"visibility": ["public"] * 2, "statistic": ["worst-slice"] * 2, "outcome": ["pass"] * 2}
+    known |= {"device_count": ["1", "1"], "pct_over_1ms": ["4", "4"]}
+    known |= {"comparison_group": ["worst-slice.service.1"] * 2} | columns
     empty = ("category", "capacity_gb", "storage", "decided_by_limits")
-    columns = {code: column_of(texts) for code, texts in (told_of_rows | {code: ["", ""] for code in empty}).items()}
+    encoded = {code: column_of(texts) for code, texts in (known | {code: ["", ""] for code in empty}).items()}
     for code in ("tps", "pct_over_1ms", "capacity_gb"):
-        columns[code]["values"] = [None] * len(columns[code]["words"])
-    file = {"count": 2, "columns": columns, "product": [], "remarks": {}}
+        encoded[code]["values"] = [None] * len(encoded[code]["words"])
+    return {"count": 2, "columns": encoded, "product": [], "remarks": {}}
+
+
+def test_a_run_on_a_virtual_device_is_not_named_as_the_fastest(script):
+    file = file_of_rows()
     assert "of its log, ACT 6.x: Exemplar EX1 at 900 tps." in script.evaluate(HEADLINE, file)
-    columns["is_on_no_drive"] = column_of(["yes", ""])
+    file["columns"]["is_on_no_drive"] = column_of(["yes", ""])
     assert "of its log, ACT 6.x: Exemplar EX2 at 100 tps." in script.evaluate(HEADLINE, file)
+
+
+@pytest.mark.parametrize(
+    ("groups", "visibility", "sentence"),
+    [
+        (
+            ["worst-slice.unknown.1"] * 2,
+            ["public", "withdrawn"],
+            "Exemplar EX1 is within the limits, but it is not ranked, because the version of ACT is not reported.",
+        ),
+        (
+            ["worst-slice.service.unknown", "worst-slice.service.1.compressible"],
+            ["public", "public"],
+            "2 results are within the limits, but they are not ranked, because the test data was compressible (1) or "
+            "the number of devices is not reported (1).",
+        ),
+    ],
+)
+def test_the_script_says_why_results_are_not_ranked(script, groups, visibility, sentence):
+    file = file_of_rows(comparison_group=groups, visibility=visibility)
+    assert sentence in script.evaluate(HEADLINE, file)

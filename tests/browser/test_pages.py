@@ -47,6 +47,7 @@ VISITS = [
     Visit("/ycsb/"),
     Visit("/ycsb/claims/", sheet=PORTRAIT),
     Visit("/ycsb/claims/?outcome=contradicted"),
+    Visit("/ycsb/impossible/", sheet=PORTRAIT),
     *(Visit(f"/ycsb/claims/{claim}/", sheet=PORTRAIT) for claim in CLAIMS),
     Visit("/ycsb/micron-7400-brief/", sheet=PORTRAIT),
     *(Visit(f"/ycsb/{brief}/") for brief in BRIEFS),

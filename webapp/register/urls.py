@@ -71,6 +71,7 @@ urlpatterns: list[URLPattern] = [
     path("ycsb/claims/", claims_views.claims, name="ycsb-claims"),
     path("ycsb/claims/<slug:publication>/<slug:name>/", claims_views.claim, name="ycsb-claim"),
     path("ycsb/claims/<slug:publication>/<slug:name>/share.png", claims_views.picture, name="ycsb-claim-picture"),
+    path("ycsb/impossible/", ycsb_views.impossible, name="ycsb-impossible"),
     path("ycsb/loads/<slug:key>/", ycsb_views.load, name="ycsb-load"),
     path("ycsb/<slug:publication>/", ycsb_views.publication, name="ycsb-publication"),
     path("news/", news_views.news, name="news"),

@@ -1,5 +1,6 @@
 """The endurance gap: the speed that was tested against the speed that the endurance rating sustains."""
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -48,6 +49,18 @@ class EnduranceGap:
         """Return whether the rating sustains the tested speed; a speed that it sustains exactly is covered."""
         return self.ratio is not None and self.ratio >= 1
 
+    @property
+    def warranty_part(self) -> Fraction | None:
+        """Return the part of the warranty period that the rated writes last at the tested speed; None without a rating.
+
+        A rating allows a number of drive writes on each day of the warranty period. A speed that needs n times as many
+        uses them up in 1/n of the period. Writes that last longer than the period last for the whole of it.
+
+        >>> endurance_gap(Fraction(1000), Decimal(3), 6400).warranty_part
+        Fraction(1, 1)
+        """
+        return None if self.ratio is None else min(self.ratio, Fraction(1))
+
 
 def endurance_gap(tps: Fraction | None, endurance_dwpd: Decimal | None, capacity_gb: int | None) -> EnduranceGap | None:
     """Return the gap of one drive; None without a speed.
@@ -71,3 +84,17 @@ def part_words(ratio: Fraction) -> str:
             return words
     percent = ratio.numerator * 100 // ratio.denominator
     return f"{percent} %" if percent else "less than 1 %"
+
+
+def times(ratio: Fraction) -> Decimal:
+    """Return how many times a figure is another one, with two significant digits, half to even.
+
+    Near 1 it has as many digits as show on which side of 1 it is.
+
+    >>> [f"{times(Fraction(number)):f}" for number in ("1.02", "0.9996", "1", "7.994", "1.25", "1234", "0.463")]
+    ['1.02', '0.9996', '1', '8', '1.2', '1200', '0.46']
+    """
+    places = 1 - math.floor(math.log10(ratio))
+    while (rounded := round(ratio, places)) == 1 != ratio:
+        places += 1
+    return Decimal(rounded.numerator) / rounded.denominator

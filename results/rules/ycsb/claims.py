@@ -260,6 +260,8 @@ class FigureFlight:
     publication: str
     model: str
     workload: str
+    ops_per_s: Fraction
+    mean_us: Fraction
     law: LittlesLaw
 
 
@@ -277,7 +279,7 @@ def flights(figures: Sequence[Figure]) -> list[FigureFlight]:
         mean_us = mean_latency_us(mix, means)
         if mean_us is not None:
             law = littles_law(figure.value, mean_us, figure.threads)
-            found.append(FigureFlight(figure.publication, figure.model, figure.workload, law))
+            found.append(FigureFlight(figure.publication, figure.model, figure.workload, figure.value, mean_us, law))
     return found
 
 

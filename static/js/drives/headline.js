@@ -32,6 +32,21 @@ function fastest(store, rows, statistics) {
   }));
 }
 
+const REASONS = [
+  'the test data was compressible', 'the version of ACT is not reported', 'the number of devices is not reported', 'the speed is not reported',
+];
+const reasonOf = ({isCompressible, time, devices}) => REASONS[[isCompressible, time === 'unknown', devices === 'unknown', true].indexOf(true)];
+
+// Return that rows are within the limits but not ranked, and why: webapp/register/drives/unranked.py in the browser.
+function notRankedText(store, rows, whose) {
+  const groups = groupsOf(store), reasons = rows.map(row => reasonOf(groups[row]));
+  const found = REASONS.filter(reason => reasons.includes(reason)), isOne = rows.length === 1;
+  const numbered = found.map(reason => found.length > 1 ? `${reason} (${count(reasons.filter(each => each === reason).length)})` : reason);
+  const subject = isOne ? `${nameOf(store, rows[0])} is` : `${count(rows.length)} results are`;
+  return `${subject} within ${whose} limits, but ${isOne ? 'it is' : 'they are'} not ranked, because ${numbered.join(' or ')}. `
+    + 'Only results that are known to measure the same thing are ranked. The page Compare shows what differs.';
+}
+
 const threshold = us => us % 1000 ? `${count(us)}\u00a0us` : `${count(us / 1000)}\u00a0ms`;
 const limitsText = limits => `at most ${[...limits].map(([us, limit]) => `${decimal(limit)}\u00a0% over ${threshold(Number(us))}`).join(', ')}`;
 
@@ -49,10 +64,11 @@ export function headline(store, isNarrowed, matching, check, limits, statistics)
   const isOnDrive = row => store.columns.is_on_no_drive?.word(row) !== 'yes'; // the data file of an earlier release lacks the column
   const passing = rows.filter(row => (check.isOwn ? check.passes(row) : check.passesProfile(row)) && isOnDrive(row));
   const results = resultsText(published, rows.length - published);
-  const named = fastest(store, passing, statistics).map(text => `Fastest within ${check.isOwn ? 'your' : 'the'} limits ${text}`);
+  const whose = check.isOwn ? 'your' : 'the';
+  const named = fastest(store, passing, statistics).map(text => `Fastest within ${whose} limits ${text}`);
   return [
     isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'}.` : results,
-    ...(passing.length && !named.length ? ['None of the results within the limits can be ranked.'] : named),
+    ...(passing.length && !named.length ? [notRankedText(store, passing, whose)] : named),
     ...(rows.length ? overSentences(rows.filter(check.isOver).length, rows.length, check, limits) : []),
   ].join(' ');
 }

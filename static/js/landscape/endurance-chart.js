@@ -1,4 +1,5 @@
 // The chart of tested speed against the speed that the rating sustains: webapp/register/landscape/endurance_chart.py in the browser.
+import {decimal} from '../drives/column-store.js';
 import {labelPlacer} from './labels.js';
 import {PHONE, WIDE, grouped, line, paintOrder, sideTick, speedTicks, symbolOf, text} from './picture.js';
 import {logScale, percent, stepAtLeast, stepBelow} from './scales.js';
@@ -9,6 +10,21 @@ const TIMES_OVER = 8, ABOVE_LABELLED = 2, PIECES = 24;
 export function shortNumber(value) {
   const tenths = Math.floor(value * 10 + 0.5);
   return tenths >= 100 || tenths % 10 === 0 ? grouped(Math.floor(value + 0.5)) : String(tenths / 10);
+}
+
+// Return a / b rounded to a number of decimal places, half to even; fewer than 0 places round to tens and so on.
+function roundedRatio(a, b, places) {
+  const over = a * 10 ** Math.max(places, 0), under = b * 10 ** Math.max(-places, 0);
+  const whole = Math.floor(over / under), twice = 2 * (over - whole * under);
+  const digits = whole + Number(twice > under || (twice === under && whole % 2 === 1));
+  return places > 0 ? digits / 10 ** places : digits * 10 ** -places;
+}
+
+/** Return how many times a figure is another one, with two significant digits: times() of results/rules/act/endurance_gap.py in the browser. */
+export function times(figure, other) {
+  let places = 1 - Math.floor(Math.log10(figure / other));
+  while (roundedRatio(figure, other, places) === 1 && figure !== other) places += 1;
+  return decimal(String(roundedRatio(figure, other, places)));
 }
 
 const ratedDrives = drives => drives.filter(drive => drive.sustained_tps && drive.endurance_dwpd)
@@ -43,7 +59,7 @@ const byRatio = (a, b) => a.ratio - b.ratio || a.key - b.key;
 function wantedLabels(rated, headline) {
   const found = [], ordered = [...rated].sort(byRatio), largest = ordered.at(-1);
   if (headline) found.push([headline, [`needs ${shortNumber(headline.endurance_dwpd * headline.ratio)}`, `rated ${headline.endurance_dwpd}`]]);
-  if (largest && largest !== headline && largest.ratio > 1) found.push([largest, [`${shortNumber(largest.ratio)} times its rating`]]);
+  if (largest && largest !== headline && largest.ratio > 1) found.push([largest, [`${times(largest.tps, largest.sustained_tps)} times its rating`]]);
   return [...found, ...ordered.filter(({ratio}) => ratio <= 1).slice(0, ABOVE_LABELLED).map(each => [each, [each.name]])];
 }
 

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from results.models import Profile
+from webapp.register.certificates.summary import certified_sentence
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
@@ -69,6 +70,7 @@ def about(request: HttpRequest) -> HttpResponse:
         "licence": licence(),
         "profile": Profile.current(),
         "limits": current_limits(),
+        "certified": certified_sentence(),
         "site": settings.PUBLIC_URL,
     }
     return render(request, "register/about/about.html", context)

@@ -12,6 +12,7 @@ from webapp.register.drives.limit_check import name_of, together
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
 from webapp.register.drives.store.ranking import current_rows, fastest_rows, groups_of, largest_group, on_drives
+from webapp.register.drives.unranked import not_ranked_because
 from webapp.register.landscape.marks import Fill
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.sentences import HOW, results_words
@@ -42,8 +43,16 @@ def _headline(page: DrivesPage, matching: Rows) -> str:
         results = f"{results[:-1]} {'matches' if rows.bit_count() == 1 else 'match'}."
     fastest = [f"{within} {text}" for text in _fastest(store, passing)]
     if passing and not fastest:
-        fastest = ["None of the results within the limits can be ranked."]
+        fastest = [_not_ranked(store, passing, limits)]
     return " ".join([results, *fastest, *(_over_sentences(over, rows.bit_count(), limits) if rows else [])])
+
+
+def _not_ranked(store: ColumnStore, rows: Rows, limits: YourLimits) -> str:
+    """Return that these rows are within the limits but not ranked, and why."""
+    count, whose = rows.bit_count(), "your" if limits.is_own else "the"
+    subject = name_of(store, rows.bit_length() - 1) if count == 1 else f"{units.count(count)} results"
+    verb, they = ("is", "it is") if count == 1 else ("are", "they are")
+    return f"{subject} {verb} within {whose} limits, but {they} {not_ranked_because(store, rows)}"
 
 
 def _over_sentences(over: int, count: int, limits: YourLimits) -> list[str]:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from results.models import Statistic
+from results.rules.act.endurance_gap import times
 from results.rules.act.limits import Limit
 from webapp.register.drives.landscape import Charts, cell_linker, charts_of, switch_html
 from webapp.register.drives.limit_check import LimitCheck, name_of
@@ -18,12 +19,12 @@ from webapp.register.drives.query import THRESHOLDS_US
 from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
 from webapp.register.drives.store.ranking import number_in, row_glyph, speeds_of
+from webapp.register.drives.unranked import not_ranked_because
 from webapp.register.home.question import HomeQuestion
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
-from webapp.register.tables.endurance_gap import times
-from webapp.register.tables.groups import BANDS, STATISTIC_WORDS
+from webapp.register.tables.groups import BANDS, STATISTIC_WORDS, group_label
 from webapp.register.tables.marks import nearness_html, tier_code
 from webapp.templatetags import units
 
@@ -128,13 +129,18 @@ class Answer:
 
     @property
     def fastest_sentence(self) -> str:
-        """Return the fastest drive of those that can be ranked together; empty if none can."""
-        row, group = self.charted.headline_row, self.charted.headline_group
+        """Return the fastest drive of those that measure the same thing; without one, why none is ranked."""
+        charted, row, group = self.charted, self.charted.headline_row, self.charted.headline_group
         if row is None or group is None:
-            return "None of them can be ranked." if self.charted.answers else ""
-        count = group[1].bit_count()
-        others = f"the fastest of the {units.count(count)} that can be ranked together" if count > 1 else "ranked alone"
-        return f"{name_of(self.store, row)} is {others}."
+            they = "It is" if charted.answers.bit_count() == 1 else "They are"
+            return f"{they} {not_ranked_because(self.store, charted.answers)}" if charted.answers else ""
+        name, count = name_of(self.store, row), group[1].bit_count()
+        if count > 1:
+            return f"{name} is the fastest of {units.count(count)} comparable {self.noun}."
+        if charted.answers.bit_count() == 1:
+            return f"It is {name}."
+        measured = group_label(group[0])
+        return f"{name} is not ranked: no other one was measured in the same way ({measured}). The groups below differ."
 
     @property
     def endurance_sentence(self) -> str:
@@ -147,8 +153,7 @@ class Answer:
         if not needed or not rated:
             return ""
         speed = units.count(round(speeds_of(self.store)[row]))
-        needs = f"it needs {needed} drive writes a day"
-        return f"At its tested speed of {speed} tps {needs}; it is rated for {rated}."
+        return f"At {speed} tps it takes {needed} drive writes a day; it is rated for {rated}."
 
     @cached_property
     def bands(self) -> list[tuple[tuple[str, str], list[AnswerRow]]]:
@@ -200,7 +205,7 @@ class Answer:
             needed=word("needed_dwpd"),
             rated=word("endurance_dwpd"),
             gap=gap_html(self._gap_scale, sustained, tps) if sustained else SafeString(""),
-            times=f"{times(Fraction(tps) / Fraction(sustained))}x rating" if sustained else "",
+            times=f"{units.decimal(times(Fraction(tps) / Fraction(sustained)))}x rating" if sustained else "",
             sustained=word("sustained_tps"),
             tester=word("tier").removeprefix(tier_code(word("tier"))).strip(", ") or word("tier"),
         )

@@ -7,7 +7,9 @@ for. static/js/landscape/endurance-chart.js repeats this module.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
+from results.rules.act.endurance_gap import times
 from webapp.register.landscape.labels import LabelPlacer
 from webapp.register.landscape.marks import Mark, PlottedDrive
 from webapp.register.landscape.picture import (
@@ -22,6 +24,7 @@ from webapp.register.landscape.picture import (
 )
 from webapp.register.landscape.speed_chart import SpeedQuestion
 from webapp.register.svg.scales import LogScale, step_at_least, step_below
+from webapp.templatetags import units
 
 TIMES_OVER = 8
 PLOT_PX, PHONE_PX = (330, 240), (290, 148)
@@ -197,7 +200,8 @@ def _wanted(rated: Sequence[RatedDrive], headline: RatedDrive | None) -> Iterabl
         yield headline, [f"needs {headline.needed}", f"rated {headline.endurance_dwpd:g}"]
     largest = max(rated, key=lambda each: (each.ratio, each.drive.key), default=None)
     if largest and largest is not headline and largest.ratio > 1:
-        yield largest, [f"{rounded_text(largest.ratio)} times its rating"]
+        tested, sustained = Fraction(largest.drive.tps), Fraction(largest.sustained_tps)
+        yield largest, [f"{units.decimal(times(tested / sustained))} times its rating"]
     above = sorted(rated, key=lambda each: (each.ratio, each.drive.key))
     for each in [each for each in above if each.ratio <= 1][:ABOVE_LABELLED]:
         yield each, [each.drive.name]

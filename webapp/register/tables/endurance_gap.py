@@ -1,15 +1,13 @@
 """The endurance gap of a run, as pages show it: a sentence, a headline speed and one axis."""
 
-import math
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 from django.utils.safestring import SafeString
 
 from results.models import Run
 from results.models.categories import SYSTEMS
-from results.rules.act.endurance_gap import EnduranceGap, endurance_gap, part_words
+from results.rules.act.endurance_gap import EnduranceGap, endurance_gap, part_words, times
 from results.rules.endurance import three_digits
 from webapp.register.svg.endurance_axis import endurance_svg
 from webapp.register.tables.columns import device_tps, product_of
@@ -46,6 +44,18 @@ class GapView:
         return f"{takes} Its rating sustains {sustained} tps."
 
     @property
+    def lifetime(self) -> str:
+        """Return which part of the warranty period the rated writes last at the tested speed; empty if unknown.
+
+        The data has no warranty periods, so the sentence has no years.
+        """
+        part = self.gap.warranty_part
+        if not part:
+            return ""
+        last = "for the whole" if part == 1 else f"{_part_words(part)} of the"
+        return f"At the tested speed, day and night, the rated writes last {last} warranty period."
+
+    @property
     def clause(self) -> str:
         """Return the gap as one short sentence, for the answer of a product page."""
         ratio = self.gap.ratio
@@ -53,7 +63,7 @@ class GapView:
             return "Its endurance rating is not reported." if self.gap.endurance_dwpd is None else ""
         if self.gap.is_covered:
             return "Its endurance rating sustains the tested speed."
-        return f"Its endurance rating sustains {part_words(ratio).replace(' %', units.NBSP + '%')} of the tested speed."
+        return f"Its endurance rating sustains {_part_words(ratio)} of the tested speed."
 
     @property
     def axis(self) -> SafeString:
@@ -66,7 +76,7 @@ class GapView:
             f"sustains {self.sustained}",
             f"needs {digits(gap.needed)} DWPD",
             f"tested {digits_of_speed(gap.tested)}",
-            f"{times(gap.tested / gap.sustained)} times its rating",
+            f"{units.decimal(times(gap.tested / gap.sustained))} times its rating",
         )
         return endurance_svg(float(gap.tested), float(gap.sustained), labels)
 
@@ -83,6 +93,10 @@ def gap_of(run: Run) -> GapView | None:
     return None if gap is None else GapView(gap, run.device_count or 1)
 
 
+def _part_words(part: Fraction) -> str:
+    return part_words(part).replace(" %", f"{units.NBSP}%")
+
+
 def digits(figure: Fraction | None) -> str:
     """Return a computed figure as tables print it, with three significant digits; empty for None.
 
@@ -90,22 +104,6 @@ def digits(figure: Fraction | None) -> str:
     ('24', '216,000', '')
     """
     return units.decimal(three_digits(figure))
-
-
-def times(ratio: Fraction) -> str:
-    """Return how many times a figure is another one, with two significant digits, half to even.
-
-    Near 1 it has as many digits as show on which side of 1 it is.
-
-    >>> times(Fraction("1.02")), times(Fraction("0.9996")), times(Fraction(1))
-    ('1.02', '0.9996', '1')
-    >>> times(Fraction("7.994")), times(Fraction("1.25")), times(Fraction(1234)), times(Fraction("0.463"))
-    ('8', '1.2', '1,200', '0.46')
-    """
-    places = 1 - math.floor(math.log10(ratio))
-    while (rounded := round(ratio, places)) == 1 != ratio:
-        places += 1
-    return units.decimal(Decimal(rounded.numerator) / rounded.denominator)
 
 
 def digits_of_speed(tps: Fraction) -> str:

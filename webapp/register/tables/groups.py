@@ -22,6 +22,9 @@ WHY_SEPARATE = {
     ReadTime.WITH_QUEUE: "their shares also count waiting in the queue",
     None: "it is not known which time their shares count",
 }
+NOT_RANKED_COMPRESSIBLE = "the test data was compressible"
+NOT_RANKED_VERSION = "the version of ACT is not reported"
+NOT_RANKED_DEVICES = "the number of devices is not reported"
 COMPRESSIBLE_WORDS = "compressible data"
 WHY_COMPRESSIBLE = "a drive that compresses data writes less, so these results are not ranked"
 
@@ -104,3 +107,12 @@ def group_label(group: ComparisonGroup) -> str:
 def why_separate(group: ComparisonGroup) -> str:
     """Return why results of this group are not ranked with others."""
     return WHY_COMPRESSIBLE if group.is_compressible else WHY_SEPARATE[group.time]
+
+
+def why_not_ranked(group: ComparisonGroup) -> str:
+    """Return why no result of this group is ranked; empty for a group that is ranked."""
+    if group.is_compressible:
+        return NOT_RANKED_COMPRESSIBLE
+    if group.time is None:
+        return NOT_RANKED_VERSION
+    return NOT_RANKED_DEVICES if group.device_count is None else ""

@@ -20,8 +20,16 @@ from webapp.register.ycsb.claims.entries import LABELS, entries_of, entry_of, he
 from webapp.register.ycsb.curves import Curve, Dot, Panel
 from webapp.register.ycsb.fixed_points import FixedRow, fixed_points
 from webapp.register.ycsb.gains import DIRECTIONS, READ_FROM_CHART, MetricRow, digits, improvement_table, percent, rate
+from webapp.register.ycsb.impossible import CheckedResult, impossible_results
 from webapp.register.ycsb.loads import load_lines
-from webapp.register.ycsb.publications import Figure, Figures, metric_name, source_facts, workload_note
+from webapp.register.ycsb.publications import (
+    Figure,
+    Figures,
+    metric_name,
+    missing_facts,
+    source_facts,
+    workload_note,
+)
 from webapp.templatetags import units
 
 SUMMARY_METRICS_MIN = 3  # workloads with fewer metrics are listed with the single figures
@@ -29,13 +37,14 @@ SUMMARY_METRICS_MIN = 3  # workloads with fewer metrics are listed with the sing
 
 @dataclass(frozen=True)
 class WorkloadSummary:
-    """The metrics of one workload, as a table and as bars."""
+    """The metrics of one workload, as a table and as bars, with its results that cannot be true."""
 
     letter: str
     note: str
     threads: str
     rows: Sequence[MetricRow]
     bars: Sequence[BarGroup]
+    impossible: Sequence[CheckedResult]
 
     @property
     def drawing(self) -> SafeString:
@@ -65,7 +74,8 @@ def _summary(figures: Figures, letter: str) -> WorkloadSummary:
     threads = next((each.row.threads_count for each in figures.of(letter) if each.row.threads_count), None)
     bars = [_bars(row, [by_metric[metric] for by_metric in by_drive]) for row, metric in zip(rows, both, strict=True)]
     note = workload_note(figures.publication, letter)
-    return WorkloadSummary(letter, note, units.counted(threads, "thread"), rows, bars)
+    impossible = impossible_results(figures.publication, letter)
+    return WorkloadSummary(letter, note, units.counted(threads, "thread"), rows, bars, impossible)
 
 
 def _bars(row: MetricRow, pair: Sequence[Figure]) -> BarGroup:
@@ -121,6 +131,7 @@ def publication_page(figures: Figures, claims: Sequence[PublishedClaim]) -> dict
         "figures_count": len(figures.all),
         "claims_count": len(claims),
         "source_facts": source_facts(figures.publication),
+        "missing_facts": missing_facts(figures.publication),
         "headline": headline_of(checked) if checked else None,
         "strip": strip_of(checked),
     }
@@ -144,12 +155,13 @@ def _table(figures: Figures, letter: str, claims: Sequence[PublishedClaim]) -> d
 
 
 def _remark(claim: PublishedClaim) -> ClaimRemark:
+    """Return the status of the exact value. A claim that this release does not check has the stored status only."""
     entry = entry_of(claim.publication, claim_id(claim.claim, claim.workload))
-    named = f"“{claim.stated_value} % {claim.claim}”"
+    status = entry.status if entry else claim.status
     return ClaimRemark(
-        f"Status of the published claim {named}: {LABELS.get(claim.status, claim.status)}.",
+        f"Status of the published claim “{claim.stated_value} % {claim.claim}”: {LABELS.get(status, status)}.",
         entry.address if entry else "",
-        claim.status == Status.CONTRADICTS,
+        status == Status.CONTRADICTS,
     )
 
 

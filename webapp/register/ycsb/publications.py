@@ -8,6 +8,7 @@ from fractions import Fraction
 from results.catalogue.claims import READ_OFF, STATED
 from results.catalogue.rows import published_sources
 from results.models import PublishedFigure
+from results.rules.plural import listed
 from results.rules.ycsb.claim_terms import in_us
 from results.rules.ycsb.statements import read_off_span
 from webapp.register.ycsb.gains import READ_FROM_CHART
@@ -79,13 +80,13 @@ METRICS = {
 
 # Facts about the origin of a publication (PublishedSource), with their names on pages.
 SOURCE_FACTS = {
-    "publisher": "Publisher",
-    "printed_title": "Title as printed",
-    "published_on": "Date",
-    "page": "Page",
-    "address": "Address",
-    "retrieved_on": "Retrieved on",
+    "publisher": "publisher",
+    "printed_title": "printed title",
+    "published_on": "date",
+    "page": "page",
+    "address": "address",
 }
+PRINTED_FACTS = ("printed_title", "published_on", "page")  # publisher and address are in the line of the source
 
 
 def publication_of(slug: str) -> Publication:
@@ -94,9 +95,19 @@ def publication_of(slug: str) -> Publication:
 
 
 def source_facts(slug: str) -> list[tuple[str, str]]:
-    """Return what was recorded about the origin of a publication; an empty text for what was not."""
+    """Return what the publication prints about itself, with labels; a fact that was not recorded is left out."""
     source = published_sources().get(slug)
-    return [(label, getattr(source, name, "")) for name, label in SOURCE_FACTS.items()]
+    facts = [(SOURCE_FACTS[name].capitalize(), getattr(source, name, "")) for name in PRINTED_FACTS]
+    return [(label, text) for label, text in facts if text]
+
+
+def missing_facts(slug: str) -> str:
+    """Return a sentence on the facts about the origin of a publication that were not recorded; empty if all were."""
+    source = published_sources().get(slug)
+    missing = [words for name, words in SOURCE_FACTS.items() if not getattr(source, name, "")]
+    if not missing:
+        return ""
+    return f"The register has the figures and claims of this publication, but not its {listed(missing)}."
 
 
 def metric_name(metric: str) -> str:

@@ -6,9 +6,10 @@ from django.shortcuts import render
 from results.models import PublishedClaim
 from results.rules.act.loads import printed_decimal
 from webapp.register.http.files import rows_response
-from webapp.register.http.query_params import FORMAT, read_parameters
+from webapp.register.http.query_params import FORMAT, given_of, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
+from webapp.register.ycsb.impossible import impossible_page
 from webapp.register.ycsb.load_page import load_page, read_load_question
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS, STATISTIC_WORDS, load_of
 from webapp.register.ycsb.publication_page import overview, publication_page
@@ -24,6 +25,12 @@ def index(request: HttpRequest) -> HttpResponse:
     if form != "html":
         return rows_response(form, "ycsb", FIGURES_SCHEMA, FIGURE_FIELDS, figure_values(by_publication()))
     return render(request, "register/ycsb/index.html", {"section": "ycsb", **overview()})
+
+
+@public_page
+def impossible(request: HttpRequest) -> HttpResponse:
+    given_of(request.GET, ())
+    return render(request, "register/ycsb/impossible.html", {"section": "ycsb", "page": impossible_page()})
 
 
 @public_page

@@ -21,6 +21,14 @@ def test_a_speed_that_the_rating_sustains_exactly_is_covered():
     assert not endurance_gap(exact + Fraction(1, 10**9), Decimal(3), 6400).is_covered
 
 
+def test_the_rated_writes_last_the_part_of_the_warranty_that_the_rating_is_of_the_need():
+    gap = endurance_gap(Fraction(1_728_000), Decimal(3), 6400)
+    assert gap.warranty_part == 3 / gap.needed
+    assert endurance_gap(Fraction(1000), Decimal(3), 6400).warranty_part == 1
+    assert endurance_gap(sustained_tps(Decimal(3), 6400), Decimal(3), 6400).warranty_part == 1
+    assert endurance_gap(Fraction(1000), None, 6400).warranty_part is None
+
+
 def test_missing_facts_stay_missing():
     unrated = endurance_gap(Fraction(1000), None, 6400)
     assert (unrated.ratio, unrated.is_covered, unrated.needed is not None) == (None, False, True)

@@ -1,15 +1,22 @@
-"""The page on the register: what the operator states, and what is missing."""
+"""The page on the register: what the operator states, what is missing, and how many drives are certified."""
 
 import pytest
 
+from results.lifecycle import visibility
+from tests.results.builders import make_user
+from tests.results.rows import make_product
+from tests.webapp.register.product_pages.test_certificates import certify
+
 pytestmark = pytest.mark.django_db
-NOT_REPORTED = '<span class="dim">not reported</span>'
 
 
 def test_an_operator_who_states_nothing_is_not_made_up(client):
     text = client.get("/about/").text
-    assert text.count(NOT_REPORTED) == 3
-    assert "The operator has not stated a contact for problems." in text
+    assert "This register does not name its operator, so judge a result by its evidence" in text
+    assert [label for label in ("Operator", "Location", "Contact") if f">{label}</dt>" in text] == []
+    assert "not reported" not in text
+    assert text.count("states no contact for mistakes or problems") == 1
+    assert 'href="#contact"' not in text
 
 
 def test_the_operator_is_shown_as_the_settings_state_it(client, settings):
@@ -19,7 +26,9 @@ def test_the_operator_is_shown_as_the_settings_state_it(client, settings):
     assert "<bdi>Drive &lt;Lab&gt;</bdi>" in text
     assert "<bdi>Berlin, Germany</bdi>" in text
     assert '<a href="mailto:drives@example.com"><bdi>drives@example.com</bdi></a>' in text
-    assert NOT_REPORTED not in text
+    assert "does not name its operator" not in text
+    assert "no contact" not in text
+    assert text.count('href="#contact"') == 2
 
 
 @pytest.mark.parametrize(
@@ -67,3 +76,22 @@ def test_the_page_names_what_accessibility_was_tested(client):
 
 def test_the_page_has_no_parameters(client):
     assert client.get("/about/?x=1").status_code == 400
+
+
+def test_the_page_says_how_many_products_are_certified_and_what_published_percentages_are(client):
+    text = client.get("/about/").text
+    assert "<b>No drive is certified yet.</b>" in text
+    assert "steady-state values as the source printed them, not those of the worst hour" in text
+    first = certify(make_product())
+    certified = make_product()
+    certify(certified)
+    certify(certified, 90)
+    assert "<b>2 products are certified.</b>" in client.get("/about/").text
+    visibility.withdraw(first[0], make_user("rita"), "Wrong drive.")
+    assert "<b>1 product is certified.</b>" in client.get("/about/").text
+
+
+def test_withdrawn_certificates_are_no_certificates(client):
+    load, _ = certify(make_product())
+    visibility.withdraw(load, make_user("rita"), "Wrong drive.")
+    assert "<b>No drive is certified now: all certificates were withdrawn.</b>" in client.get("/about/").text

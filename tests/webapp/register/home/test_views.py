@@ -24,9 +24,48 @@ def text_of(response):
 def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     said = text_of(client.get("/"))
     assert "11 of 30 drives sustain this load within the limits." in said
-    assert "SanDisk DC SN861 6.4 TB is the fastest of the 7 that can be ranked together." in said
-    assert "At its tested speed of 1,728,000 tps it needs 24 drive writes a day; it is rated for 3." in said
+    assert "SanDisk DC SN861 6.4 TB is the fastest of 7 comparable drives." in said
+    assert "At 1,728,000 tps it takes 24 drive writes a day; it is rated for 3." in said
     assert "In 32 of 36 results of rated drives, in all categories, the tested speed exceeds the endurance" in said
+
+
+def test_the_page_begins_with_what_drivecert_is(client):
+    text = client.get("/").text.split('<main id="main"')[1]
+    what = "Drivecert is a public register of storage drives: their speed under database load, their slow reads, and"
+    assert text.index(what) < text.index("<h1>")
+
+
+def test_home_says_that_no_drive_is_certified_yet_and_what_a_certificate_needs(client, catalogue):
+    said = text_of(client.get("/"))
+    assert "No drive is certified yet." in said
+    assert "needs a load test that passes and a stress test at twice the load, on the same drive." in said
+    assert "Published percentages are as their source printed them, and certify nothing." in said
+
+
+def test_results_without_a_rank_say_why_and_what_to_do(client, catalogue):
+    networked = text_of(client.get("/?category=networked&min_device_tps=0"))
+    assert (
+        "They are not ranked, because the number of devices is not reported. Only results that are known to measure "
+        "the same thing are ranked. The page Compare shows what differs."
+    ) in networked
+    one = text_of(client.get("/?category=m2-flash&min_device_tps=0"))
+    assert "It is not ranked, because the version of ACT is not reported." in one
+
+
+def test_several_reasons_have_their_numbers(client, make_published_run):
+    for fields in ({"tool_version": ""}, {"tool_version": ""}, {"compress_pct": 50}):
+        make_published_run(tps=900, **fields)
+    reasons = "the test data was compressible (1) or the version of ACT is not reported (2)."
+    assert f"They are not ranked, because {reasons}" in text_of(client.get(ANY_SPEED))
+
+
+def test_a_drive_that_was_measured_like_no_other_is_named_with_its_way_of_measuring(client, make_published_run):
+    make_published_run(tps=900)
+    assert "1 of 1 drive is within the limits. It is Exemplar EX" in text_of(client.get(ANY_SPEED))
+    for _ in range(2):
+        make_published_run(tps=800, tool_version="5.3")
+    measured = "ACT 6.x: service time, as published, 1 device"
+    assert f"is not ranked: no other one was measured in the same way ({measured})." in text_of(client.get(ANY_SPEED))
 
 
 def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, catalogue):

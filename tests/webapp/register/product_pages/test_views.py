@@ -21,6 +21,19 @@ def test_a_drive_states_that_its_endurance_is_not_verified(client, catalogue):
     assert "not verified" in text
 
 
+def test_a_drive_states_how_long_its_rated_writes_last(client, catalogue):
+    text = client.get("/drive/sandisk-dc-sn861-6400gb/").text
+    assert "the rated writes last an eighth of the warranty period." in text
+
+
+def test_a_published_result_is_not_a_certificate_and_says_what_it_is(client, catalogue, make_product, make_log_run):
+    text = client.get("/drive/sandisk-dc-sn861-6400gb/").text.split('<h2 id="certificates">')[1]
+    assert "This drive is not certified. A certificate at load N needs a load test at N that passes" in text
+    assert "they are steady-state values as the source printed them, and certify nothing" in text
+    run = make_log_run(device_count=1)
+    assert "and certify nothing" not in client.get(f"/drive/{run.product.slug}/").text
+
+
 def test_a_historical_product_is_marked(client, catalogue):
     text = client.get("/drive/intel-p3700-400gb/").text
     assert "no longer recommended" in text

@@ -78,7 +78,18 @@ def test_results_without_a_number_of_devices_are_not_ranked(client, catalogue):
     assert [title.split(", as")[0] for title in read_titles(response)] == [
         "ACT version or number of devices not reported"
     ]
-    assert "None of the results within the limits can be ranked." in response.text
+    assert (
+        "4 results are within the limits, but they are not ranked, because the number of devices is not reported. Only "
+        "results that are known to measure the same thing are ranked. The page Compare shows what differs."
+    ) in response.text
+
+
+def test_one_result_without_a_rank_is_named_with_the_reason(client, catalogue):
+    text = client.get("/drives/m2-flash/").text.replace("\N{NO-BREAK SPACE}", " ")
+    reason = "it is not ranked, because the version of ACT is not reported."
+    assert f"LiteOn EP1-KB480 480 GB is within the limits, but {reason}" in text
+    own = client.get("/drives/m2-flash/?limit_1ms=4.5").text.replace("\N{NO-BREAK SPACE}", " ")
+    assert f"LiteOn EP1-KB480 480 GB is within your limits, but {reason}" in own
 
 
 def test_a_measurement_over_a_limit_is_marked(client, catalogue):

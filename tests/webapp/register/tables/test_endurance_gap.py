@@ -68,6 +68,25 @@ def test_a_part_that_is_no_simple_fraction_is_a_percentage():
     assert gap_of(run_of(tps=500_000)).clause == f"Its endurance rating sustains 43{NBSP}% of the tested speed."
 
 
+@pytest.mark.parametrize(
+    ("facts", "last"),
+    [
+        ({}, "an eighth of the"),
+        ({"tps": 500_000}, f"43{NBSP}% of the"),
+        ({"tps": 100_000_000}, f"less than 1{NBSP}% of the"),
+        ({"tps": 100_000}, "for the whole"),
+    ],
+)
+def test_the_lifetime_is_a_part_of_the_warranty_period(facts, last):
+    sentence = f"At the tested speed, day and night, the rated writes last {last} warranty period."
+    assert gap_of(run_of(**facts)).lifetime == sentence
+
+
+@pytest.mark.parametrize("facts", [{"dwpd": None}, {"capacity_gb": None}, {"dwpd": "0"}])
+def test_without_a_rating_or_a_capacity_there_is_no_lifetime(facts):
+    assert gap_of(run_of(**facts)).lifetime == ""
+
+
 def test_without_a_rating_there_is_no_axis():
     assert gap_of(run_of(dwpd=None)).axis == ""
     assert gap_of(run_of(dwpd="0")).axis == ""

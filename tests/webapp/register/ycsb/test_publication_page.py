@@ -2,15 +2,19 @@
 
 import csv
 import re
+from dataclasses import replace
 from decimal import Decimal
 from html import unescape
 
 import pytest
 
 from results.catalogue.claims import import_claims, import_figures
+from results.catalogue.rows import PublishedSource
 from results.models import PublishedClaim, PublishedFigure
+from results.rules.ycsb.statements import Status
 from tests.webapp.register.drawings import charts_of, of_class, texts_of, words_of
 from tests.webapp.register.pages import read_rows
+from webapp.register.ycsb import publications
 
 pytestmark = pytest.mark.django_db
 PUBLICATIONS = ("micron-7400-brief", "micron-7450-brief", "micron-x100-paper", "kioxia-fl6-brief")
@@ -53,10 +57,19 @@ def test_the_7400_brief_has_its_44_and_49_per_cent(client, published):
     assert "Status of the published claim “49 % mean improvement over thread counts”: reproduced." in response.text
 
 
-def test_a_status_of_another_release_is_shown_as_stored(client, published):
-    PublishedClaim.objects.filter(status="reproduces").update(status="half right")
+def test_a_stored_status_does_not_replace_that_of_the_exact_value(client, published):
+    PublishedClaim.objects.filter(status="reproduces").update(status=Status.CONTRADICTS)
     text = client.get("/ycsb/micron-7400-brief/").text
-    assert "Status of the published claim “44 % peak throughput improvement”: half right." in text
+    assert "Status of the published claim “44 % peak throughput improvement”: reproduced." in text
+    assert text.count('<p class="callout fault">') == 1
+
+
+def test_a_claim_of_another_release_has_its_stored_status(client, published):
+    PublishedClaim.objects.filter(claim="peak throughput improvement", workload="A").update(
+        claim="highest throughput improvement", status="half right"
+    )
+    text = client.get("/ycsb/micron-7400-brief/").text
+    assert "Status of the published claim “44 % highest throughput improvement”: half right." in text
 
 
 def test_the_improvement_is_listed_by_thread_count_with_both_peaks_marked(client, published):
@@ -83,12 +96,26 @@ def test_a_brief_begins_with_what_its_claims_are_worth(client, published):
     assert "29 of 30 claims follow from its own figures." in client.get("/ycsb/kioxia-fl6-brief/").text
 
 
-def test_what_is_not_known_about_a_brief_is_not_reported(client, published):
+def test_what_is_not_known_about_a_brief_is_one_sentence(client, published):
     text = client.get("/ycsb/micron-7400-brief/").text
-    facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>(?:<span class=\"dim\">)?([^<]+)", text))
-    assert facts["Publisher"] == "Micron"
-    names = ("Title as printed", "Date", "Page", "Address", "Retrieved on")
-    assert {facts[name] for name in names} == {"not reported"}
+    assert "Micron: Brief on the Micron 7400 PRO and RocksDB." in text
+    assert (
+        "The register has the figures and claims of this publication, but not its printed title, date, page and "
+        "address."
+    ) in text
+    assert "<dt>" not in text
+
+
+def test_what_is_known_about_a_brief_is_shown(client, published, monkeypatch):
+    slug = "micron-7400-brief"
+    source = PublishedSource(slug, "A brief", "Micron", "https://example.com/", "", "RocksDB on NVMe", "May 2022")
+    monkeypatch.setattr(publications, "published_sources", lambda: {slug: source})
+    text = client.get(f"/ycsb/{slug}/").text
+    facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)", text))
+    assert facts == {"Printed title": "RocksDB on NVMe", "Date": "May 2022"}
+    assert "but not its page." in text
+    monkeypatch.setattr(publications, "published_sources", lambda: {slug: replace(source, page="3")})
+    assert "but not its" not in client.get(f"/ycsb/{slug}/").text
 
 
 def test_the_curves_have_the_exact_values_of_the_tables_with_their_units(client, published):

@@ -1,4 +1,4 @@
-"""The list of all claims with its filters, its export, and published results that are impossible."""
+"""The list of all claims with its filters and its export."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from results.catalogue.claims import READ_OFF, CheckedRow, published_flights
+from results.catalogue.claims import READ_OFF, CheckedRow
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Outcome, Status
 from webapp.register.http.files import Value
@@ -16,6 +16,7 @@ from webapp.register.http.query_params import FORMAT, read_parameters, word
 from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, ClaimEntry, entries
 from webapp.register.ycsb.claims.sentences import MEANINGS
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
+from webapp.register.ycsb.impossible import impossible_sentence
 from webapp.register.ycsb.publications import publication_of
 
 FIELDS = (
@@ -85,7 +86,7 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
         "export": f"{urlencode(_given(query))}&" if _given(query) else "",
         "counts": [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]],
         "checked": sum(1 for entry in entries() if entry.row.check.values),
-        "impossible": list(_impossible()),
+        "impossible": impossible_sentence(),
     }
 
 
@@ -162,17 +163,6 @@ def _possible_span(row: CheckedRow, words: str) -> str:
     if row.check.span is None:
         return ""
     return f"{words} {span(row.check.span, row.check.claim.unit)}"
-
-
-def _impossible() -> Iterable[str]:
-    """Yield sentences on published results whose throughput and latency cannot both be true (Little's law)."""
-    for flight in published_flights():
-        if not flight.law.is_possible:
-            yield (
-                f"{publication_of(flight.publication).title}, workload {flight.workload}, {flight.model}: throughput x "
-                f"mean latency means {printed_decimal(flight.law.in_flight, 1)} operations at the same time, but "
-                f"{flight.law.threads} threads can have at most one each (Little's law)."
-            )
 
 
 def claim_values(found: Iterable[ClaimEntry]) -> list[dict[str, Value]]:

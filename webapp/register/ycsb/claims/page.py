@@ -12,7 +12,7 @@ from webapp.register.ycsb.claims.charts import chart_of, gains_of, peak_row
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries_of, headline_of, strip_of
 from webapp.register.ycsb.claims.listing import rounded_first
 from webapp.register.ycsb.gains import digits
-from webapp.register.ycsb.publications import metric_name
+from webapp.register.ycsb.publications import metric_name, missing_facts
 
 FIGURE_FIELDS = (
     *("publication", "claim", "workload", "metric", "threads", "drive", "against", "unit", "drive_value"),
@@ -32,7 +32,7 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
         "favours": sentences.favours(entry),
         "other_computations": sentences.other_computations(entry),
         "computation": sentences.computation(entry),
-        "missing_facts": sentences.missing_facts(entry),
+        "missing_facts": missing_facts(entry.slug),
         "chart": chart,
         "tables": [_table(entry, basis) for basis in check.basis],
         "result": entry.recomputed,

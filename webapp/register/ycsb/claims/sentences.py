@@ -8,7 +8,6 @@ from results.rules.ycsb.claims import MEAN_OF_GAINS, PEAKS
 from results.rules.ycsb.statements import Status, places_of, printed
 from webapp.register.ycsb.claims.entries import ClaimEntry, vendors
 from webapp.register.ycsb.gains import digits
-from webapp.register.ycsb.publications import source_facts
 
 MEANINGS = {
     Status.REPRODUCES: "The publication's own figures give the claimed number, correctly rounded.",
@@ -21,7 +20,6 @@ MEANINGS = {
     Status.IN_WORDS: "The claim has no number. The register shows the number that the figures give.",
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
 }
-NOT_REPORTED = "not reported"
 
 
 def title(entry: ClaimEntry) -> str:
@@ -124,12 +122,6 @@ def computation(entry: ClaimEntry) -> str:
         "b / a": f"Ratio = {b} / {a}.",
     }
     return formulas.get(claim.formula, "")
-
-
-def missing_facts(entry: ClaimEntry) -> str:
-    """Return the facts about the origin of the publication that were not recorded with its figures."""
-    missing = [label.lower() for label, text in source_facts(entry.slug) if not text]
-    return f"{', '.join(missing).capitalize()}: {NOT_REPORTED}." if missing else ""
 
 
 def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:

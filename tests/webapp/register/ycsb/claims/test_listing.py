@@ -110,8 +110,10 @@ def test_both_roundings_are_shown_if_a_second_rounding_makes_the_difference(clie
     assert sentence in client.get("/ycsb/claims/").text
 
 
-def test_a_violation_of_littles_law_is_reported(client):
-    assert "135.1 operations at the same time, but 128 threads" in client.get("/ycsb/claims/").text
+def test_the_list_links_to_the_results_that_cannot_be_true(client):
+    section = client.get("/ycsb/claims/").text.split('<h2 id="impossible">')[1].split("<h2")[0]
+    assert "1 of 12 checked YCSB results cannot be true" in section
+    assert '<a href="/ycsb/impossible/">' in section
 
 
 def test_the_csv_has_the_values_of_the_page(client):

@@ -89,8 +89,9 @@ def test_a_claim_without_figures_has_no_chart_and_says_what_is_missing(client):
     assert "the conclusion says 57 for F" in text
 
 
-def test_what_was_not_recorded_about_the_source_is_not_reported(client):
-    assert "Title as printed, date, page, address, retrieved on: not reported." in text_of(client, WRONG)
+def test_what_was_not_recorded_about_the_source_is_one_sentence(client):
+    text = text_of(client, WRONG)
+    assert "figures and claims of this publication, but not its printed title, date, page and address." in text
 
 
 def test_the_strip_has_all_claims_of_the_publication_by_outcome_and_marks_this_one(client):

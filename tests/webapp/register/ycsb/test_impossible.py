@@ -1,0 +1,63 @@
+"""The page of published results that cannot be true, and the links to it from the pages of their publications."""
+
+import pytest
+
+from results.catalogue.claims import import_figures
+from tests.webapp.register.pages import read_rows
+from webapp.register.ycsb import impossible
+
+pytestmark = pytest.mark.django_db
+PAGE = "/ycsb/impossible/"
+
+
+def test_the_page_lists_all_checked_results_the_impossible_one_first(client):
+    response = client.get(PAGE)
+    rows = read_rows(response)
+    assert "1 of 12 checked YCSB results cannot be true: its throughput and mean latency exclude each" in response.text
+    assert [row[-1] for row in rows] == ["impossible", *["possible"] * 11]
+    assert rows[0][1:] == [
+        "TLC PCIe 4.0",
+        "workload A",
+        "990,315 ops/s",
+        "136.4 us",
+        "135.1 at the same time",
+        "128 threads",
+        "impossible",
+    ]
+
+
+def test_each_impossible_result_is_marked_on_the_page_of_its_publication(client):
+    import_figures()
+    for each in impossible.checked_results():
+        text = client.get(f"/ycsb/{each.flight.publication}/").text
+        part = text.split(f'id="workload-{each.flight.workload.lower()}"')[1].split("</div>")[0]
+        is_marked = each.is_impossible and each.sentence in part and f'href="{PAGE}"' in part
+        assert is_marked is each.is_impossible, each.flight
+    assert text.count('<span class="fail">impossible</span>') == 1
+
+
+def test_the_results_link_to_their_tables(client):
+    assert '<a href="/ycsb/kioxia-fl6-brief/#workload-a">' in client.get(PAGE).text
+
+
+def test_readers_find_the_page(client):
+    for path in ("/explain/", "/ycsb/", "/ycsb/claims/"):
+        assert f'<a href="{PAGE}">' in client.get(path).text, path
+    assert f"{PAGE}</loc>" in client.get("/sitemap.xml").text
+
+
+def test_the_page_can_be_shared(client):
+    text = client.get(PAGE).text
+    assert '<meta property="og:title" content="Impossible results">' in text
+    assert f'<link rel="canonical" href="http://127.0.0.1:8000{PAGE}">' in text
+    assert client.get(f"{PAGE}?x=1").status_code == 400
+
+
+def test_more_or_no_impossible_results_are_counted(monkeypatch):
+    (wrong, right, *_) = impossible.checked_results()
+    monkeypatch.setattr(impossible, "checked_results", lambda: (wrong, wrong, right))
+    assert impossible.impossible_sentence() == (
+        "2 of 3 checked YCSB results cannot be true: their throughputs and mean latencies exclude each other."
+    )
+    monkeypatch.setattr(impossible, "checked_results", lambda: (right, right))
+    assert impossible.impossible_sentence() == "All 2 checked YCSB results are possible."

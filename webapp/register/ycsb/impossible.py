@@ -1,0 +1,93 @@
+"""Published results that cannot be true: a throughput and a mean latency that exclude each other, by Little's law.
+
+Throughput times mean latency is the number of operations at the same time, and a thread has at most one.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from results.catalogue.claims import published_flights
+from results.rules.act.loads import printed_decimal
+from results.rules.ycsb.claims import FigureFlight
+from webapp.register.ycsb.gains import rate
+from webapp.register.ycsb.publications import Publication, publication_of
+from webapp.templatetags import units
+
+
+@dataclass(frozen=True)
+class CheckedResult:
+    """One published result whose throughput, threads and mean latencies are all stated, with its check."""
+
+    flight: FigureFlight
+
+    @property
+    def publication(self) -> Publication:
+        """Return its publication."""
+        return publication_of(self.flight.publication)
+
+    @property
+    def throughput(self) -> str:
+        """Return its throughput, ops/s."""
+        return rate(self.flight.ops_per_s)
+
+    @property
+    def mean_us(self) -> str:
+        """Return the mean latency over all operations, us, with one decimal."""
+        return _one_decimal(self.flight.mean_us)
+
+    @property
+    def in_flight(self) -> str:
+        """Return the operations at the same time, with one decimal."""
+        return _one_decimal(self.flight.law.in_flight)
+
+    @property
+    def is_impossible(self) -> bool:
+        """Return whether throughput and mean latency exclude each other."""
+        return not self.flight.law.is_possible
+
+    @property
+    def sentence(self) -> str:
+        """Return why the result is impossible."""
+        return (
+            f"{self.flight.model}, workload {self.flight.workload}: throughput x mean latency means {self.in_flight} "
+            f"operations at the same time, but {units.counted(self.flight.law.threads, 'thread')} can have at most one "
+            "each."
+        )
+
+
+def _one_decimal(number: Fraction) -> str:
+    return units.decimal(Decimal(printed_decimal(number, 1)))
+
+
+@cache
+def checked_results() -> tuple[CheckedResult, ...]:
+    """Return the results that can be checked, impossible ones first; they come from files of the release."""
+    return tuple(sorted(map(CheckedResult, published_flights()), key=lambda each: not each.is_impossible))
+
+
+def impossible_results(publication: str, workload: str) -> list[CheckedResult]:
+    """Return the impossible results of a publication on a workload."""
+    wanted = (publication, workload)
+    return [
+        each
+        for each in checked_results()
+        if each.is_impossible and (each.flight.publication, each.flight.workload) == wanted
+    ]
+
+
+def impossible_sentence() -> str:
+    """Return how many published results are impossible."""
+    total, count = len(checked_results()), sum(each.is_impossible for each in checked_results())
+    if not count:
+        return f"All {units.count(total)} checked YCSB results are possible."
+    which = "its throughput and mean latency" if count == 1 else "their throughputs and mean latencies"
+    results = f"{units.count(count)} of {units.count(total)} checked YCSB results"
+    return f"{results} cannot be true: {which} exclude each other."
+
+
+def impossible_page() -> dict[str, Any]:
+    """Return the page of impossible results, as its template shows it."""
+    return {"sentence": impossible_sentence(), "results": checked_results()}
