@@ -41,7 +41,7 @@ class Part:
 
 def reason_parts(verdict: Verdict) -> list[Part]:
     """Return the headline in parts, without the word of its outcome."""
-    return parts_of(verdict.headline.removeprefix(verdict.get_outcome_display()), verdict.document)
+    return parts_of(verdict.sentence.removeprefix(verdict.get_outcome_display()), verdict.document)
 
 
 def reason_text(verdict: Verdict) -> str:
