@@ -94,6 +94,11 @@ STATISTIC_LABELS = {
     Statistic.WORST_SLICE: "worst slice",
     Statistic.OVERALL: "whole run",
 }
+STATISTIC_TERMS = {  # of the glossary
+    Statistic.STEADY_AS_PUBLISHED: "as published",
+    Statistic.WORST_SLICE: "worst slice",
+    Statistic.OVERALL: "whole run",
+}
 SHOWN_VIOLATIONS = 100  # the headline has the first one; a log of very many short slices can have a million
 
 
@@ -139,7 +144,9 @@ def figures(run: Run, limits: Sequence[Limit]) -> list[dict[str, Any]]:
 def figure_of(share: Share, limits: Sequence[Limit]) -> dict[str, Any]:
     """Return a share with the limit on its threshold, if there is one, and how near it is to it."""
     limit_pct = next((limit.limit_pct for limit in limits if limit.threshold_us == share.threshold_us), None)
-    figure = {"share": share, "statistic": STATISTIC_LABELS[Statistic(share.statistic)], "limit_pct": limit_pct}
+    statistic = Statistic(share.statistic)
+    figure = {"share": share, "statistic": STATISTIC_LABELS[statistic], "term": STATISTIC_TERMS[statistic]}
+    figure["limit_pct"] = limit_pct
     if limit_pct is not None:
         figure["nearness"] = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
     return figure
