@@ -15,6 +15,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("DRIVECERT_DATA", str(BASE_DIR / "var"))).absolute()
 EVIDENCE_DIR = DATA_DIR / "evidence"
 SNAPSHOT_DIR = DATA_DIR / "snapshots"
+TELEMETRY_DIR = DATA_DIR / "telemetry"
 LAB_DIR = DATA_DIR / "lab"
 LAB_PROGRAMS = env.read_text("LAB_PROGRAMS", "")
 DRIVETEST = Path(env.read_text("DRIVETEST", str(BASE_DIR / "runners/drivetest/target/release/drivetest")))

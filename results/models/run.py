@@ -12,6 +12,7 @@ from results.models.ids import new_run_id
 from results.models.product import Product
 from results.models.profile import Profile
 from results.models.querysets import HistogramQuerySet, RunQuerySet, SliceQuerySet
+from results.rules.host_causes import with_causes_in_words
 
 
 class Tier(models.TextChoices):
@@ -294,6 +295,11 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.outcome}: {self.headline}"
+
+    @property
+    def sentence(self) -> str:
+        """Return the headline as pages show it: with words for the ids of host causes."""
+        return with_causes_in_words(self.headline)
 
     @property
     def public_since(self) -> datetime:

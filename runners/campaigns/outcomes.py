@@ -10,6 +10,7 @@ from django.db.models import Prefetch, QuerySet
 from results.access.withholding import visible_verdict
 from results.models import Reading, Run, Share, Statistic, Verdict, Visibility
 from results.rules.act.limits import CountedShare, Limit, is_count_within, nearest_limit, parse_limits
+from results.rules.host_causes import HOST_CAUSES
 from runners.campaigns.terms import Outcome, Purpose, Result
 from runners.models import Dispatch, exit_codes
 from runners.models.campaign import Campaign
@@ -17,8 +18,6 @@ from runners.models.states import FINAL, State
 
 RATE_NOT_SUSTAINED = "rate-below-asked"  # docs/reference/findings.md
 INCONCLUSIVE = {State.FAILED: Result.UNUSABLE, State.REFUSED: Result.REFUSED, State.CANCELLED: Result.CANCELLED}
-# The findings that `host_causes` may list. Readings of drivetest 0.3 or earlier lack it: each finding counts for them.
-POSSIBLE_HOST_CAUSES = frozenset({"host-busy", "host-stolen", "generator-late"})
 REMEDY = "fix that at the host and resume the campaign, or cancel it and start one that may overwrite the data"
 UNREAD = {Reading.State.PENDING, Reading.State.READING}
 
@@ -98,8 +97,8 @@ def rung_of(dispatch: Dispatch, limits: Sequence[Limit], resumed_at: datetime | 
 def _host_causes(run: Run) -> tuple[str, ...]:
     """Return the findings that say the host may have caused a failure, as in the verdict's headline."""
     causes = (run.facts.get("side_file") or {}).get("host_causes")
-    if causes is None:
-        causes = {finding.rule_id for finding in run.findings.all()} & POSSIBLE_HOST_CAUSES
+    if causes is None:  # a reading of drivetest 0.3 or earlier
+        causes = {finding.rule_id for finding in run.findings.all()} & HOST_CAUSES.keys()
     return tuple(sorted(causes))
 
 
@@ -167,13 +166,13 @@ def _of_run(
     if dispatch.purpose == Purpose.STRESS:
         return _Judged(Result.PASSED, "the run completed")
     has_failed = verdict is not None and verdict.outcome == Verdict.Outcome.FAIL
-    return _by_limits(shares, limits, verdict.headline if verdict and has_failed else "")
+    return _by_limits(shares, limits, verdict.sentence if verdict and has_failed else "")
 
 
 def _untrusted(run: Run, verdict: Verdict | None) -> _Judged | None:
     """Return why a run says nothing about the drive; None if it does."""
     if verdict is None or verdict.outcome == Verdict.Outcome.VOID:
-        return _Judged(Result.UNUSABLE, verdict.headline if verdict else "the log was not judged")
+        return _Judged(Result.UNUSABLE, verdict.sentence if verdict else "the log was not judged")
     stop = (run.facts.get("stop") or {}).get("kind")
     if stop != "finished":
         seen = f"its end is: {stop}" if stop else "it does not report its end"

@@ -133,7 +133,7 @@ def test_fault(campaign: Campaign, purpose: Purpose, rung: Rung) -> str:
     if has_short_slices:
         return f"{test}{wanted}: {rung.dispatch} was ordered{had}"
     if purpose is Purpose.LOAD and rung.verdict is not None and rung.verdict.outcome != Verdict.Outcome.PASS:
-        return f"{test} that the profile accepts: {rung.verdict.headline}"
+        return f"{test} that the profile accepts: {rung.verdict.sentence}"
     return ""
 
 

@@ -30,6 +30,19 @@ def test_every_state_is_explained(state):
     assert f"**{state}**" in GLOSSARY
 
 
+@pytest.mark.parametrize(
+    "term",
+    [
+        "worst slice", "worst hour", "whole run", "as published", "slow read", "verdict", "tier", "frontier",
+        "comparison group", "not ranked", "load ladder", "nines", "dwpd", "endurance gap", "endurance rating", "needed",
+        "rated", "requested rate", "achieved rate", "stall", "load generator", "side file", "telemetry", "queue time",
+        "virtual device", "coalescing", "percentile", "throughput", "brief", "sole tenant", "backing device",
+    ],
+)  # fmt: skip
+def test_terms_of_public_pages_are_explained(term):
+    assert f"**{term}**" in GLOSSARY
+
+
 @pytest.mark.parametrize("label", Category.labels)
 def test_every_category_is_named(label):
     assert label.lower() in GLOSSARY

@@ -15,7 +15,7 @@ LOOKUPS = {
 # The adapters and the other places that may read such a text, each with its reason.
 ALLOWED = {
     ("runners/models/exit_codes.py", "document['reason'].startswith(text)"): "adapter for hosts with drivetest 0.2",
-    ("webapp/register/runs/verdict.py", "verdict.headline.removeprefix(verdict.get_outcome_display())"): "shows parts",
+    ("webapp/register/runs/verdict.py", "verdict.sentence.removeprefix(verdict.get_outcome_display())"): "shows parts",
     ("webapp/register/runs/verdict.py", "reason not in verdict.headline"): "leaves out a reason that is shown already",
     ("webapp/register/runs/verdict.py", "STORED_SHARE.search(sentence)"): "places a link in the text",
     ("webapp/register/runs/verdict.py", "sentence.find(text, place)"): "places a link in the text",

@@ -2,6 +2,7 @@
 
 {% compare_bar %}                                              the bar below a table that compares the selected runs
 <a class="means" href="{% meaning 'tps' %}">Speed</a>          the head of a column
+<a class="means" href="{% term 'worst slice' %}">...</a>    a term of the glossary
 {% data_licence %}                                             the licence of the data, as the footer states it
 {% price_panel priced_drives %}                                the reader's prices, which only the browser knows
 {% symbols %} {% glyph "s2" "open" %}                          outlines of marks (once a page); one mark
@@ -17,6 +18,7 @@ from django.forms import BoundField
 
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 from webapp.register.compare.query import FEWEST, MOST
+from webapp.register.explain.glossary_text import term_address
 from webapp.register.landscape.page_svg import glyph_html, symbols_svg
 from webapp.register.tables.meanings import meaning_address
 from webapp.register.tables.prices import PricedDrive
@@ -24,6 +26,7 @@ from webapp.stylesheet import stylesheet_address
 
 register = template.Library()
 register.simple_tag(meaning_address, name="meaning")
+register.simple_tag(term_address, name="term")
 register.simple_tag(stylesheet_address, name="stylesheet")
 register.simple_tag(symbols_svg, name="symbols")
 register.simple_tag(glyph_html, name="glyph")

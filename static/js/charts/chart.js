@@ -24,7 +24,7 @@ export const layout = parts => ({
 
 export const limitLine = (y, text) => ({
   shapes: [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: y, y1: y, line: {color: token('ink'), width: 1.5}}],
-  annotations: [{xref: 'paper', x: 0, y, xanchor: 'left', yanchor: 'bottom', showarrow: false,
+  annotations: [{xref: 'paper', x: 0, y, xanchor: 'left', yanchor: 'bottom', yshift: 2, showarrow: false, bgcolor: token('paper'),
     text: `<b>limit ${text} %</b>`, font: {color: token('ink'), size: 12}}],
 });
 

@@ -33,11 +33,12 @@ function draw(plots, chart) {
 function moveBars(picture, panel) {
   const [limit, limitText] = limitOf(panel), over = oversOf(panel.shares, panel.over, limit, panel.limit);
   const most = Math.max(0, ...panel.shares), top = Math.max(1.2 * limit, 1.02 * most) || 1;
-  const line = picture.querySelector('.limit'), text = picture.querySelector('.limit-text'), highest = picture.querySelector('.highest');
+  const [line, ground, text, highest] = ['.limit', '.limit-ground', '.limit-text', '.highest'].map(each => picture.querySelector(each));
   const height = value => `${100 - 100 * value / top}%`;
   for (const end of ['y1', 'y2']) line.setAttribute(end, height(limit));
-  text.setAttribute('y', height(limit));
+  for (const part of [ground, text]) part.setAttribute('y', height(limit));
   text.textContent = `limit ${limitText} %`;
+  ground.setAttribute('width', 6 * text.textContent.length + 8);
   highest.setAttribute('y', height(most));
   highest.textContent = most > 1.2 * limit ? most.toPrecision(3) : '';
   picture.setAttribute('aria-label', `Share over ${panel.threshold} by slice; limit ${limitText} %`);

@@ -82,9 +82,10 @@ numbers = count(1)
 
 @pytest.fixture(autouse=True)
 def data_dir(tmp_path, settings):
-    """Dumps and snapshots below a directory of the test's own."""
+    """Dumps, snapshots and telemetry below a directory of the test's own."""
     settings.DATA_DIR = tmp_path
     settings.SNAPSHOT_DIR = tmp_path / "snapshots"
+    settings.TELEMETRY_DIR = tmp_path / "telemetry"
     return tmp_path
 
 

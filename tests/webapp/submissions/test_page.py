@@ -70,6 +70,19 @@ def test_the_page_shows_the_verdict_with_its_reason_and_every_violation(as_user,
     assert submission.log.sha256 in page
 
 
+def test_the_average_of_act_and_the_share_of_the_whole_run_differ_and_both_pages_say_why(as_user, vera, submission):
+    run = submission.runs.get()
+    table = as_user(vera).get(address(submission)).content.decode()
+    page = as_user(vera).get(f"/runs/{run.public_id}/").content.decode()
+    reader = SliceTableReader()
+    reader.feed(table)
+    (average,) = [row[1] for row in reader.rows if row[0] == "avg"]
+    whole_run = run.shares.get(statistic="overall", threshold_us=1000).printed
+    assert (average, whole_run) == ("3.04", "3.05")
+    assert "The average is the mean of the slices' shares, as act_latency.py prints it." in table
+    assert "The average that act_latency.py prints is the mean of the slices' shares" in page
+
+
 def test_cells_over_their_limit_are_marked_with_a_word(as_user, vera, submission):
     page = as_user(vera).get(address(submission)).content.decode()
     table = page[page.index('<table class="slices">') :]

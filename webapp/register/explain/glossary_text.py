@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from django.conf import settings
+from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
@@ -39,6 +40,16 @@ class Section:
 def glossary_sections() -> Sequence[Section]:
     """Return the sections of the glossary. The file is read once."""
     return list(_sections(PAGE.read_text(encoding="utf-8").splitlines()))
+
+
+@cache  # a page calls this for several terms, and reverse() is slow
+def term_address(name: str) -> str:
+    """Return the address of a term's meaning. Raises ValueError for a term that the glossary lacks."""
+    for section in glossary_sections():
+        for term in section.terms:
+            if f"<b>{name}</b>" in term.term:
+                return f"{reverse('explain-glossary')}#{section.anchor}-{term.anchor}"
+    raise ValueError(f"{name}: expected a term of docs/glossary.md")
 
 
 def _sections(lines: Sequence[str]) -> Iterator[Section]:

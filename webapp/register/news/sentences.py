@@ -12,6 +12,7 @@ from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
 from results.history import PUBLISHED
 from results.models import YCSB, Certificate, Event, Statistic, Verdict
 from results.reevaluation.recompute import DETAILS, FINDINGS, HEADLINE, NOT_FOUND_AGAIN, OUTCOME, SHARES
+from results.rules.host_causes import with_causes_in_words
 from webapp.register.news.corrected_values import changes_words
 from webapp.register.news.past_results import CATALOGUE_CHANGED, PastResult
 from webapp.register.tables.sentences import HOW, number_of, together
@@ -100,7 +101,7 @@ def _reevaluated(facts: Facts) -> str:
     if "outcomes" not in details:  # an event of an earlier release
         before, after = details.get("before"), details.get("after")
         differs = f": before “{before}”, after “{after}”" if before and after else ""
-        return f"{run} was re-evaluated{differs}."
+        return f"{run} was re-evaluated{with_causes_in_words(differs)}."
     result = _ycsb_sentences(details) if facts.workload == YCSB else _verdict_sentences(details)
     shares = "".join(f" {sentence}" for sentence in _share_sentences(details["shares"]))
     reader_before, reader = details["readers"]

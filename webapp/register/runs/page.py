@@ -10,6 +10,7 @@ from results.access.mirrored_runs import is_mirrored
 from results.access.withholding import is_withheld, visible_events, visible_verdict
 from results.history import displaced_by, event_label, for_everyone, history_of, is_by_reviewer
 from results.models import YCSB, Category, Certificate, Companion, Event, Evidence, Finding, Run, Tier, Visibility
+from results.rules.host_causes import with_causes_in_words
 from webapp.register.http.access import is_public
 from webapp.register.limits.virtual_devices import DEMO_TITLE
 from webapp.register.runs.side_file import Pair, filled
@@ -260,7 +261,7 @@ def _details(event: Event) -> str:
         changed = [f"{name}: {_value_text(before)} -> {_value_text(after)}" for name, (before, after) in changes]
         return "; ".join(changed)
     if event.kind == "run-judged-anew":
-        return f"{details['before']} -> {details['after']}" if details["after"] else ""
+        return with_causes_in_words(f"{details['before']} -> {details['after']}") if details["after"] else ""
     return f"run {details['successor']}" if "successor" in details else ""
 
 

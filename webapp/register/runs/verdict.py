@@ -21,6 +21,13 @@ from results.rules.act.limits import Limit
 from webapp.register.http.query_params import given_of
 from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
 from webapp.register.runs.slices import SliceTable, cut_sentence
+from webapp.register.runs.verdict_basis import (
+    HOUR_S,
+    basis_sentence,
+    duration_in_words,
+    required_slice_length_s,
+    slices_in_words,
+)
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US, share_of
 from webapp.register.tables.evaluation import is_over
 from webapp.register.tables.marks import nearness_mark
@@ -41,7 +48,7 @@ class Part:
 
 def reason_parts(verdict: Verdict) -> list[Part]:
     """Return the headline in parts, without the word of its outcome."""
-    return parts_of(verdict.headline.removeprefix(verdict.get_outcome_display()), verdict.document)
+    return parts_of(verdict.sentence.removeprefix(verdict.get_outcome_display()), verdict.document)
 
 
 def reason_text(verdict: Verdict) -> str:
@@ -87,14 +94,19 @@ STATISTIC_LABELS = {
     Statistic.WORST_SLICE: "worst slice",
     Statistic.OVERALL: "whole run",
 }
+STATISTIC_TERMS = {  # of the glossary
+    Statistic.STEADY_AS_PUBLISHED: "as published",
+    Statistic.WORST_SLICE: "worst slice",
+    Statistic.OVERALL: "whole run",
+}
 SHOWN_VIOLATIONS = 100  # the headline has the first one; a log of very many short slices can have a million
-HOUR_S, MINUTE_S = 3600, 60
 
 
 def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
     """Return the verdict with its first word separate, because the page frames a fail.
 
-    `short_run` explains why a run that is shorter than the profile demands is undecided.
+    `short_run` explains why a run that is shorter than the profile demands is undecided. `has_other_slices` is true if
+    the run was judged in slices of another length than its profile requires.
     """
     violations = verdict.document["violations"]
     shown = violations[:SHOWN_VIOLATIONS]
@@ -107,6 +119,8 @@ def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
         "violations": shown,
         "cut_sentence": cut_sentence(len(shown), len(violations), cut),
         "short_run": short_run_sentence(run, verdict),
+        "basis": basis_sentence(run, verdict.profile),
+        "has_other_slices": run.slice_length_s not in {None, required_slice_length_s(verdict.profile)},
     }
 
 
@@ -116,18 +130,9 @@ def short_run_sentence(run: Run, verdict: Verdict) -> str:
     required_s, slice_s = required["duration_s"], required["slice_length_s"]
     if verdict.outcome != Verdict.Outcome.UNDECIDED or run.duration_s is None or run.duration_s >= required_s:
         return ""
-    by = "hour by hour" if slice_s == HOUR_S else f"in slices of {_in_words(slice_s)}"
-    lasted, needed = _in_words(run.duration_s), _in_words(required_s)
+    by = "hour by hour" if slice_s == HOUR_S else f"in {slices_in_words(slice_s)}"
+    lasted, needed = duration_in_words(run.duration_s), duration_in_words(required_s)
     return f"No verdict: the test ran {lasted}. A verdict needs {needed}, judged {by}."
-
-
-def _in_words(duration_s: int) -> str:
-    """Return a duration with the largest unit that divides it: 24 hours, 1 minute, 90 seconds."""
-    size, unit = next(
-        (each for each in ((HOUR_S, "hour"), (MINUTE_S, "minute")) if duration_s and duration_s % each[0] == 0),
-        (1, "second"),
-    )
-    return units.counted(duration_s // size, unit)
 
 
 def figures(run: Run, limits: Sequence[Limit]) -> list[dict[str, Any]]:
@@ -139,7 +144,9 @@ def figures(run: Run, limits: Sequence[Limit]) -> list[dict[str, Any]]:
 def figure_of(share: Share, limits: Sequence[Limit]) -> dict[str, Any]:
     """Return a share with the limit on its threshold, if there is one, and how near it is to it."""
     limit_pct = next((limit.limit_pct for limit in limits if limit.threshold_us == share.threshold_us), None)
-    figure = {"share": share, "statistic": STATISTIC_LABELS[Statistic(share.statistic)], "limit_pct": limit_pct}
+    statistic = Statistic(share.statistic)
+    figure = {"share": share, "statistic": STATISTIC_LABELS[statistic], "term": STATISTIC_TERMS[statistic]}
+    figure["limit_pct"] = limit_pct
     if limit_pct is not None:
         figure["nearness"] = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
     return figure

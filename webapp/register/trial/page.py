@@ -25,6 +25,7 @@ from webapp.register.runs.ycsb import run_sentence, ycsb_setup
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US
 from webapp.register.trial.certificate import needs_of
 from webapp.register.trial.chart import panels_of
+from webapp.register.trial.stored_runs import stored_runs
 
 SHOWN_RUNS = 20  # an archive may hold 64 logs, and a file any number of runs
 SHOWN_MEMBERS = 100
@@ -56,6 +57,7 @@ def trial_page(document: Document) -> Part:
     return {
         "profile": profile,
         "runs": parts,
+        "stored_runs": stored_runs(document),
         "runs_count": len(named),
         "runs_cut_sentence": cut_sentence(len(parts), len(named), "The page has the first {shown} of {total} runs."),
         "file_findings": document["findings"],

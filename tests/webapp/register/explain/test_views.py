@@ -7,7 +7,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from webapp.register import urls
-from webapp.register.explain.glossary_text import glossary_sections, marked
+from webapp.register.explain.glossary_text import glossary_sections, marked, term_address
 from webapp.register.tables import categories, columns
 from webapp.register.tables.meanings import ALL, PAGE, meaning_address
 
@@ -68,6 +68,18 @@ def test_the_glossary_has_every_term_of_its_source(client, db):
     shown = [str(term.term) for section in glossary_sections() for term in section.terms]
     assert len(terms) > 40
     assert [marked(term) for term in terms] == shown
+
+
+@pytest.mark.parametrize("name", ["worst slice", "worst hour", "DWPD", "load test", "stress test"])
+def test_a_term_has_an_address_on_the_page_of_the_glossary(client, db, name):
+    page, _, anchor = term_address(name).partition("#")
+    (term,) = re.findall(rf'<dt id="{anchor}">(.+?)</dt>', client.get(page).text)
+    assert f"<b>{name}</b>" in term
+
+
+def test_an_unknown_term_has_no_address():
+    with pytest.raises(ValueError, match=r"worst: expected a term of docs/glossary\.md"):
+        term_address("worst")
 
 
 def test_the_glossary_keeps_its_paragraphs_without_their_markup():

@@ -249,6 +249,10 @@ def test_no_part_of_a_list_is_stored(client, catalogue, tmp_path, settings, coun
     assert not response.cookies
 
 
+def test_the_form_leads_readers_with_a_log_to_the_page_that_reads_it(client):
+    assert 'To have a log judged, use <a href="/try/">Try your log</a>.' in client.get("/check/").text
+
+
 def test_a_check_needs_no_token_and_the_form_is_the_same_for_everyone(db):
     strict = Client(enforce_csrf_checks=True)
     form = strict.get("/check/")

@@ -141,6 +141,9 @@ def test_an_event_of_an_earlier_release_shows_what_it_has(publish):
     assert sentences()[0] == (
         f"Run {run.public_id} was re-evaluated: before “fails [drivetest 1]”, after “passes [drivetest 2]”."
     )
+    caused = REEVALUATED | {"before": "fails; the host may be the cause: host-busy [drivetest 1]"}
+    record_event(None, "run-judged-anew", run_subject(run), "", caused)
+    assert "the cause: the processors of the host were busy [drivetest 1]”, after “passes" in sentences()[0]
     record_event(None, "run-judged-anew", run_subject(run), "", {})
     assert sentences()[0] == f"Run {run.public_id} was re-evaluated."
 

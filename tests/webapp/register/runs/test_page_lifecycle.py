@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from results.history import record_event, run_subject
 from results.lifecycle import visibility
 from results.lifecycle.corrections import annotate, correct
 from results.models import EarlierResult, Profile, Verdict
@@ -70,6 +71,17 @@ def test_exports_have_the_successor_and_the_reason(client, rita, make_product, m
         run.public_id: ("superseded", successor.public_id, "A longer run."),
         successor.public_id: ("public", None, None),
     }
+
+
+def test_the_history_has_words_for_the_ids_in_headlines(client, make_log_run):
+    run = make_log_run()
+    headline = "fails: slice 2; the host may be the cause: host-busy"
+    headlines = {"before": f"{headline} [drivetest 0.1.0]", "after": f"{headline} [drivetest 0.1.1]"}
+    record_event(None, "run-judged-anew", run_subject(run), "", headlines)
+    page = client.get(f"/runs/{run.public_id}/").text
+    words = "the host may be the cause: the processors of the host were busy"
+    assert f"{words} [drivetest 0.1.0] -&gt; fails: slice 2; {words} [drivetest 0.1.1]" in page
+    assert "host-busy" not in page
 
 
 def test_the_history_shows_actions_and_reasons_but_no_names(client, rita, make_log_run):

@@ -63,7 +63,8 @@ def test_very_many_violations_are_counted_and_truncated(client, make_log_run, nu
 @pytest.mark.parametrize(
     "said",
     [
-        "worst slice, over 1\N{NO-BREAK SPACE}ms",
+        '<a class="means" href="/explain/glossary/#what-is-judged-worst-slice-worst-hour">worst slice</a>, over 1',
+        "worst slice, over 8\N{NO-BREAK SPACE}ms",
         "line 434",
         "decisive",
         "/dev/loop4",

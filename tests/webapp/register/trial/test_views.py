@@ -227,6 +227,14 @@ def test_the_verdict_is_that_of_the_current_profile(real_reader, send):
     assert f"under profile {Profile.current()}" in text_of(send(log_bytes("four-us")))
 
 
+@pytest.mark.parametrize(("slice_length_s", "is_linked"), [("10", True), ("3600", False)])
+def test_the_result_names_the_slices_and_leads_to_others(real_reader, send, slice_length_s, is_linked):
+    response = send(log_bytes("four-us"), slice_length_s=slice_length_s)
+    slices = "slices of 10 seconds. The profile requires slices of 1 hour." if is_linked else "slices of 1 hour."
+    assert f"Judged under profile {Profile.current()}, in {slices}" in text_of(response)
+    assert ('<a href="#slice-length">Read the log in other slices</a>' in response.text) is is_linked
+
+
 def test_the_address_is_in_the_sitemap(client):
     assert "/try/</loc>" in client.get("/sitemap.xml").text
 

@@ -19,7 +19,7 @@ from webapp.register.runs.charts.over_time import (
     with_interval_rates,
 )
 from webapp.register.runs.charts.slice_bars import slice_drawing
-from webapp.register.runs.charts.telemetry import Intervals, inline_intervals, no_charts_sentence, reduced
+from webapp.register.runs.charts.telemetry import Intervals, NoCharts, page_intervals, reduced
 from webapp.register.runs.histograms import bucket_rows
 from webapp.register.runs.slices import ReadLimit, SliceTable
 from webapp.templatetags import units
@@ -94,11 +94,15 @@ SLICES_MAX = 20_000  # that a page counts for its picture; "Explore" draws more
 
 def charts_of(run: Run, table: SliceTable | None) -> dict[str, Any]:
     """Return the context of the chart templates; a run without slices has only the telemetry of its side file."""
-    intervals = inline_intervals(run)
+    found = page_intervals(run)
+    intervals = found if isinstance(found, Intervals) else None
+    reason = NoCharts.NO_INTERVAL if isinstance(found, Intervals) else found
     pictures = [] if intervals is None else telemetry_drawings(reduced(intervals))
-    telemetry: dict[str, Any] = {"telemetry_charts": pictures}
-    if not pictures:
-        telemetry["no_telemetry_sentence"] = no_charts_sentence(run, intervals)
+    telemetry: dict[str, Any] = {
+        "telemetry_charts": pictures,
+        "no_telemetry_sentence": "" if pictures else reason.value,
+        "has_telemetry_files": reason is not NoCharts.TOO_LARGE,
+    }
     if table is None or not table.rows:
         return telemetry
     context = _slices(run, table) | ({} if is_withheld(run) else _over_time(run, table, intervals))

@@ -7,37 +7,48 @@ no text of the file is shown. Disks are combined: rates are added; awaits and te
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from math import isfinite, isnan, nan
 from typing import Any, BinaryIO
+
+import zstandard
 
 from results.access.withholding import has_withheld_file
 from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
 from results.models import Evidence, Run
 from results.rules.reduction import place_of_greatest, place_of_least, spans
+from webapp.register.runs.charts import interval_files
 
 SCHEMA = "drivecert.telemetry/1"
 COLUMNS_MAX = 288
-LARGEST_BYTES = 256 * 1024**2  # takes about 2 s to read; a day of one disk at 1 s intervals has about 130 MB
+LARGEST_BYTES = 512 * 1024**2  # takes about 4 s to parse; a day of one disk at 1 s intervals has 320 MiB
 LINE_BYTES = 64 * 1024
 INTERVALS_MAX = 200_000
 DISKS_MAX = 64
 INTERVAL = b'"interval"'
 ACHIEVED = "achieved_reads_per_s"  # of an interval; next to its telemetry, not in it
-INLINE_BYTES = 16 * 1024**2  # read while a page waits: 0.25 s
+PARSED_BYTES = 16 * 1024**2  # parsed again by each process, 0.25 s; the intervals of larger files are stored
 FILES_KEPT = 8
 TOO_LARGE = "The side file is too large for charts. Download it instead."
-# Reasons why a page has no charts of a side file.
-TOO_LARGE_FOR_PAGE = (
-    "The side file is too large for pictures on this page. The section During the run has the values of the whole run, "
-    "and the CSV has their values over time."
-)
-UNREADABLE = (
-    "The register cannot read its copy of the side file: the bytes are missing or damaged. The section During the run "
-    "has the values of the whole run."
-)
-NO_INTERVAL = "The side file has no interval with a value that can be drawn."
+
+
+class NoCharts(StrEnum):
+    """Reasons why a page has no charts of a side file; the value is the sentence for the page."""
+
+    NO_FILE = ""
+    TOO_LARGE = (
+        "The side file has more than 512 MiB. The register draws no pictures of such a file, because parsing it takes "
+        "more than 4 seconds of a processor. The section During the run has the values of the whole run."
+    )
+    UNREADABLE = (
+        "The register cannot read its copy of the side file: the bytes are missing or damaged. The section During the "
+        "run has the values of the whole run."
+    )
+    NO_INTERVAL = "The side file has no interval with a value that can be drawn."
+
 
 Record = Mapping[str, Any]
 Reader = Callable[[Record], float | None]
@@ -84,48 +95,71 @@ class Intervals:
         """Return the positions of the quantities that any interval reports."""
         return [place for place, column in enumerate(self._columns) if not all(map(isnan, column))]
 
+    def packed(self) -> bytes:
+        """Return the columns as compressed bytes."""
+        return zstandard.compress(b"".join(column.tobytes() for column in (self.ends, *self._columns)))
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> "Intervals":
+        """Return the intervals that packed() turned into bytes. Raises ValueError for other bytes."""
+        try:
+            content = zstandard.decompress(packed)
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from error
+        length, rest = divmod(len(content), len(QUANTITIES) + 1)
+        if rest:
+            raise ValueError(f"expected {len(QUANTITIES) + 1} columns of equal length, got {len(content)} bytes")
+        intervals = cls(())
+        for place, column in enumerate((intervals.ends, *intervals._columns)):
+            column.frombytes(content[place * length : (place + 1) * length])
+        return intervals
+
 
 def read_intervals(evidence: Evidence) -> Intervals:
-    """Return the intervals of a stored side file. Raises ValueError if the file is too large to read for a page."""
+    """Return the intervals of a stored side file.
+
+    A large file is parsed once, and its intervals are stored. Raises ValueError if the file is too large for that, and
+    EvidenceDamagedError or OSError if its bytes are missing.
+    """
     if evidence.size_bytes > LARGEST_BYTES:
         raise ValueError(TOO_LARGE)
-    with open_evidence(evidence) as file:
+    open_evidence(evidence).close()  # raises if the bytes are missing
+    return (_parsed if evidence.size_bytes <= PARSED_BYTES else _stored)(evidence.sha256)
+
+
+@lru_cache(maxsize=FILES_KEPT)
+def _parsed(sha256: str) -> Intervals:
+    """Return the intervals of stored bytes. They never change, so a process keeps those of a few files: 0.4 MB each."""
+    with path_of(sha256).open("rb") as file:
         return Intervals(_intervals(file))
 
 
-def inline_intervals(run: Run) -> Intervals | None:
-    """Return the intervals of a run's side file for its page.
-
-    None if there is no such file, if it is withheld, damaged, or so large that the page would wait for it.
-    """
-    evidence = run.submission.side_file if run.submission else None
-    if evidence is None or evidence.size_bytes > INLINE_BYTES or has_withheld_file(run):
-        return None
-    try:
-        open_evidence(evidence).close()  # raises if the bytes are missing
-        return _kept_intervals(evidence.sha256)
-    except (EvidenceDamagedError, OSError):
-        return None  # the download of the file reports it
+def _stored(sha256: str) -> Intervals:
+    """Return the intervals of a large file, and store them at the first time."""
+    packed = interval_files.load(sha256)
+    if packed is not None:
+        with suppress(ValueError):  # damaged: parse the side file again
+            return Intervals.unpacked(packed)
+    with path_of(sha256).open("rb") as file:
+        intervals = Intervals(_intervals(file))
+    interval_files.save(sha256, intervals.packed())
+    return intervals
 
 
-def no_charts_sentence(run: Run, intervals: Intervals | None) -> str:
-    """Return why a run's page has no charts of its side file, given the result of inline_intervals().
+def page_intervals(run: Run) -> Intervals | NoCharts:
+    """Return the intervals of a run's side file for its page, or the reason why it has none.
 
     A page with a withheld file has no section for the side file.
     """
     evidence = run.submission.side_file if run.submission else None
-    if evidence is None:
-        return ""
-    if intervals is not None:
-        return NO_INTERVAL
-    return TOO_LARGE_FOR_PAGE if evidence.size_bytes > INLINE_BYTES else UNREADABLE
-
-
-@lru_cache(maxsize=FILES_KEPT)
-def _kept_intervals(sha256: str) -> Intervals:
-    """Return the intervals of stored bytes. They never change, so a process keeps those of a few files: 0.4 MB each."""
-    with path_of(sha256).open("rb") as file:
-        return Intervals(_intervals(file))
+    if evidence is None or has_withheld_file(run):
+        return NoCharts.NO_FILE
+    if evidence.size_bytes > LARGEST_BYTES:
+        return NoCharts.TOO_LARGE
+    try:
+        return read_intervals(evidence)
+    except (EvidenceDamagedError, OSError):
+        return NoCharts.UNREADABLE  # the download of the file reports it
 
 
 def every_line(evidence: Evidence) -> tuple[list[str], Iterator[list[str | None]]]:

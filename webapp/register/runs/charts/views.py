@@ -39,7 +39,8 @@ def _over_time(run: Run, histogram: Histogram, form: str) -> HttpResponse:
     if form == "rates":
         return csv_response(f"{run.public_id}-rates", *time_charts.rate_lines(time_charts.pieces_of(run, histogram)))
     reduced = time_charts.over_time(run, histogram)
-    if (seconds := telemetry_charts.inline_intervals(run)) is not None:
+    seconds = telemetry_charts.page_intervals(run)
+    if isinstance(seconds, telemetry_charts.Intervals):
         reduced = time_charts.with_interval_rates(reduced, seconds)
     if form == "csv":
         return csv_response(f"{run.public_id}-over-time", *time_charts.csv_lines(histogram, reduced))

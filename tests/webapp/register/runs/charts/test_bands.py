@@ -5,13 +5,15 @@ import re
 from decimal import Decimal
 
 import pytest
+import zstandard
 
 from results.models import Evidence
 from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
 from webapp.register.runs.charts import telemetry as telemetry_charts
 from webapp.register.runs.charts.bands import rate_drawing, telemetry_drawings
+from webapp.register.runs.charts.interval_files import path_of
 from webapp.register.runs.charts.over_time import Column, OverTime, with_interval_rates
-from webapp.register.runs.charts.telemetry import QUANTITIES, READS, Intervals, reduced
+from webapp.register.runs.charts.telemetry import QUANTITIES, READS, Intervals, NoCharts, reduced
 
 __all__ = ["make_run"]
 
@@ -99,11 +101,11 @@ def test_the_page_draws_rate_and_telemetry_of_the_side_file_on_the_server(client
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("hidden", ["large", "withheld", "missing"])
+@pytest.mark.parametrize("hidden", ["too large", "withheld", "missing"])
 def test_a_side_file_that_a_page_cannot_read_leaves_the_minutes(client, make_run, monkeypatch, hidden):
     run = make_run(json.dumps(json.loads(interval(1)) | {"achieved_reads_per_s": "1.0"}))
-    if hidden == "large":
-        monkeypatch.setattr(telemetry_charts, "INLINE_BYTES", 10)
+    if hidden == "too large":
+        monkeypatch.setattr(telemetry_charts, "LARGEST_BYTES", 10)
     elif hidden == "withheld":
         Evidence.objects.filter(filename="side.jsonl").update(sequestered=True)
     else:
@@ -118,7 +120,7 @@ def test_a_side_file_that_a_page_cannot_read_leaves_the_minutes(client, make_run
 @pytest.mark.parametrize(
     ("problem", "sentence"),
     [
-        ("large", "The side file is too large for pictures on this page."),
+        ("too large", "The side file has more than 512 MiB."),
         ("missing", "The register cannot read its copy of the side file"),
         ("empty", "The side file has no interval with a value that can be drawn."),
         (None, None),
@@ -126,15 +128,15 @@ def test_a_side_file_that_a_page_cannot_read_leaves_the_minutes(client, make_run
 )
 def test_a_page_without_charts_of_the_side_file_gives_the_reason(client, make_run, monkeypatch, problem, sentence):
     run = make_run() if problem == "empty" else make_run(interval(1), interval(2))
-    if problem == "large":
-        monkeypatch.setattr(telemetry_charts, "INLINE_BYTES", 10)
+    if problem == "too large":
+        monkeypatch.setattr(telemetry_charts, "LARGEST_BYTES", 10)
     elif problem == "missing":
         Evidence.objects.filter(filename="side.jsonl").update(sha256="0" * 64)
     text = client.get(f"/runs/{run.public_id}/").text
-    sentences = [telemetry_charts.TOO_LARGE_FOR_PAGE, telemetry_charts.UNREADABLE, telemetry_charts.NO_INTERVAL]
-    shown = [each for each in sentences if each in text]
+    shown = [each for each in NoCharts if each and each in text]
     assert len(shown) == (problem is not None)
     assert all(each.startswith(sentence) for each in shown)
+    assert ('data-explore="telemetry"' in text) is (problem != "too large")  # neither script nor CSV reads it
 
 
 @pytest.mark.django_db
@@ -146,3 +148,63 @@ def test_the_side_file_of_a_page_is_read_once_and_another_file_on_its_own(client
     for run, busy in zip([*runs, *runs], ("11.5", "22.5") * 2, strict=True):
         assert f"1 to 2 s: {busy} %" in client.get(f"/runs/{run.public_id}/").text
     assert len(read) == len(set(read)) == 2
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """Count every side file as large, and return the names of those that are parsed."""
+    names = []
+    real = telemetry_charts._intervals
+    monkeypatch.setattr(telemetry_charts, "_intervals", lambda file: names.append(file.name) or real(file))
+    monkeypatch.setattr(telemetry_charts, "PARSED_BYTES", 10)
+    return names
+
+
+def stored_intervals(run):
+    run.submission.refresh_from_db()
+    return path_of(run.submission.side_file.sha256)
+
+
+@pytest.mark.django_db
+def test_a_large_side_file_is_drawn_without_script_and_parsed_once(client, make_run, parsed):
+    seconds = [json.loads(interval(second)) | {"achieved_reads_per_s": "600.0"} for second in range(1, 41)]
+    seconds[24]["achieved_reads_per_s"] = "12.5"
+    run = make_run(*map(json.dumps, seconds))
+    for _ in range(2):
+        text = client.get(f"/runs/{run.public_id}/").text
+        assert "12.5 to 600 reads/s, 2.1 to 100 % of the requested rate" in text
+        assert 'aria-label="Processors busy, %"' in text
+    assert min(client.get(f"/runs/{run.public_id}/over-time.json").json()["least_per_s"]) == 12.5
+    assert client.get(f"/runs/{run.public_id}/telemetry.every.csv").status_code == 200
+    assert len(parsed) == 1
+    assert stored_intervals(run).stat().st_size < 2000
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("content", [b"", b"damaged", zstandard.compress(b"12345678"), zstandard.compress(b"1" * 50)])
+def test_damaged_intervals_are_parsed_again(client, make_run, parsed, content):
+    run = make_run(interval(1, "11.5"), interval(2, "11.5"))
+    client.get(f"/runs/{run.public_id}/")
+    stored_intervals(run).write_bytes(content)
+    assert "1 to 2 s: 11.5 %" in client.get(f"/runs/{run.public_id}/").text
+    assert len(parsed) == 2
+    assert "1 to 2 s: 11.5 %" in client.get(f"/runs/{run.public_id}/").text
+    assert len(parsed) == 2
+
+
+@pytest.mark.django_db
+def test_a_disk_without_room_leaves_the_charts(client, make_run, parsed, settings, tmp_path, caplog):
+    settings.TELEMETRY_DIR = tmp_path / "file"
+    settings.TELEMETRY_DIR.write_text("a file in place of the directory")
+    run = make_run(interval(1, "11.5"), interval(2, "11.5"))
+    assert "1 to 2 s: 11.5 %" in client.get(f"/runs/{run.public_id}/").text
+    assert "cannot be written" in caplog.text
+
+
+def test_stored_intervals_are_those_of_the_side_file():
+    rows = [(1.0, [1.5, None, *range(len(QUANTITIES) - 2)]), (2.5, [None] * len(QUANTITIES))]
+    read = Intervals.unpacked(Intervals(rows).packed())
+    assert list(read.ends) == [1.0, 2.5]
+    assert [list(read.values(place)) for place in range(len(QUANTITIES))] == [
+        list(each) for each in zip(*(row for _, row in rows), strict=True)
+    ]
