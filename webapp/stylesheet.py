@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 # In this order: tokens first, print last. Pages of one feature link their own files after it.
 FILES = (
     "tokens", "base", "parts", "tables", "withdrawn", "forms", "limits", "drives", "charts", "landscape", "home",
-    "other-pages", "print",
+    "other-pages", "touch", "print",
 )  # fmt: skip
 HASH_DIGITS = 12
 FOR_EVER = "public, max-age=31536000, immutable"

@@ -63,10 +63,12 @@ if (document.querySelector('form[data-answers]')) addEventListener('popstate', (
   if (shownAddress !== location.pathname + location.search) location.reload();
 });
 
-// A field inside the results is replaced, too. The focus moves to the new one, so that typing continues.
+// A field inside the results is replaced, too. The focus moves to the new one, so that typing continues, and a choice of columns stays.
 function replaceWithFocus(change) {
   const {id, selectionStart} = document.activeElement ?? {};
+  const chosen = [...document.querySelectorAll('.choose [id]:checked')].map(choice => choice.id);
   change();
+  chosen.map(choice => document.getElementById(choice)).filter(Boolean).forEach(choice => { choice.checked = true; });
   const again = id && document.getElementById(id);
   if (again && again !== document.activeElement) {
     again.focus({preventScroll: true});

@@ -1,6 +1,7 @@
 """The example run in a real browser: all charts without script and on paper, and Plotly only on request."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.page_checks import DESKTOP, faults_of, open_context, print_faults_of
 
@@ -8,6 +9,7 @@ pytestmark = pytest.mark.browser
 
 ADDRESS = "/runs/demo-loop/"
 PICTURES = ".drawing"
+LONGEST_PX = 6700  # on a phone; it was 13,500 before parts were folded
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,9 +39,15 @@ def test_home_leads_to_the_example_and_the_example_says_what_it_is(page):
         assert page.get_by_role("heading", name=heading).first.is_visible(), heading
 
 
+def unfold(page):
+    for heading in page.locator(".fold > summary").all():
+        heading.click()
+
+
 def test_every_chart_is_visible_without_script(new_page):
     page = new_page(java_script_enabled=False, viewport=DESKTOP)
     page.goto(ADDRESS)
+    unfold(page)
     pictures = page.locator(PICTURES)
     assert pictures.count() >= 8
     assert all(each.is_visible() for each in pictures.all())
@@ -50,7 +58,7 @@ def test_every_chart_is_visible_without_script(new_page):
 def test_every_chart_is_printed(page):
     page.goto(ADDRESS)
     count = page.locator(PICTURES).count()
-    faults = print_faults_of(page, 700, "auto")
+    faults = print_faults_of(page, 703, "auto")
     assert faults == {}
     assert sum(each.is_visible() for each in page.locator(PICTURES).all()) == count
     assert not page.get_by_role("button", name="Explore").first.is_visible()
@@ -104,6 +112,7 @@ def test_a_failed_download_is_tried_again_and_a_missing_rate_is_not_reported(bro
 
 def test_telemetry_is_explored_with_its_tables(page):
     page.goto(ADDRESS)
+    unfold(page)
     before = page.locator("[data-explore=telemetry] figure").count()
     page.get_by_role("button", name="Explore: Host telemetry over the run").click()
     page.locator("[data-explore=telemetry] svg.main-svg").first.wait_for()
@@ -147,3 +156,21 @@ def test_the_labels_of_limits_are_readable_over_strong_bars(new_page, scheme):
 def test_the_page_fits_every_width_and_breaks_no_rule(page):
     page.goto(ADDRESS)
     assert faults_of(page, fits=(320, 390, 1280), accessible=(320, 1280)) == {}
+
+
+def test_the_page_is_short_on_a_phone_and_its_links_open_what_is_folded(new_page):
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(ADDRESS)
+    assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST_PX
+    page.get_by_role("navigation", name="On this page").get_by_role("link", name="Times measured").click()
+    expect(page.get_by_role("region", name="Histograms of the log")).to_be_visible()
+
+
+def test_how_a_slice_was_counted_fits_a_phone_and_prints(phone_page):
+    page = phone_page
+    page.goto(ADDRESS)
+    page.locator("summary", has_text="All 10 slices").click()
+    page.locator(".slices tbody a").first.click()
+    page.wait_for_url("**/slices/**")
+    faults = faults_of(page, fits=(320, 390), accessible=(320,))
+    assert faults | print_faults_of(page, 703, "auto") == {}

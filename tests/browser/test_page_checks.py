@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.page_checks import broken_rules, faults_of
+from tests.browser.page_checks import broken_rules, faults_of, print_faults_of
 
 pytestmark = pytest.mark.browser
 
@@ -67,3 +67,44 @@ def test_a_link_recognisable_only_by_its_colour_is_listed_for_the_theme_that_sho
     show(page, after=f"{look}</style><p>Read what <a href='/'>the rules</a> say of it before you send a log.</p>")
     faults = faults_of(page, fits=(), accessible=(1280,))
     assert [rule for rule, _ in faults.get("dark, 1280 px: broken", [])] == ["link-in-text-block"]
+
+
+def test_a_broken_word_is_found_and_a_break_after_a_space_or_a_hyphen_is_none(page):
+    style = "style='width: 7em; overflow-wrap: anywhere'"
+    show(page, after=f"<p {style}>DataEngine-solid state <code>0123<wbr>4567<wbr>89ab<wbr>cdef</code></p>")
+    assert "390 px: broken words" not in faults_of(page, fits=(390,), accessible=())
+    show(page, after=f"<p {style}>Unbreakabledata</p>")
+    assert faults_of(page, fits=(390,), accessible=())["390 px: broken words"] == ["Unbreakabledata"]
+
+
+LINK = "<a href='/' style='line-height: 1'>rules</a>"
+
+
+@pytest.mark.parametrize(
+    ("html", "is_small"),
+    [
+        (f"<p>Read what {LINK} say of it.</p>", False),
+        (f"<p>See {LINK}</p>", True),
+        (f"<table><tr><td>Read what {LINK} say of it.</td></tr></table>", True),
+        ("<p><a href='/' style='display: inline-block; width: 23px; height: 24px'></a></p>", True),
+        ("<p><a href='/' style='display: inline-block; width: 24px; height: 24px'></a></p>", False),
+        ("<label style='display: block; height: 24px'><input type=checkbox style='height: 9px'> a</label>", False),
+        ("<input type=checkbox style='height: 9px'>", True),
+        (f"<p style='clip-path: inset(50%)'>{LINK}</p>", False),
+        (f"<svg width=9 height=9>{LINK}</svg>", False),
+    ],
+)
+def test_a_target_that_a_finger_misses_is_found_unless_it_is_in_a_sentence(page, html, is_small):
+    show(page, after=html)
+    assert ("390 px: small targets" in faults_of(page, fits=(390,), accessible=())) is is_small
+
+
+def test_what_is_wider_than_its_sheet_or_folded_on_paper_is_found(page):
+    show(
+        page,
+        after="<details><summary>a</summary><p style='width: 900px'>b</p></details>"
+        "<style>summary {display: none}</style><p class=printed>State of the data: 1 May 2026 (UTC). blank</p>",
+    )
+    assert sorted(print_faults_of(page, 703, "auto")) == ["print: folded"]
+    page.locator("details").evaluate("each => { each.open = true }")
+    assert sorted(print_faults_of(page, 703, "auto")) == ["print: cut", "print: wide"]

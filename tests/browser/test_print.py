@@ -1,5 +1,7 @@
 """Pages on paper: whole tables that fit a sheet, nothing to click, and the address that they were printed from."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from tests.browser.test_submit_a_log import LOGS, shown_rows, upload
@@ -51,3 +53,13 @@ def test_the_configuration_of_a_run_is_printed_whether_it_is_folded_or_not(staff
     assert not line.is_visible()
     staff_page.emulate_media(media="print")
     assert line.is_visible()
+
+
+def test_a_drive_is_printed_with_the_date_of_the_data_and_without_its_badge(page):
+    page.goto("/drive/sandisk-dc-sn861-6400gb/")
+    badge = page.get_by_text("Other sites can include this badge")
+    assert badge.is_visible()
+    page.emulate_media(media="print")
+    assert not badge.is_visible()
+    today = f"{datetime.now(UTC):%-d %B %Y}"
+    assert page.locator(".printed").inner_text().startswith(f"State of the data: {today} (UTC).")

@@ -1,7 +1,10 @@
+import re
+
 import pytest
 from django import forms
+from django.template import Context, Template
 
-from webapp.templatetags.pages import may_be_left_empty
+from webapp.templatetags.pages import breakable, may_be_left_empty
 
 
 class Asked(forms.Form):
@@ -17,3 +20,28 @@ class Asked(forms.Form):
 )
 def test_a_tick_box_and_a_list_without_an_empty_choice_are_not_called_optional(name, expected):
     assert may_be_left_empty(Asked()[name]) is expected
+
+
+def test_a_jump_list_has_the_name_of_each_heading_with_an_id_before_the_content():
+    content = (
+        '<h2 id="a">One &amp; <bdi>two</bdi> <span class="aside">of many</span></h2><h2>No id</h2>'
+        '<details class="fold"><summary><h2 id="b">Three</h2></summary></details><h3 id="c">Four</h3>'
+    )
+    html = Template(f"{{% jump_list %}}{content}{{% endjump_list %}}").render(Context())
+    assert re.findall(r'<a href="#(\w)">(.*?)</a>', html) == [("a", "One &amp; two"), ("b", "Three")]
+    assert html.endswith(f"</nav>{content}")
+
+
+@pytest.mark.parametrize(
+    ("code", "html"),
+    [
+        ("slow-disk-ms.log", "slow-disk-ms.log"),
+        ("a" * 20, "a" * 20),
+        ("0123456789abcdef" * 2, "01234567<wbr>89abcdef<wbr>01234567<wbr>89abcdef"),
+        ("https://a.example/id/x", "https://<wbr>a.<wbr>example/<wbr>id/<wbr>x"),
+        ("<b>", "&lt;b&gt;"),
+        ("", ""),
+    ],
+)
+def test_a_long_code_may_break_after_separators_and_every_eight_characters(code, html):
+    assert breakable(code) == html

@@ -6,15 +6,20 @@
 {% data_licence %}                                             the licence of the data, as the footer states it
 {% price_panel priced_drives %}                                the reader's prices, which only the browser knows
 {% symbols %} {% glyph "s2" "open" %}                          outlines of marks (once a page); one mark
+{% jump_list %}<h2 id="a">A</h2>...{% endjump_list %}           links to the headings of this content, before it
+{{ evidence.sha256|breakable }}                                a long code with places where a line may break
 {% publication_source "micron-7400-brief" %}    {% certification_source %}
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms, template
 from django.conf import settings
 from django.forms import BoundField
+from django.utils.html import escape, format_html, format_html_join, strip_tags
+from django.utils.safestring import SafeString, mark_safe
 
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 from webapp.register.compare.query import FEWEST, MOST
@@ -30,6 +35,12 @@ register.simple_tag(term_address, name="term")
 register.simple_tag(stylesheet_address, name="stylesheet")
 register.simple_tag(symbols_svg, name="symbols")
 register.simple_tag(glyph_html, name="glyph")
+
+# A heading with an id; what follows its name, in a lighter tone, is no part of the name.
+HEADING = re.compile(r'<h2[^>]* id="([^"]+)"[^>]*>(.*?)(?: *<span class="aside|</h2>)', re.DOTALL)
+AFTER_SEPARATOR = re.compile(r"(?<=[/_.:=&?,])(?=[^/_.:=&?,])")
+LONGEST_WORD = 20  # a shorter code, or a shorter word of a code, never breaks
+PIECE = 8
 
 
 @register.simple_tag
@@ -81,3 +92,27 @@ def publication_source(source: str) -> dict[str, PublishedSource | None]:
 def certification_source() -> dict[str, PublishedSource | None]:
     """Show the page that the published ACT results are from."""
     return {"source": published_sources()[CERTIFICATION_PAGE]}
+
+
+@register.simple_block_tag
+def jump_list(content: SafeString) -> SafeString:
+    """Show links to the headings of the content before the content. Headings without an id have no link."""
+    parts = [(anchor, mark_safe(strip_tags(name).strip())) for anchor, name in HEADING.findall(content)]  # noqa: S308 - rendered
+    links = format_html_join(" ", '<a href="#{}">{}</a>', parts)
+    return format_html(
+        '<nav class="jump on-screen" aria-label="On this page"><b>On this page</b> {}</nav>{}', links, content
+    )
+
+
+@register.filter
+def breakable(code: str) -> SafeString:
+    """Return a long code, such as a hash, a path or an address, with places where a line may break.
+
+    >>> breakable("act/load_30x_second_day.txt")
+    'act/<wbr>load_<wbr>30x_<wbr>second_<wbr>day.<wbr>txt'
+    """
+    pieces: list[str] = []
+    for word in AFTER_SEPARATOR.split(code) if len(code) > LONGEST_WORD else [code]:
+        size = PIECE if len(word) > LONGEST_WORD else LONGEST_WORD
+        pieces += [word[start : start + size] for start in range(0, len(word), size)]
+    return mark_safe("<wbr>".join(map(escape, pieces)))  # noqa: S308 - each piece is escaped

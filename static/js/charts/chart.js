@@ -142,7 +142,7 @@ function sibling(element, selector, direction) {
 export function whenExplored(box, figures, draw) {
   const button = Object.assign(document.createElement('button'), {type: 'button', className: 'also explore', textContent: 'Explore'});
   const note = document.createElement('span');
-  const title = sibling(box, 'h2, h3', 'previousElementSibling')?.firstChild.textContent.trim();
+  const title = sibling(box, 'h2, h3, summary', 'previousElementSibling')?.firstChild.textContent.trim();
   button.setAttribute('aria-label', `Explore: ${title}`);
   note.setAttribute('role', 'status');
   button.addEventListener('click', async () => {

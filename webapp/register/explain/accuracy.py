@@ -14,7 +14,6 @@ DOCUMENT = settings.BASE_DIR / "docs" / "reference" / "accuracy.json"
 NOT_REPORTED = "-"
 
 # Longer tables are closed on the page at first. Their missed targets are always shown.
-LONG_ROWS = 20
 NUMBER = re.compile(r"[\d.,]+(?: \([\d.,]+ - [\d.,]+\)| \[[\d.,]+ - [\d.,]+\]| - [\d.,]+)?")
 
 
@@ -52,11 +51,6 @@ class Measurement:
     head: Sequence[Cell]
     rows: Sequence[Sequence[Cell]]
     targets: Sequence[Target]
-
-    @property
-    def is_long(self) -> bool:
-        """Return whether the page shows the table only when a reader opens it."""
-        return len(self.rows) > LONG_ROWS
 
     @property
     def missed(self) -> Sequence[Target]:

@@ -184,7 +184,7 @@ def test_published_results_have_a_result_and_unreported_conditions_are_counted(c
 
 def test_details_of_the_conditions_are_closed(client, make_published_run):
     text = client.get(compare_url(make_published_run(), make_published_run())).text
-    assert '<details id="conditions"><summary>' in text
+    assert '<details id="conditions" class="fold"><summary>' in text
     assert text.index('id="figures"') < text.index('id="conditions"') < text.index("Number of conditions not reported")
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from results.models import Certificate, CertificateRun, Product, Profile, Visibility
 from tests.webapp.register.pages import shown_html
@@ -66,7 +67,7 @@ def test_prices_in_an_old_address_find_the_cheapest(client, drive):
     assert [row["price"] for row in found.values()] == ["800", "3000"]
     text = client.get(f"/sizing/?{query}").text
     assert "Cheapest of those with a price: 8 x" in text
-    assert '<td class="n" data-label="Total price">800</td>' in text
+    assert '<td class="n g-price">800</td>' in text
 
 
 def test_the_cheapest_is_of_the_group_that_is_ranked(client, make_product, make_published_run):
@@ -111,14 +112,17 @@ def test_the_form_sends_no_price_and_the_cells_of_prices_are_hidden_without_a_sc
     assert re.search(r"<section class=\"prices[^>]* hidden>", text)
 
 
-def test_every_figure_of_a_row_has_a_label_where_a_phone_shows_no_heads(client, drive):
+def test_every_column_is_in_a_group_that_a_phone_can_choose(client, drive, instance):
     drive()
-    text = client.get(f"/sizing/?{ASKED}").text
-    (table,) = re.findall(r'<table class="sizes stacked">.*?</table>', text, re.DOTALL)
-    heads = re.findall(r'<a class="means"[^>]*>([^<]+)</a>', table)[1:]  # the first one's cells are heads of rows
-    labels = re.findall(r'<td[^>]* data-label="([^",]+)', table)
-    assert labels == heads
-    assert table.count("<td") == len(labels)
+    instance()
+    for kind, columns in (("drives", 12), ("instances", 5)):
+        text = client.get(f"/sizing/?{ASKED}&of={kind}").text
+        (table,) = re.findall(r'<table class="sizes">.*?</table>', text, re.DOTALL)
+        groups = re.findall(r'<th scope="col"(?: class="(?:n ?)?(?:g-(\w+))?")?', table)
+        choices = re.findall(r'<input type="radio" name="columns" id="show-(\w+)" class="c-\1"', text)
+        assert (len(groups), groups[:2]) == (columns, ["", ""])  # the name and the number always stay
+        assert set(groups[2:]) == set(choices)
+        assert re.findall(r'<td class="(?:n ?)?(?:g-(\w+))?"', table) == groups[1:]
 
 
 def test_the_defaults_of_empty_fields_are_stated(client):
@@ -199,7 +203,7 @@ def test_the_heads_of_groups_span_all_columns(client, drive, instance):
     instance()
     for kind in ("drives", "instances"):
         text = client.get(f"/sizing/?{ASKED}&of={kind}").text
-        (table,) = re.findall(r'<table class="sizes stacked">.*?</table>', text, re.DOTALL)
+        (table,) = re.findall(r'<table class="sizes">.*?</table>', text, re.DOTALL)
         heads = table.split("</thead>")[0].count('<th scope="col"')
         assert re.findall(r'<tr class="group"><th colspan="(\d+)" scope="rowgroup">', table) == [str(heads)]
 
@@ -611,8 +615,8 @@ def test_a_high_use_of_the_rating_is_remarked_in_the_row(client, drive):
     # 53.08416 TB a day on 3 drives of 20 TB
     assert (found[narrow.slug]["drives"], found[narrow.slug]["endurance_margin_pct"]) == (3, "11.5")
     text = client.get(f"/sizing/?{ASKED}").text
-    remarks = re.findall(r'<span class="tag">([^<]* margin: [^<]*)</span>', text)
-    assert [html.unescape(remark).replace("\N{NO-BREAK SPACE}", " ") for remark in remarks] == [
+    remarks = re.findall(r'<span class="tag">([^<]* margin<span class="wide-only">: [^<]*)</span>', text)
+    assert [strip_tags(html.unescape(remark)).replace("\N{NO-BREAK SPACE}", " ") for remark in remarks] == [
         "11.5 % margin: needs 0.885 of 1 DWPD"
     ]
     assert found[wide.slug]["endurance_margin_pct"] == "97.1"
