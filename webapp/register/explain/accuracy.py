@@ -13,7 +13,6 @@ from django.conf import settings
 DOCUMENT = settings.BASE_DIR / "docs" / "reference" / "accuracy.json"
 NOT_REPORTED = "-"
 
-# Longer tables are closed on the page at first. Their missed targets are always shown.
 NUMBER = re.compile(r"[\d.,]+(?: \([\d.,]+ - [\d.,]+\)| \[[\d.,]+ - [\d.,]+\]| - [\d.,]+)?")
 
 
