@@ -44,7 +44,7 @@ function notRankedText(store, rows, whose) {
   const numbered = found.map(reason => found.length > 1 ? `${reason} (${count(reasons.filter(each => each === reason).length)})` : reason);
   const subject = isOne ? `${nameOf(store, rows[0])} is` : `${count(rows.length)} results are`;
   return `${subject} within ${whose} limits, but ${isOne ? 'it is' : 'they are'} not ranked, because ${numbered.join(' or ')}. `
-    + 'Only results that are known to measure the same thing are ranked. The page Compare shows what differs.';
+    + 'A result is ranked if its data was not compressible and it reports speed, version of ACT and number of devices.';
 }
 
 const threshold = us => us % 1000 ? `${count(us)}\u00a0us` : `${count(us / 1000)}\u00a0ms`;

@@ -32,6 +32,7 @@ class Operator:
     name: str
     place: str
     contact: str
+    funding: str
 
     @property
     def contact_address(self) -> str:
@@ -53,7 +54,9 @@ class Licence:
 
 def operator() -> Operator:
     """Return the operator of this register."""
-    return Operator(settings.OPERATOR_NAME, settings.OPERATOR_PLACE, settings.OPERATOR_CONTACT)
+    return Operator(
+        settings.OPERATOR_NAME, settings.OPERATOR_PLACE, settings.OPERATOR_CONTACT, settings.OPERATOR_FUNDING
+    )
 
 
 def licence() -> Licence:

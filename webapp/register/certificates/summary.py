@@ -14,7 +14,7 @@ def certified_sentence() -> str:
     )
     if numbers["products"]:
         verb = "is" if numbers["products"] == 1 else "are"
-        return f"{units.counted(numbers['products'], 'product')} {verb} certified."
+        return f"{units.counted(numbers['products'], 'drive')} {verb} certified."
     if numbers["all"]:
         return "No drive is certified now: all certificates were withdrawn."
     return "No drive is certified yet."

@@ -131,7 +131,7 @@ def _example(chosen: Chosen, profile: Sequence[Limit]) -> dict[str, object]:
 
 
 def _offers(drives: Sequence[NamedDrive], wrong: NamedDrive, chosen: Chosen) -> list[tuple[str, str]]:
-    """Return name and address of each offered drive: the comparison with this drive in the place of the wrong name."""
+    """Return the name of each suggested drive, with the address of the comparison that has it instead of the wrong name."""
     taken = {each.slug for each in drives}
     return [
         (name, replace(chosen, names=tuple(slug if each is wrong else each.shown for each in drives)).address())

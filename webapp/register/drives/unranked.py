@@ -1,6 +1,6 @@
 """Why results within the limits are not ranked, and what a reader can do.
 
-Only results that are known to measure the same thing are ranked. static/js/drives/headline.js has the same words.
+static/js/drives/headline.js has the same words.
 """
 
 from collections import Counter
@@ -31,6 +31,6 @@ def not_ranked_because(store: ColumnStore, rows: Rows) -> str:
     found = [(reason, numbers[reason]) for reason in REASONS if numbers[reason]]
     counted = [f"{reason} ({units.count(number)})" if found[1:] else reason for reason, number in found]
     return (
-        f"not ranked, because {' or '.join(counted)}. Only results that are known to measure the same thing are "
-        "ranked. The page Compare shows what differs."
+        f"not ranked, because {' or '.join(counted)}. A result is ranked if its data was not compressible "
+        "and it reports speed, version of ACT and number of devices."
     )

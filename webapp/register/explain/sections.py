@@ -19,8 +19,10 @@ PAGES = {
     "generator": ("explain-generator", "The load generator"),
     "submitting": ("explain-submit", "How to run and submit"),
 }
-SECTION = re.compile(r'<h2 id="(?P<anchor>[\w-]+)">(?P<title>.*?)</h2>(?P<body>.*?)(?=<h2|{% endblock)', re.DOTALL)
-TEMPLATE_TAG = re.compile(r"{%.*?%}|{{.*?}}")
+SECTION = re.compile(
+    r'<h2 id="(?P<anchor>[\w-]+)">(?P<title>.*?)</h2>(?P<body>.*?)(?=<h2|{% end(?:jump_list|block))', re.DOTALL
+)
+TEMPLATE_TAG = re.compile(r"{[%{]")
 BLOCK = re.compile(r"(?=</?(?:p|h3|li|dt|dd|tr|th|td|pre)\b)")  # where text must not join the text before it
 
 
@@ -49,5 +51,6 @@ def _sections() -> Iterator[ExplanationSection]:
 
 
 def _plain(markup: str) -> str:
-    """Return the text of a part of a template, without its values."""
-    return " ".join(unescape(strip_tags(TEMPLATE_TAG.sub("", BLOCK.sub(" ", markup)))).split())
+    """Return the text of a part of a template; empty if the text has values or conditions, because it may be false."""
+    text = strip_tags(BLOCK.sub(" ", markup))
+    return "" if TEMPLATE_TAG.search(text) else " ".join(unescape(text).split())

@@ -143,18 +143,18 @@ class Answer:
 
     @property
     def fastest_sentence(self) -> str:
-        """Return the fastest drive of those that measure the same thing; without one, why none is ranked."""
+        """Return the fastest drive of one comparison group; without one, why none is ranked."""
         charted, row, group = self.charted, self.charted.headline_row, self.charted.headline_group
         if row is None or group is None:
             they = "It is" if charted.answers.bit_count() == 1 else "They are"
             return f"{they} {not_ranked_because(self.store, charted.answers)}" if charted.answers else ""
         name, count = name_of(self.store, row), group[1].bit_count()
         if count > 1:
-            return f"{name} is the fastest of {units.count(count)} comparable {self.noun}."
+            return f"{name} is the fastest of {units.count(count)} of them that are comparable."
         if charted.answers.bit_count() == 1:
             return f"It is {name}."
         measured = group_label(group[0])
-        return f"{name} is not ranked: no other one was measured in the same way ({measured}). The groups below differ."
+        return f"{name} is the only one of them in its comparison group ({measured}); other groups are not comparable."
 
     @property
     def endurance_sentence(self) -> str:

@@ -127,7 +127,7 @@ def single(query: QueryDict, name: str) -> str:
     """Return the text of a parameter. Raises ParameterError if it is given several times."""
     texts = query.getlist(name)
     if len(texts) != 1:
-        raise ParameterError(name, f"expected once, got {len(texts)} times")
+        raise ParameterError(name, f"expected once, found {len(texts)} times")
     return str(texts[0])
 
 
@@ -136,8 +136,8 @@ def one_of(given: Given, name: str, words: Collection[str]) -> str:
     choices = list(words) or [""]
     word = given.get(name, choices[0])
     if word not in choices:
-        shown = ", ".join(choice or "nothing" for choice in choices)
-        raise ParameterError(name, f"expected one of {shown}", word)
+        shown = ", ".join(filter(None, choices))
+        raise ParameterError(name, f"expected {'no value, or ' if '' in choices else ''}one of {shown}", word)
     return word
 
 

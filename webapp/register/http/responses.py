@@ -138,9 +138,9 @@ def bad_request(
 
 
 def parameter_error_page(request: HttpRequest, error: ParameterError) -> HttpResponse:
-    """Return a 400 page that names the rejected parameter, repeats all others as fields, and links the address without.
+    """Return a 400 page that names the rejected parameter.
 
-    A parameter that the page does not have is left out.
+    It repeats the parameters that the page has as fields, and links the same address without the rejected one.
     """
     pairs = [(name, text) for name, texts in request.GET.lists() for text in texts if text]
     known = [pair for pair in pairs if not (error.is_unknown and pair[0] == error.parameter)]

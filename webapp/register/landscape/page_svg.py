@@ -68,21 +68,21 @@ def chart_svg(
 
 
 def ground_html(picture: Picture) -> str:
-    """Return the field and the grid, which density cells cover."""
+    """Return the SVG of the tinted field and the grid, which density cells cover."""
     x, y, width, height = picture.zone or (0, 0, 0, 0)
     zone = fill("plot-zone", x=_n(x), y=_n(y), width=_n(width), height=_n(height)) if picture.zone else ""
     return zone + lines_html(line for line in picture.lines if line.kind == GRID)
 
 
 def rules_html(picture: Picture) -> str:
-    """Return the rules and the axes."""
+    """Return the SVG of the lines of limit, load and frontiers, and of the axes."""
     tick = format_of("plot-tick").format
     ticks = "".join(tick(x=_n(place)) for place in picture.ticks)
     return lines_html(line for line in picture.lines if line.kind != GRID) + ticks + texts_html(picture.axis_texts)
 
 
 def lines_html(lines: Iterable[Line]) -> str:
-    """Return lines."""
+    """Return the SVG of lines."""
     write = format_of("plot-line").format
     return "".join(write(kind=kind, x1=_n(x1), y1=_n(y1), x2=_n(x2), y2=_n(y2)) for kind, x1, y1, x2, y2 in lines)
 

@@ -32,8 +32,8 @@ ABOVE_LIMIT = 1.12  # of the limit: room for the limit's name
 ABOVE_LARGEST, LARGEST_OF_LIMIT = 1.2, 3
 SHARE_TICKS = 6
 STACK_WIDTH, STACK_STEP = 1.6, 0.016  # of the plot: a mark's width in percent, half of its height as a fraction
-# Percent of a phone's plot: room for the name of the limit, and the last place of a load whose name fits before it.
-LIMIT_NAME_WIDTH, LIMIT_NAME_HEIGHT, LOAD_NAME_TO = 18, 12, 40
+LIMIT_NAME_WIDTH, LIMIT_NAME_HEIGHT = 18, 12  # percent of a phone's plot
+LOAD_NAME_TO = 40  # percent: right of it, a phone has no room between the name of the load and that of the limit
 LABELS_MAX, FASTEST_LABELLED, TRIED_MAX, BEYOND_MAX = 12, 3, 40, 6
 WIDE_PX, PHONE_PX = (630, 208), (334, 148)
 LINE_STYLES = {Fill.SERVICE: "front solid", Fill.WITH_QUEUE: "front dashed"}

@@ -138,7 +138,7 @@ def sizing_parameters(query: QueryDict, profile: tuple[Limit, ...]) -> tuple[Par
     """Return the parameters of the page, with the prices of a query."""
     return (
         *(field.parameter for field in (*FIELDS, *RESTRICTIONS)),
-        Parameter("drive", {"drive": "Steps of another drive"}, lambda given: given.get("drive", "")),
+        Parameter("drive", {"drive": "Steps of another drive or instance"}, lambda given: given.get("drive", "")),
         Parameter("vendor", {"vendor": "Vendor"}, lambda given: given.get("vendor", "").strip()),
         word("of", tuple(Kind), "Cluster of", key="kind"),
         word("sort", SORTS, "Order"),

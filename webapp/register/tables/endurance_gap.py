@@ -52,8 +52,9 @@ class GapView:
         part = self.gap.warranty_part
         if not part:
             return ""
-        last = "for the whole" if part == 1 else f"{_part_words(part)} of the"
-        return f"At the tested speed, day and night, the rated writes last {last} warranty period."
+        if part == 1:
+            return "At the tested speed, day and night, the rated writes are enough for the whole warranty period."
+        return f"At the tested speed, day and night, the rated writes are used up after {_part_words(part)} of the warranty."
 
     @property
     def clause(self) -> str:

@@ -1,6 +1,6 @@
-"""Intervals of large side files on disk, so that a side file of a day is parsed once and not for each page.
+"""Cache of the intervals of large side files on disk, so that the side file of a 24-hour run is parsed only once.
 
-The files repeat evidence: they may be removed at any time, and a backup does not need them.
+The files can be made again from the evidence: they may be removed at any time, and a backup does not need them.
 """
 
 import logging

@@ -54,14 +54,21 @@ def _limit_line(part: float, text: str) -> SafeString:
     y = percent(1 - part)
     line = element("line", class_="limit", x1=0, x2=FULL, y1=y, y2=y)
     label = f"limit {text} %"
-    ground = element(
-        "rect", class_="limit-ground", x=2, y=y, width=_ground_px(label), height=16, rx=3, transform="translate(0 -19)"
+    background = element(
+        "rect",
+        class_="limit-ground",
+        x=2,
+        y=y,
+        width=_background_px(label),
+        height=16,
+        rx=3,
+        transform="translate(0 -19)",
     )
-    return joined([line, ground, element("text", label, class_="limit-text", x=6, y=y, dy=-7)])
+    return joined([line, background, element("text", label, class_="limit-text", x=6, y=y, dy=-7)])
 
 
-def _ground_px(label: str) -> int:
-    """Return the width of the ground below a label, so that the label is readable on every bar."""
+def _background_px(label: str) -> int:
+    """Return the width of the background of a label, px: it makes the label readable on every bar."""
     return CHARACTER_PX * len(label) + 8
 
 

@@ -36,11 +36,11 @@ TOO_LARGE = "The side file is too large for charts. Download it instead."
 
 
 class NoCharts(StrEnum):
-    """Reasons why a page has no charts of a side file; the value is the sentence for the page."""
+    """Reasons why a page has no charts of a side file, each with its sentence for the page."""
 
     NO_FILE = ""
     TOO_LARGE = (
-        "The side file has more than 512 MiB. The register draws no pictures of such a file, because parsing it takes "
+        "The side file has more than 512 MiB. The register draws no charts of such a file, because parsing it takes "
         "more than 4 seconds of a processor. The section During the run has the values of the whole run."
     )
     UNREADABLE = (
