@@ -131,7 +131,7 @@ def _example(chosen: Chosen, profile: Sequence[Limit]) -> dict[str, object]:
 
 
 def _offers(drives: Sequence[NamedDrive], wrong: NamedDrive, chosen: Chosen) -> list[tuple[str, str]]:
-    """Return the name of each suggested drive, with the address of the comparison that has it instead of the wrong name."""
+    """Return the name of each suggested drive, with the address of the comparison that has it instead."""
     taken = {each.slug for each in drives}
     return [
         (name, replace(chosen, names=tuple(slug if each is wrong else each.shown for each in drives)).address())

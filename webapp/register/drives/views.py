@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.cache import set_response_etag
 
 from results.models import Category, Run
@@ -79,8 +80,8 @@ def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> 
     if query.form != "html":
         name = export_name(layout.name, query)
         return runs_response(query.form, layout.name, query.sort, runs_of(page), codes=query.columns, file_name=name)
-    # The page depends only on its address, the profile and the state of the register, so the last ones are kept.
-    key = ("page", request.get_full_path(), profile)
+    # The page depends only on its address, the profile, the state of the register and the day, so the last are kept.
+    key = ("page", request.get_full_path(), profile, timezone.now().date())
     content, etag = store.recent(key, lambda: _content_and_etag(render(request, template, _context(page))))
     return HttpResponse(content, headers={"ETag": etag})
 

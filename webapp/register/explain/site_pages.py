@@ -27,10 +27,9 @@ SITE_PAGES = (
     SitePage("News", "/news/", "This page lists what changed in the register, with a summary of each month."),
     SitePage("Feed of news", "/news/feed.atom", "This feed has the news of the register for a feed reader."),
     SitePage(
-        "About",
-        "/about/",
-        "This page states who runs the register, who pays for it, the contact and the licence of the data.",
+        "About", "/about/", "This page states who runs the register, who pays for it, and the licence of the data."
     ),
+    SitePage("How to read these numbers", "/explain/", "This page explains the figures, columns, tiers and charts."),
     SitePage("Submit", "/submit/", "You upload a log and see how the register reads it. This page needs a login."),
     SitePage("Try your log", "/try/", "This page reads a log without a login, shows the verdict, and stores nothing."),
     SitePage("Data", "/data/", "This page has the whole public register as files to download."),

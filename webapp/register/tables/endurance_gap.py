@@ -54,7 +54,8 @@ class GapView:
             return ""
         if part == 1:
             return "At the tested speed, day and night, the rated writes are enough for the whole warranty period."
-        return f"At the tested speed, day and night, the rated writes are used up after {_part_words(part)} of the warranty."
+        used_up = f"the rated writes are used up after {_part_words(part)} of the warranty"
+        return f"At the tested speed, day and night, {used_up}."
 
     @property
     def clause(self) -> str:
