@@ -32,31 +32,37 @@ def test_an_address_always_has_the_same_meaning(client, catalogue, path, query, 
 @pytest.mark.parametrize(
     ("query", "complaint"),
     [
-        ("vendor=nosuch", "vendor=nosuch: expected one of aws, azure"),
-        ("capacity=big", "capacity=big: expected one of to-1tb, 1-to-2tb"),
-        ("min_tps=-1", "min_tps=-1: expected a number from 0 to"),
-        ("min_tps=1e9", "min_tps=1e9: expected a number from 0 to 1,000,000,000,000 tps, for example 500k or 1,500,"),
-        ("min_tb=big", "min_tb=big: expected a number from 0 to 1,000,000 TB, for example 6.4 TB or 800 GB"),
-        ("max_tb=1000001", "max_tb=1000001: expected a number from 0 to 1,000,000 TB"),
-        ("max_tb=1.2345", "max_tb=1.2345: expected a number"),
-        ("min_dwpd=NaN", "min_dwpd=NaN: expected a number"),
-        ("max_1ms=101", "max_1ms=101: expected a percentage from 0 to 100"),
-        ("max_1ms=1&max_1ms=2", "max_1ms: expected once, got 2 times"),
-        ("provider=aws", "Unknown parameter provider: expected one of vendor"),
-        ("columns=colour", "columns=colour: expected one of drive, capacity_gb"),
-        ("page=0", "page=0: expected a whole number from 1"),
-        ("page=2", "page=2: expected a number from 1 to 1"),
-        ("page=one", "page=one: expected a whole number from 1"),
-        ("within=maybe", "within=maybe: expected one of any, only"),
-        ("historical=1", "historical=1: expected one of leave-out, include"),
-        ("colour=red", "Unknown parameter colour: expected one of"),
-        ("q=" + "x" * 101, "q: expected at most 100 characters, got 101"),
+        ("vendor=nosuch", "Vendor: expected one of aws, azure"),
+        ("capacity=big", "Capacity class: expected one of to-1tb, 1-to-2tb"),
+        (
+            "min_tps=-1",
+            "Speed, at least: expected a number from 0 to 1,000,000,000,000 tps, for example 500k or 1,500,",
+        ),
+        ("min_tps=1e9", "for example 500k or 1,500,000. Found “1e9”."),
+        ("min_tb=big", "Capacity, from: expected a number from 0 to 1,000,000 TB, for example 6.4 TB or 800 GB"),
+        ("max_tb=1000001", "Capacity, to: expected a number from 0 to 1,000,000 TB"),
+        ("max_tb=1.2345", "Capacity, to: expected a number"),
+        ("min_dwpd=NaN", "Endurance, at least: expected a number"),
+        ("max_1ms=101", "Over 1 ms, at most: expected a percentage from 0 to 100, for example 0.5. Found “101”."),
+        ("max_1ms=1&max_1ms=2", "Over 1 ms, at most: expected once, got 2 times"),
+        ("limit_1ms=101", "Percent over 1\N{NO-BREAK SPACE}ms: expected a percentage from 0 to 100"),
+        ("provider=aws", "Unknown parameter “provider”. This page has: “Vendor” (vendor), "),
+        ("max_pct_1ms=3", "Unknown parameter “max_pct_1ms”. Did you mean “Over 1 ms, at most” (max_1ms)?"),
+        ("columns=colour", "Columns: expected one of drive, capacity_gb"),
+        ("page=0", "Page: expected a whole number from 1"),
+        ("page=2", "Page: expected a number from 1 to 1. Found “2”."),
+        ("page=one", "Page: expected a whole number from 1"),
+        ("within=maybe", "Only within the limits: expected one of any, only"),
+        ("historical=1", "Also show historical: expected one of leave-out, include"),
+        ("colour=red", "Unknown parameter “colour”. This page has: “Vendor” (vendor), "),
+        ("q=" + "x" * 101, "Search: expected at most 100 characters, got 101"),
     ],
 )
-def test_an_invalid_parameter_is_named(client, catalogue, query, complaint):
+def test_an_invalid_parameter_is_named_as_the_form_labels_it(client, catalogue, query, complaint):
     response = client.get(f"/drives/nvme-flash/?{query}")
     assert response.status_code == 400
-    assert complaint in response.text
+    assert f'<p class="lede">{complaint}' in response.text or f"{complaint}</p>" in response.text
+    assert f"<code>{query.partition('=')[0]}" in response.text
 
 
 def shown(client, address):

@@ -50,7 +50,7 @@ def test_the_pages_are_linked_and_count_every_row(client, of_three, results):
 def test_a_page_beyond_the_last_is_refused(client, of_three, results):
     assert client.get("/drives/historical/?page=2").status_code == 200
     answer = client.get("/drives/historical/?page=3")
-    assert (answer.status_code, "page=3: expected a number from 1 to 2" in answer.text) == (400, True)
+    assert (answer.status_code, "Page: expected a number from 1 to 2. Found “3”." in answer.text) == (400, True)
 
 
 def test_pages_are_counted_after_the_filters(client, of_three, results):

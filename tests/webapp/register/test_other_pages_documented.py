@@ -6,6 +6,7 @@ import pytest
 from django.conf import settings
 
 from webapp.register.fleet import views as fleet_views
+from webapp.register.http.query_params import labels_of
 from webapp.register.news import views as news_views
 from webapp.register.nines import views as nines_view
 from webapp.register.sizing import page as sizing_page
@@ -24,7 +25,7 @@ EXPORTED = {
     claims_views.CLAIMS_SCHEMA: (*listing.FIELDS, *listing.FILTERS),
     claims_views.CLAIM_SCHEMA: claim_page.FIGURE_FIELDS,
     news_views.SCHEMA: (*news_views.FIELDS, news_views.BEFORE.key),
-    nines_view.SCHEMA: (*nines_view.FIELDS, *(each.names[0] for each in nines_view.PARAMETERS)),
+    nines_view.SCHEMA: (*nines_view.FIELDS, *labels_of(nines_view.PARAMETERS)),
     sizing_views.SCHEMA: (*sizing_page.FIELDS, *(field.name for field in sizing_query.FIELDS), "drive", "sort"),
     fleet_views.SCHEMA: fleet_views.FIELDS,
 }

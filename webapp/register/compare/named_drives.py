@@ -11,7 +11,7 @@ from results.rules.act.limits import Limit
 from webapp.register.compare.choice import refuse_missing
 from webapp.register.compare.nearest import example_choice
 from webapp.register.compare.page import comparison_of
-from webapp.register.compare.query import FEWEST, MOST, Chosen
+from webapp.register.compare.query import FEWEST, LABELS, MOST, Chosen
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
@@ -63,7 +63,9 @@ def _named(store: ColumnStore, typed: str) -> NamedDrive:
     """
     wanted = tuple(words_of(typed))
     if len(wanted) > WORDS_MOST:
-        raise ParameterError("drive", f"expected a name of at most {WORDS_MOST} words, got {len(wanted)}")
+        raise ParameterError(
+            "drive", f"expected a name of at most {WORDS_MOST} words, got {len(wanted)}", labels=LABELS
+        )
     rows = store.cached("row of each drive", lambda: {store.slugs[row]: row for row in reversed(range(store.count))})
     exact = store.cached("drives by whole name", lambda: _by_whole_name(store, rows)).get(wanted, [])
     if len(exact) == 1:
@@ -128,9 +130,22 @@ def _example(chosen: Chosen, profile: Sequence[Limit]) -> dict[str, object]:
     return {"comparison": comparison, "example_address": replace(chosen, names=tuple(comparison.slugs)).address()}
 
 
+def _offers(drives: Sequence[NamedDrive], wrong: NamedDrive, chosen: Chosen) -> list[tuple[str, str]]:
+    """Return name and address of each offered drive: the comparison with this drive in the place of the wrong name."""
+    taken = {each.slug for each in drives}
+    return [
+        (name, replace(chosen, names=tuple(slug if each is wrong else each.shown for each in drives)).address())
+        for slug, name in wrong.offered
+        if slug not in taken
+    ]
+
+
 def _choosing(drives: Sequence[NamedDrive], chosen: Chosen) -> dict[str, object]:
     products = Product.objects.public().order_by("vendor", "model", "capacity_gb")[:LISTED_DRIVES]
-    fields = list(enumerate([*drives, *([NamedDrive()] * (MOST - len(drives)))], 1))
+    fields = [
+        (number, drive, _offers(drives, drive, chosen))
+        for number, drive in enumerate([*drives, *([NamedDrive()] * (MOST - len(drives)))], 1)
+    ]
     shown = min(max(FEWEST, len(drives) + 1), MOST)
     return {
         "section": "compare",

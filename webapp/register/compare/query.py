@@ -11,7 +11,7 @@ from webapp.register.http.query_params import FORMAT, Parameter, ParameterError,
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 
 FEWEST, MOST = 2, 6
-KINDS = ("drive", "run")
+LABELS = {"drive": "Drive", "run": "Run"}  # of the parameters that name what is compared
 NAME_CHARS = 120  # of the longest slug
 
 
@@ -45,14 +45,14 @@ class Chosen:
 
 def read_chosen(query: QueryDict, profile: Iterable[Limit]) -> Chosen:
     """Return the query of an address; empty fields are ignored. Raises ParameterError."""
-    names = Parameter("named", KINDS, _read_names, is_repeated=True)
+    names = Parameter("named", LABELS, _read_names, is_repeated=True)
     found = read_parameters(query, (names, FORMAT, limits_parameter(profile)))
     return Chosen(*found.pop("named"), **found)
 
 
 def _read_names(query: QueryDict) -> tuple[str, tuple[str, ...]]:
     """Return whether drives or runs are named, and their names."""
-    given = {kind: [name for name in query.getlist(kind) if name] for kind in KINDS}
+    given = {kind: [name for name in query.getlist(kind) if name] for kind in LABELS}
     if all(given.values()):
         raise ParameterError("drive", "expected either drives or runs to compare, found both; remove drive or run")
     kind = "run" if given["run"] else "drive"

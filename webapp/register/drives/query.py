@@ -109,31 +109,45 @@ def read_drives_query(
     query: QueryDict, layout: PageLayout, profile: tuple[Limit, ...], store: ColumnStore
 ) -> DrivesQuery:
     """Return the query of an address. Raises ParameterError for a parameter or value that the page does not accept."""
+    return DrivesQuery(**read_parameters(query, drives_parameters(layout, profile, store)))
+
+
+def drives_parameters(layout: PageLayout, profile: tuple[Limit, ...], store: ColumnStore) -> tuple[Parameter, ...]:
+    """Return the parameters of a page of tables of drives."""
     choices = [each for each in layout.filters if each.kind == CHOICE]
     numbers = [each for each in layout.filters if each.kind != CHOICE]
     sortable = {column.code for column in layout.columns if column.is_sortable}
-    found = read_parameters(
-        query,
-        (
-            Parameter("choices", _names(choices), lambda given: tuple(_choices(given, choices, store)), True),
-            Parameter("numbers", _names(numbers), lambda given: tuple(_numbers(given, numbers))),
-            limits_parameter(profile),
-            Parameter("search_text", ("q",), read_search_text),
-            Parameter("only_within", ("within",), lambda given: one_of(given, "within", ("any", "only")) == "only"),
-            Parameter("included", layout.included, lambda given: _included(given, layout.included)),
-            Parameter("sort", ("sort",), lambda given: _sort(given, layout, sortable)),
-            Parameter("columns", ("columns",), lambda given: _columns(given.getlist("columns"), layout), True),
-            word("threshold", THRESHOLDS_US),
-            word("statistic", ("", *Statistic.values)),
-            Parameter("page", ("page",), _page),
-            FORMAT,
+    return (
+        Parameter("choices", _labels(choices), lambda given: tuple(_choices(given, choices, store)), is_repeated=True),
+        Parameter("numbers", _labels(numbers), lambda given: tuple(_numbers(given, numbers))),
+        limits_parameter(profile),
+        Parameter("search_text", {"q": "Search"}, read_search_text),
+        Parameter(
+            "only_within",
+            {"within": "Only within the limits"},
+            lambda given: one_of(given, "within", ("any", "only")) == "only",
         ),
+        Parameter(
+            "included",
+            {name: f"Also show {name}" for name in layout.included},
+            lambda given: _included(given, layout.included),
+        ),
+        Parameter("sort", {"sort": "Order"}, lambda given: _sort(given, layout, sortable)),
+        Parameter(
+            "columns",
+            {"columns": "Columns"},
+            lambda given: _columns(given.getlist("columns"), layout),
+            is_repeated=True,
+        ),
+        word("threshold", THRESHOLDS_US, "Threshold of the chart"),
+        word("statistic", ("", *Statistic.values), "Statistic of the chart"),
+        Parameter("page", {"page": "Page"}, _page),
+        FORMAT,
     )
-    return DrivesQuery(**found)
 
 
-def _names(filters: Iterable[Filter]) -> tuple[str, ...]:
-    return tuple(each.name for each in filters)
+def _labels(filters: Iterable[Filter]) -> dict[str, str]:
+    return {each.name: each.label for each in filters}
 
 
 def _sort(given: Mapping[str, str], layout: PageLayout, codes: Collection[str]) -> Sort:

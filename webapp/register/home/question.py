@@ -102,11 +102,11 @@ def read_question(query: QueryDict, profile: Iterable[Limit]) -> HomeQuestion:
     An empty speed means the usual one, so that the form and an address without parameters ask the same.
     """
     parameters = (
-        Parameter("categories", ("category",), _categories),
-        Parameter("tps", ("min_device_tps",), _tps),
+        Parameter("categories", {"category": "Category"}, _categories),
+        Parameter("tps", {"min_device_tps": "Speed of one drive, at least"}, _tps),
         limits_parameter(profile),
-        word("threshold", THRESHOLDS_US),
-        word("statistic", ("", *Statistic.values)),
+        word("threshold", THRESHOLDS_US, "Threshold of the chart"),
+        word("statistic", ("", *Statistic.values), "Statistic of the chart"),
     )
     return HomeQuestion(**read_parameters(query, parameters))
 

@@ -7,9 +7,10 @@ way, and tests/data/typed_numbers.jsonl has the cases of both. Addresses have th
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -18,6 +19,7 @@ from django.http import HttpRequest, QueryDict
 
 SHOWN_CHARACTERS = 60  # of a name or a value that a reader gave, in an error message
 LONGEST_QUERY = 100  # characters of a search
+SIMILAR_FROM = 0.7  # of two names, as difflib measures it: max_pct_1ms is similar to max_1ms, colour not to columns
 WORDS = re.compile(r"[^\W_]+")
 FORMS = ("html", "csv", "json")
 EXAMPLES = ("500k", "20", "2")  # of numbers, for error messages
@@ -41,20 +43,62 @@ class ParameterError(Exception):
     """A parameter that a page cannot use. The response is a page with status 400 that names it.
 
     `expected` says what the parameter may be; `found` is its value, None if the value is not the problem.
-    `is_unknown` is true for a parameter that the page does not have: there is no field to correct.
+    `is_unknown` is true for a parameter that the page does not have: there is no field to correct. Then `known` has
+    the parameters that it has. `labels` are the labels of the page's fields by parameter.
     """
 
-    def __init__(self, parameter: str, expected: str, found: str | None = None, *, is_unknown: bool = False) -> None:
-        self.parameter, self.expected, self.is_unknown = parameter, expected, is_unknown
-        name = parameter[:SHOWN_CHARACTERS]
-        subject = f"Unknown parameter {name}" if is_unknown else name
-        super().__init__(f"{subject}{'' if found is None else f'={found[:SHOWN_CHARACTERS]}'}: {expected}")
+    def __init__(
+        self,
+        parameter: str,
+        expected: str,
+        found: str | None = None,
+        *,
+        is_unknown: bool = False,
+        known: Collection[str] = (),
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        self.parameter, self.expected, self.found, self.is_unknown = parameter, expected, found, is_unknown
+        self.known, self.labels = tuple(known), labels or {}
+        subject = f"Unknown parameter {self._name}" if is_unknown else self._name
+        super().__init__(f"{subject}{'' if found is None else f'={self._value}'}: {expected}")
+
+    @property
+    def _name(self) -> str:
+        return self.parameter[:SHOWN_CHARACTERS]
+
+    @property
+    def _value(self) -> str:
+        return (self.found or "")[:SHOWN_CHARACTERS]
+
+    @property
+    def sentence(self) -> str:
+        """Return the error in the words of the form: the label of the field, what was expected, and what was found."""
+        if self.is_unknown:
+            return f"Unknown parameter “{self._name}”. {self._known_sentence()}"
+        found = "" if self.found is None else f". Found “{self._value}”"
+        return f"{self.labels.get(self.parameter, self._name)}: {self.expected}{found}."
+
+    @property
+    def in_address(self) -> str:
+        """Return the parameter as the address has it."""
+        return self._name if self.found is None else f"{self._name}={self._value}"
+
+    def _known_sentence(self) -> str:
+        if not self.known:
+            return "This page has no parameters."
+        similar = get_close_matches(self._name, self.known, n=1, cutoff=SIMILAR_FROM)
+        if similar:
+            return f"Did you mean {self._labelled(similar[0])}?"
+        return f"This page has: {', '.join(self._labelled(name) for name in self.known)}."
+
+    def _labelled(self, name: str) -> str:
+        return f"“{self.labels[name]}” ({name})" if name in self.labels else name
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> ParameterError:
     """Return the error of a parameter that a page does not have, with those that it has."""
     expected = f"expected one of {', '.join(known)}" if known else "this page has no parameters"
-    return ParameterError(name, expected, is_unknown=True)
+    return ParameterError(name, expected, is_unknown=True, known=known)
 
 
 def words_of(text: str) -> list[str]:
@@ -130,40 +174,58 @@ class Parameter:
     """A parameter of a page, or several that are read together into one value, which is named by `key`.
 
     `read` returns the value, by default what the page uses without the parameter. It raises ParameterError.
+    `labels` has the names of the parameters, each with the label of its field, for error messages.
     """
 
     key: str
-    names: tuple[str, ...]
+    labels: Mapping[str, str]
     read: Callable[[QueryDict], Any]
     is_repeated: bool = False
 
 
-def word(name: str, words: Collection[str], *, key: str = "") -> Parameter:
+def word(name: str, words: Collection[str], label: str, *, key: str = "") -> Parameter:
     """Declare a parameter that is one of some words, by default the first one."""
-    return Parameter(key or name, (name,), lambda query: one_of(query, name, words))
+    return Parameter(key or name, {name: label}, lambda query: one_of(query, name, words))
 
 
 def number(
-    name: str, least: str, most: str, *, default: Any = None, is_whole: bool = False, unit: str = ""
+    name: str, label: str, span: tuple[str, str], *, default: Any = None, is_whole: bool = False, unit: str = ""
 ) -> Parameter:
-    """Declare a decimal, or a whole number, in a range; in a unit of size (TB, bytes) other units are converted."""
+    """Declare a decimal, or a whole number, from the least to the most of a span.
+
+    In a unit of size (TB, bytes) other units are converted.
+    """
+    least, most = span
 
     def read(query: QueryDict) -> Any:
         whole = whole_number_of(query, name, int(least), int(most), unit=unit) if is_whole else None
         found = whole if is_whole else number_of(query, name, least, most, unit=unit)
         return default if found is None else found
 
-    return Parameter(name, (name,), read)
+    return Parameter(name, {name: label}, read)
 
 
-FORMAT = word("format", FORMS, key="form")
+FORMAT = word("format", FORMS, "Format", key="form")
 
 
 def read_parameters(query: QueryDict, parameters: Iterable[Parameter]) -> dict[str, Any]:
     """Return the value of each parameter by its key. Raises ParameterError."""
     declared = list(parameters)
-    refuse_unknown(query, [name for parameter in declared for name in parameter.names])
-    repeated = {name for parameter in declared if parameter.is_repeated for name in parameter.names}
+    try:
+        return _values(query, declared)
+    except ParameterError as error:
+        error.labels = labels_of(declared)
+        raise
+
+
+def labels_of(parameters: Iterable[Parameter]) -> dict[str, str]:
+    """Return the labels of the fields of a page, by parameter."""
+    return {name: label for parameter in parameters for name, label in parameter.labels.items()}
+
+
+def _values(query: QueryDict, declared: Sequence[Parameter]) -> dict[str, Any]:
+    refuse_unknown(query, labels_of(declared))
+    repeated = labels_of(parameter for parameter in declared if parameter.is_repeated)
     for name in query:
         if name not in repeated:
             single(query, name)

@@ -4,8 +4,9 @@ The page of status 400 names the parameter that was not understood, and what was
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import wraps
+from types import MappingProxyType
 from typing import Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse
@@ -105,6 +106,7 @@ def response_with_etag(request: HttpRequest, tag: str, make: Callable[[], HttpRe
 
 FIELDS_AT_MOST = 60
 TYPED_AT_MOST = 400  # characters of a field; longer text was not typed by hand
+ADDRESS_AT_MOST = 2000  # characters of a linked address
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -129,21 +131,34 @@ def search_words(path: str) -> str:
 
 
 def bad_request(
-    request: HttpRequest, sentence: str, path: str, fields: Sequence[Mapping[str, str]] = ()
+    request: HttpRequest, sentence: str, path: str, details: Mapping[str, object] = MappingProxyType({})
 ) -> HttpResponse:
-    """Return a 400 page that says what is wrong and links to `path`, with the given fields to be corrected."""
-    return render(request, "400.html", {"sentence": sentence, "path": path, "fields": fields}, status=400)
+    """Return a 400 page that says what is wrong and links to `path`; `details` are those of a rejected parameter."""
+    return render(request, "400.html", {"sentence": sentence, "path": path, **details}, status=400)
 
 
 def parameter_error_page(request: HttpRequest, error: ParameterError) -> HttpResponse:
-    """Return a 400 page that names the rejected parameter and repeats all others as fields.
+    """Return a 400 page that names the rejected parameter, repeats all others as fields, and links the address without.
 
     A parameter that the page does not have is left out.
     """
     pairs = [(name, text) for name, texts in request.GET.lists() for text in texts if text]
     known = [pair for pair in pairs if not (error.is_unknown and pair[0] == error.parameter)]
     fields = [
-        {"name": name, "text": text[:TYPED_AT_MOST], "error": error.expected if name == error.parameter else ""}
+        {
+            "name": name,
+            "label": error.labels.get(name, name),
+            "text": text[:TYPED_AT_MOST],
+            "error": error.expected if name == error.parameter else "",
+        }
         for name, text in known[:FIELDS_AT_MOST]
     ]
-    return bad_request(request, str(error), request.path, fields)
+    rest = request.GET.copy()
+    rest.pop(error.parameter, None)
+    without = f"{request.path}?{rest.urlencode()}" if rest else request.path
+    details = {
+        "in_address": error.in_address,
+        "fields": fields,
+        "without": without if len(without) <= ADDRESS_AT_MOST else "",
+    }
+    return bad_request(request, error.sentence, request.path, details)

@@ -106,11 +106,6 @@ class YourLimits:
         return f"at most {', '.join(parts)}"
 
 
-def limit_names(profile: Iterable[Limit]) -> tuple[str, ...]:
-    """Return the parameters of a profile's limits."""
-    return tuple(limit_name(limit.threshold_us) for limit in profile)
-
-
 def read_limits(given: Mapping[str, str], profile: Iterable[Limit]) -> YourLimits:
     """Return the limits of an address; an empty field means the profile's limit. Raises ParameterError."""
     return YourLimits(tuple(_read_field(given, limit) for limit in profile))
@@ -119,7 +114,8 @@ def read_limits(given: Mapping[str, str], profile: Iterable[Limit]) -> YourLimit
 def limits_parameter(profile: Iterable[Limit]) -> Parameter:
     """Declare the limits that a reader may set instead of a profile's."""
     limits = tuple(profile)
-    return Parameter("limits", limit_names(limits), lambda query: read_limits(query, limits))
+    labels = {limit_name(each.threshold_us): f"Percent over {units.threshold(each.threshold_us)}" for each in limits}
+    return Parameter("limits", labels, lambda query: read_limits(query, limits))
 
 
 def _read_field(given: Mapping[str, str], limit: Limit) -> LimitField:

@@ -12,7 +12,7 @@ from webapp.register.news.months import parse_month, summary_months
 from webapp.register.news.summary import summary_of
 
 SCHEMA = "drivecert.news/1"
-BEFORE = number("before", "1", "9999999999999", is_whole=True)
+BEFORE = number("before", "Changes before", ("1", "9999999999999"), is_whole=True)
 FIELDS = ("event", "at", "group", "label", "name", "page", "sentence", "reason", "mark")
 
 

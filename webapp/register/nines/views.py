@@ -16,12 +16,12 @@ PARALLEL_ROWS = (1, 10, 100, 1_000, 10_000)
 MOST = str(10**9)
 # Source of the defaults: Micron 7450 brief
 PARAMETERS = (
-    number("reads", "1", MOST, default=1_000_000, is_whole=True),
-    number("nines", "1", "12", default=5, is_whole=True),
-    number("drives", "1", MOST, default=10, is_whole=True),
-    number("servers", "1", MOST, default=20, is_whole=True),
-    number("racks", "1", MOST, default=20, is_whole=True),
-    number("parallel", "1", MOST, default=100, is_whole=True),
+    number("reads", "Each drive serves", ("1", MOST), default=1_000_000, is_whole=True),
+    number("nines", "Its latency target is", ("1", "12"), default=5, is_whole=True),
+    number("drives", "A server has", ("1", MOST), default=10, is_whole=True),
+    number("servers", "A rack has", ("1", MOST), default=20, is_whole=True),
+    number("racks", "Number of racks", ("1", MOST), default=20, is_whole=True),
+    number("parallel", "A request waits for", ("1", MOST), default=100, is_whole=True),
     FORMAT,
 )
 FIELDS = ("of", "number", "drives", "reads_per_s", "slow_reads_per_s")

@@ -18,8 +18,8 @@ from django.http import QueryDict
 
 from results.models import Run, Share, Statistic, Verdict
 from results.rules.act.limits import Limit
-from webapp.register.http.query_params import given_of
-from webapp.register.limits.reader_limits import YourLimits, limit_names, read_limits
+from webapp.register.http.query_params import Parameter, read_parameters
+from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 from webapp.register.runs.slices import SliceTable, cut_sentence
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US, share_of
 from webapp.register.tables.evaluation import is_over
@@ -151,7 +151,9 @@ def own_limits(query: QueryDict, profile: Iterable[Limit], *, others: Collection
     Raises ParameterError, naming the parameter, for anything else.
     """
     limits = tuple(profile)
-    return read_limits(given_of(query, (*limit_names(limits), *others)), limits)
+    rest = Parameter("rest", {name: name for name in others}, lambda _given: None)
+    own: YourLimits = read_parameters(query, (limits_parameter(limits), rest))["limits"]
+    return own
 
 
 def limits_context(own: YourLimits, sentence: str, query: str) -> dict[str, Any]:

@@ -61,7 +61,8 @@ class Field:
     def parameter(self) -> Parameter:
         """Return the parameter that it sends."""
         default = Decimal(self.default) if self.default else None
-        return number(self.name, self.least, self.most, default=default, is_whole=self.is_whole, unit=self.unit)
+        span = self.least, self.most
+        return number(self.name, self.label, span, default=default, is_whole=self.is_whole, unit=self.unit)
 
     def scaled(self, number: Decimal | int) -> Any:
         """Return a number of the form as `Demand` has it."""
@@ -128,22 +129,32 @@ class SizingQuestion:
         return {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
 
 
+def _price_names(query: QueryDict) -> list[str]:
+    """Return the parameters of a query that are prices of a drive."""
+    return [name for name in query if PRICE.fullmatch(name)]
+
+
+def sizing_parameters(query: QueryDict, profile: tuple[Limit, ...]) -> tuple[Parameter, ...]:
+    """Return the parameters of the page, with the prices of a query."""
+    return (
+        *(field.parameter for field in (*FIELDS, *RESTRICTIONS)),
+        Parameter("drive", {"drive": "Steps of another drive"}, lambda given: given.get("drive", "")),
+        Parameter("vendor", {"vendor": "Vendor"}, lambda given: given.get("vendor", "").strip()),
+        word("of", tuple(Kind), "Cluster of", key="kind"),
+        word("sort", SORTS, "Order"),
+        FORMAT,
+        limits_parameter(profile),
+        *(number(name, _price_label(name), ("0", "1000000000")) for name in _price_names(query)),
+    )
+
+
+def _price_label(name: str) -> str:
+    return f"Price of one {name.removeprefix(PRICE_PREFIX)}"
+
+
 def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> SizingQuestion:
     """Return the query with defaults for missing values. Raises ParameterError for an invalid parameter."""
-    prices = [name for name in query if PRICE.fullmatch(name)]
-    found = read_parameters(
-        query,
-        (
-            *(field.parameter for field in (*FIELDS, *RESTRICTIONS)),
-            Parameter("drive", ("drive",), lambda given: given.get("drive", "")),
-            Parameter("vendor", ("vendor",), lambda given: given.get("vendor", "").strip()),
-            word("of", tuple(Kind), key="kind"),
-            word("sort", SORTS),
-            FORMAT,
-            limits_parameter(profile),
-            *(number(name, "0", "1000000000") for name in prices),
-        ),
-    )
+    prices, found = _price_names(query), read_parameters(query, sizing_parameters(query, profile))
     restricted = {
         field.quantity: field.scaled(found[field.name]) for field in RESTRICTIONS if found[field.name] is not None
     }
@@ -224,7 +235,7 @@ def refused_context(query: QueryDict, refused: ParameterError, profile: Iterable
     ]
     prices = [name for name in query if PRICE.fullmatch(name) and query.get(name, "").strip()]
     return form_context(query, refused) | {
-        "refused": str(refused),
+        "refused": refused.sentence,
         "limits": {"fields": limits},
         "typed_prices": [
             typed_field(query, name, "", refused) | {"drive": name.removeprefix(PRICE_PREFIX)} for name in prices

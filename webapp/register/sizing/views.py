@@ -10,7 +10,7 @@ from results.models import Profile
 from results.rules.act.limits import Limit, parse_limits
 from results.rules.sizing import Tested
 from webapp.register.http.files import rows_response
-from webapp.register.http.query_params import ParameterError, form_address
+from webapp.register.http.query_params import ParameterError, form_address, labels_of
 from webapp.register.http.responses import public_page
 from webapp.register.sizing import query as sizing_query
 from webapp.register.sizing.mixes import tested_mixes
@@ -30,6 +30,7 @@ def sizing(request: HttpRequest) -> HttpResponse:
         refuse_unknown_drives(question.priced_drives, question.drive)
         refuse_unknown_vendor(question.restrictions.vendor)
     except ParameterError as error:
+        error.labels = labels_of(sizing_query.sizing_parameters(request.GET, parse_limits(profile)))
         return _again(request, error, parse_limits(profile))
     limits = [Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items()]
     found = candidates(limits, question.prices, is_own=question.limits.is_own, kind=question.kind)

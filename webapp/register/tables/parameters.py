@@ -66,7 +66,9 @@ def read_list_query(query: QueryDict, columns: Collection[Column], *, profile: I
     Raises ParameterError for a parameter or value that the page does not accept.
     """
     codes = {column.code for column in columns if column.is_sortable}
-    sort = Parameter("sort", ("sort",), lambda given: read_sort(given.get("sort", FASTEST_FIRST.parameter), codes))
+    sort = Parameter(
+        "sort", {"sort": "Order"}, lambda given: read_sort(given.get("sort", FASTEST_FIRST.parameter), codes)
+    )
     return ListQuery(**read_parameters(query, (sort, FORMAT, limits_parameter(profile))))
 
 

@@ -36,13 +36,13 @@ class LoadQuestion:
 
 def read_load_question(query: QueryDict, operations: Collection[str], drives: Sequence[LoadDrive]) -> LoadQuestion:
     """Return the query of a load page. Raises ParameterError for an invalid parameter."""
-    at = number("at", LEAST, MOST)
+    at = number("at", "At", (LEAST, MOST))
     parameters = (
-        word("of", operations, key="operation"),
-        Parameter("against", ("against",), lambda given: _drive(given, drives)),
-        word("hold", (THROUGHPUT, LATENCY)),
+        word("of", operations, "Latency of", key="operation"),
+        Parameter("against", {"against": "Gain against"}, lambda given: _drive(given, drives)),
+        word("hold", (THROUGHPUT, LATENCY), "Fixed"),
         replace(at, read=lambda given: None if (level := at.read(given)) is None else Fraction(level)),
-        word("statistic", STATISTICS),
+        word("statistic", STATISTICS, "Show"),
         FORMAT,
     )
     return LoadQuestion(**read_parameters(query, parameters))

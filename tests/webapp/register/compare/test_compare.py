@@ -422,9 +422,9 @@ def test_runs_of_two_workloads_are_not_compared(client, make_run):
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("run=a&drive=b", "drive: expected either drives or runs"),
+        ("run=a&drive=b", "Drive: expected either drives or runs"),
         ("run=a&run=a", "run=a"),
-        ("&".join(f"drive=d{number}" for number in range(7)), "drive: expected at most 6, got 7"),
+        ("&".join(f"drive=d{number}" for number in range(7)), "Drive: expected at most 6, got 7"),
         ("drives=a", "drives"),
         ("run=a&run=b&format=xml", "format=xml"),
         ("drive=" + "x" * 121, "at most 120 characters"),

@@ -1,5 +1,7 @@
 """Comparison of drives by the names that the site uses; an unknown name returns the form."""
 
+import re
+
 import pytest
 
 from webapp.register.compare.query import MOST, NAME_CHARS
@@ -32,7 +34,7 @@ def test_an_ambiguous_name_returns_the_form_with_the_candidates(client, catalogu
     assert "drives match; add the capacity" in answer.text
     assert 'value="Micron"' in answer.text
     assert f'value="{SANDISK}"' in answer.text
-    assert "<code>micron-" in answer.text
+    assert re.search(rf'<a href="\?drive=micron-[\w-]+&amp;drive={SANDISK}"><bdi>Micron ', answer.text)
     assert "<b>1 name needs a correction:</b>" in answer.text
     assert "One is chosen" not in answer.text
 
@@ -48,7 +50,27 @@ def test_one_invalid_name_is_not_reported_as_one_selected_drive(client, catalogu
 def test_a_typing_error_needs_confirmation(client, catalogue):
     answer = get(client, "sandisk dc sn862 6.4 tb", MICRON)
     assert answer.status_code == 404
-    assert SANDISK in answer.text
+    assert (
+        f'<a href="?drive={SANDISK}&amp;drive={MICRON}"><bdi>SanDisk DC SN861 6.4\N{NO-BREAK SPACE}TB</bdi></a>'
+        in answer.text
+    )
+
+
+def test_an_offered_drive_leads_to_the_comparison_with_the_limits_of_the_reader(client, catalogue):
+    answer = client.get("/compare/", {"drive": ["sandisk dc sn862 6.4 tb", MICRON], "limit_1ms": "3"})
+    assert f'<a href="?drive={SANDISK}&amp;drive={MICRON}&amp;limit_1ms=3"><bdi>SanDisk' in answer.text
+    assert client.get(f"/compare/?drive={SANDISK}&drive={MICRON}&limit_1ms=3").status_code == 200
+
+
+def test_a_drive_that_is_already_selected_is_not_offered(client, catalogue):
+    answer = get(client, "sandisk dc sn862 6.4 tb", SANDISK)
+    assert answer.status_code == 404
+    assert f"?drive={SANDISK}&amp;drive={SANDISK}" not in answer.text
+
+
+def test_an_offer_keeps_the_other_names_as_they_were_typed(client, catalogue):
+    answer = get(client, "sandisk dc sn862 6.4 tb", "Nobody's <drive>")
+    assert f'<a href="?drive={SANDISK}&amp;drive=Nobody%27s+%3Cdrive%3E"><bdi>SanDisk' in answer.text
 
 
 def test_two_names_of_one_drive_are_reported(client, catalogue):
@@ -86,9 +108,9 @@ def test_no_drive_is_assumed_for_an_instance(client, make_product, make_publishe
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (["x"] * (MOST + 1), f"drive: expected at most {MOST}, got {MOST + 1}"),
-        (["x" * (NAME_CHARS + 1)], f"drive: expected a name of at most {NAME_CHARS} characters, got {NAME_CHARS + 1}"),
-        (["x " * 25], "drive: expected a name of at most 24 words, got 25"),
+        (["x"] * (MOST + 1), f"Drive: expected at most {MOST}, got {MOST + 1}"),
+        (["x" * (NAME_CHARS + 1)], f"Drive: expected a name of at most {NAME_CHARS} characters, got {NAME_CHARS + 1}"),
+        (["x " * 25], "Drive: expected a name of at most 24 words, got 25"),
     ],
 )
 def test_too_many_or_too_long_names_are_refused_before_the_search(client, catalogue, names, said):

@@ -53,7 +53,7 @@ def test_the_explanation_is_a_public_page_that_is_the_same_for_everyone(client, 
 def test_an_unknown_parameter_of_the_explanation_is_named(client, db, page):
     response = client.get(f"/explain/{page}?colour=red")
     assert response.status_code == 400
-    assert "Unknown parameter colour: this page has no parameters" in response.text
+    assert "Unknown parameter “colour”. This page has no parameters." in response.text
 
 
 def test_the_rules_are_those_of_the_profile(client, db):

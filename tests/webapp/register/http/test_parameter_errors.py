@@ -17,3 +17,32 @@ def test_an_unknown_parameter_is_named_with_the_known_ones():
     error = unknown_parameter("colour", ("sort", "format"))
     assert (str(error), error.is_unknown) == ("Unknown parameter colour: expected one of sort, format", True)
     assert str(unknown_parameter("colour", ())) == "Unknown parameter colour: this page has no parameters"
+
+
+def test_the_sentence_names_the_field_as_the_form_labels_it():
+    labels = {"page": "Page"}
+    error = ParameterError("page", "expected a whole number from 1", "one: two", labels=labels)
+    assert (error.sentence, error.in_address) == (
+        "Page: expected a whole number from 1. Found “one: two”.",
+        "page=one: two",
+    )
+    assert ParameterError("page", "expected once, got 2 times", labels=labels).sentence == (
+        "Page: expected once, got 2 times."
+    )
+
+
+def test_a_field_without_a_label_keeps_its_name():
+    assert ParameterError("key", "expected once, got 2 times").sentence == "key: expected once, got 2 times."
+
+
+def test_a_similar_parameter_is_offered_instead_of_an_unknown_one():
+    error = unknown_parameter("srt", ("sort", "format"))
+    assert error.sentence == "Unknown parameter “srt”. Did you mean sort?"
+    error.labels = {"sort": "Order", "format": "Format"}
+    assert error.sentence == "Unknown parameter “srt”. Did you mean “Order” (sort)?"
+
+
+def test_all_parameters_are_named_if_none_is_similar_to_an_unknown_one():
+    error = unknown_parameter("colour", ("sort", "format"))
+    assert error.sentence == "Unknown parameter “colour”. This page has: sort, format."
+    assert unknown_parameter("colour", ()).sentence == "Unknown parameter “colour”. This page has no parameters."

@@ -1,5 +1,7 @@
 """The page for a rejected parameter: it has the typed values, with the invalid field marked."""
 
+import re
+
 import pytest
 
 from webapp.register.syndication.public_addresses import public_addresses
@@ -15,6 +17,34 @@ def test_the_other_parameters_are_kept_and_the_invalid_one_is_marked(client):
         assert kept in answer.text, kept
 
 
+def test_the_same_address_is_linked_without_the_invalid_parameter(client):
+    text = client.get("/drives/nvme-flash/?min_tps=lots&max_1ms=3&q=intel+p4").text
+    linked = '<a href="/drives/nvme-flash/?max_1ms=3&amp;q=intel+p4">Show the page without this parameter</a>'
+    assert linked in text
+    assert '<a href="/drives/nvme-flash/">Show the page without parameters</a>' in text
+    assert client.get("/drives/nvme-flash/?max_1ms=3&q=intel+p4").status_code == 200
+
+
+def test_an_address_with_only_the_invalid_parameter_has_one_way_on(client):
+    text = client.get("/explain/?colour=red").text
+    assert '<a href="/explain/">Show the page without this parameter</a>' in text
+    assert "Show the page without parameters" not in text
+
+
+def test_a_very_long_address_is_not_linked(client):
+    text = client.get("/nines/?reads=x&nines=" + "9" * 10_000).text
+    assert "Show the page without this parameter" not in text
+    assert '<a href="/nines/">Show the page without parameters</a>' in text
+
+
+def test_fields_have_the_labels_of_the_form(client):
+    text = client.get("/drives/nvme-flash/?min_tps=lots&max_1ms=3&limit_8ms=2&page=1").text
+    labels = re.findall(r'<label for="typed-\d+">(.*?)</label>', text)
+    assert [label.replace("\N{NO-BREAK SPACE}", " ") for label in labels] == [
+        *("Speed, at least", "Over 1 ms, at most", "Percent over 8 ms", "Page")
+    ]
+
+
 def test_an_unknown_parameter_is_left_out_of_the_form(client):
     answer = client.get("/drives/nvme-flash/?colour=red&q=intel")
     assert (answer.status_code, 'name="colour"' in answer.text, 'name="q"' in answer.text) == (400, False, True)
@@ -27,7 +57,7 @@ def test_every_page_refuses_an_unknown_parameter(client, make_log_run, make_publ
     assert len(pages) > 20
     for path in pages:
         answer = client.get(f"{path}?colour=red")
-        assert (answer.status_code, "Unknown parameter colour: " in answer.text) == (400, True), path
+        assert (answer.status_code, "Unknown parameter “colour”. " in answer.text) == (400, True), path
 
 
 def test_typed_text_is_escaped(client):

@@ -35,7 +35,7 @@ def test_a_number_far_beyond_any_range_is_refused_quickly():
 
 
 def test_a_parameter_with_a_unit_of_size_converts_other_units():
-    data = number("data", "0", "1000000", unit="TB")
+    data = number("data", "Data", ("0", "1000000"), unit="TB")
     assert read_parameters(QueryDict("data=500 GB"), [data]) == {"data": Decimal("0.5")}
     assert read_parameters(QueryDict("data=2"), [data]) == {"data": Decimal(2)}
 

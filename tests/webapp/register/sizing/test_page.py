@@ -510,10 +510,17 @@ def test_an_invalid_parameter_is_named(client, query):
     assert query.partition("=")[0] in response.text
 
 
-@pytest.mark.parametrize("query", ["price-no-such-drive=5", "drive=no-such-drive", "drive=%00"])
-def test_an_unknown_drive_is_named(client, query):
+@pytest.mark.parametrize(
+    ("query", "label"),
+    [
+        ("price-no-such-drive=5", "Price of one no-such-drive"),
+        ("drive=no-such-drive", "Steps of another drive"),
+        ("drive=%00", "Steps of another drive"),
+    ],
+)
+def test_an_unknown_drive_is_named(client, query, label):
     response = client.get(f"/sizing/?{query}")
-    said = f"{query.partition('=')[0]}: expected a drive of the register"
+    said = f"{label}: expected a drive of the register"
     assert (response.status_code, said in response.text) == (400, True)
 
 

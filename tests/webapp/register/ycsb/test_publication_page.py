@@ -265,5 +265,5 @@ def test_an_unknown_publication_is_named(client, published, address):
 
 @pytest.mark.parametrize("address", ["/ycsb/", "/ycsb/claims/", "/ycsb/micron-7400-brief/"])
 def test_an_invalid_parameter_is_named(client, published, address):
-    assert "Unknown parameter colour: expected one of format" in client.get(f"{address}?colour=red").text
-    assert "format=xml: expected one of html, csv, json" in client.get(f"{address}?format=xml").text
+    assert "Unknown parameter “colour”. This page has: “Format” (format)" in client.get(f"{address}?colour=red").text
+    assert "Format: expected one of html, csv, json. Found “xml”." in client.get(f"{address}?format=xml").text

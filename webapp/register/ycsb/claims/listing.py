@@ -42,7 +42,11 @@ def briefs() -> list[str]:
 
 def read_claim_query(query: QueryDict) -> ClaimQuery:
     """Return the query of the list. Raises ParameterError for an invalid parameter."""
-    parameters = (FORMAT, word("outcome", ["", *OUTCOMES]), word("brief", ["", *briefs()]))
+    parameters = (
+        FORMAT,
+        word("outcome", ["", *OUTCOMES], "Outcome"),
+        word("brief", ["", *briefs()], "Publication"),
+    )
     return ClaimQuery(**read_parameters(query, parameters))
 
 
