@@ -16,6 +16,7 @@ from webapp.register.product_pages import views as product_views
 from webapp.register.runs import downloads
 from webapp.register.runs import views as runs_views
 from webapp.register.runs.charts import views as charts_views
+from webapp.register.search import views as search_views
 from webapp.register.sizing import views as sizing_views
 from webapp.register.syndication import badge_images, citations, feeds, sitemap
 from webapp.register.trial import views as trial_views
@@ -47,7 +48,7 @@ urlpatterns: list[URLPattern] = [
     path("drives/<str:category>/landscape.png", drives_views.landscape_picture, name="category-picture"),
     path("compare/", compare, name="compare"),
     path("drive/<slug:slug>/", product_views.product, name="product"),
-    path("search/", drives_views.search_drives, name="search"),
+    path("search/", search_views.search, name="search"),
     path("certificates/<str:public_id>/", certificates_views.certificate, name="certificate"),
     path("runs/<str:public_id>/", runs_views.detail, name="run-detail"),
     path("runs/<str:public_id>/log", downloads.log, name="run-log"),

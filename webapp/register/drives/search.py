@@ -155,6 +155,11 @@ def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str
     return format_html("The register has no result for <bdi>{}</bdi>. <bdi>{}</bdi>", query, has)
 
 
+def no_drive_sentence(query: str) -> str:
+    """Return the sentence for a query that matches no drive but other texts of the site."""
+    return format_html("No drive matches <bdi>{}</bdi>.", query)
+
+
 def _drive_name(store: ColumnStore, row: int) -> str:
     words = (store.columns[code].word(row) for code in ("vendor", "model", "capacity_gb"))
     return " ".join(filter(None, words))
@@ -189,6 +194,6 @@ def _speeds(store: ColumnStore, rows: list[int]) -> list[tuple[str, str]]:
 def found_sentence(query: str, count: int, shown: int) -> str:
     """Return the sentence with the number of products found. What was typed cannot change the direction of its text."""
     if not query:
-        return "Search by maker, model, part number or capacity. The search corrects one typing error per word."
+        return "Search for drives by maker, model, part number or capacity, or for publications, claims and terms."
     first = f", the first {shown} shown" if shown < count else ""
     return format_html("{} found for <bdi>{}</bdi>{}.", units.counted(count, "drive"), query, first)

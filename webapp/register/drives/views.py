@@ -1,4 +1,4 @@
-"""The tables of drives: a page per category, one for all, one for historical products, their data file; the search."""
+"""The tables of drives: a page per category, one for all, one for historical products, their data file."""
 
 from dataclasses import replace
 
@@ -12,19 +12,10 @@ from webapp.register.drives.headline import page_headline
 from webapp.register.drives.landscape import landscape_svg, page_charts, switches_html
 from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, HISTORICAL_LAYOUT, PageLayout, category_layout
 from webapp.register.drives.page import DrivesPage
-from webapp.register.drives.query import export_name, is_current, read_drives_query, read_search_text
-from webapp.register.drives.search import (
-    SHOWN_AT_MOST,
-    found_products,
-    found_sentence,
-    lookup,
-    neighbours,
-    neighbours_sentence,
-    products_of,
-)
+from webapp.register.drives.query import export_name, is_current, read_drives_query
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.data_file import current_file
-from webapp.register.http.query_params import given_of, refuse_unknown
+from webapp.register.http.query_params import refuse_unknown
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import YourLimits
@@ -109,24 +100,3 @@ def runs_of(page: DrivesPage) -> list[Run]:
     wanted = [page.store.runs[row] for row in page.rows]
     runs = {run.public_id: run for run in Run.objects.filter(public_id__in=wanted).for_table()}
     return [runs[public_id] for public_id in wanted if public_id in runs]
-
-
-@public_page
-def search_drives(request: HttpRequest) -> HttpResponse:
-    query = read_search_text(given_of(request.GET, ("q",)))
-    store = current_store()
-    product_query, profile = lookup(store, query), current_limits()
-    products, count = found_products(store, product_query, profile) if query else ([], 0)
-    context = {
-        "section": "drives",
-        "query": query,
-        "products": products,
-        "sentence": found_sentence(query, count, len(products)),
-        "read_sentence": product_query.sentence if query else "",
-    }
-    if query and not products:
-        near = neighbours(store, product_query)
-        slugs = [drive.key for drive in near.drives[:SHOWN_AT_MOST]]
-        context["sentence"] = neighbours_sentence(store, query, near)
-        context["neighbours"] = products_of(store, slugs, profile)
-    return render(request, "register/drives/search.html", context)

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from results.models import Profile
 from webapp.register.explain.accuracy import measurements
 from webapp.register.explain.glossary_text import glossary_sections
+from webapp.register.explain.site_pages import SITE_PAGES
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
@@ -19,7 +20,7 @@ from webapp.register.tables.meanings import SECTIONS
 
 @public_page
 def reading(request: HttpRequest) -> HttpResponse:
-    context = {"columns": SECTIONS, "limits": current_limits(), "tiers": tier_meanings()}
+    context = {"columns": SECTIONS, "limits": current_limits(), "tiers": tier_meanings(), "site_pages": SITE_PAGES}
     return _page(request, "reading", context | {"example_address": example_address()})
 
 

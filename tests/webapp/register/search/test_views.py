@@ -1,10 +1,11 @@
-"""The products on the search page, with the results that count."""
+"""The search page: products with the results that count, then publications, claims, terms and pages."""
 
 import html
 import re
 
 import pytest
 
+from results.catalogue.claims import import_figures
 from tests.results.rows import make_judged_run
 from tests.webapp.register.pages import read_rows
 
@@ -27,7 +28,7 @@ def test_an_unknown_page_answers_404_with_a_search(client, catalogue):
     assert 'value="intel p4611 1600gb"' in response.text
 
 
-@pytest.mark.parametrize(("query", "name"), [("q=" + "x" * 101, "q:"), ("q=a&q=b", "q:"), ("p=1", "p:")])
+@pytest.mark.parametrize(("query", "name"), [("q=" + "x" * 101, "Search: "), ("q=a&q=b", "Search: "), ("p=1", "“p”")])
 def test_an_invalid_search_is_named(client, query, name):
     response = client.get(f"/search/?{query}")
     assert response.status_code == 400
@@ -124,3 +125,52 @@ def test_markup_in_names_of_neighbours_is_escaped(client, make_product, make_pub
     assert "&lt;b&gt;1" in text
     assert "<b>1" not in text
     assert "zz<u>" not in text
+
+
+def headings(response):
+    return re.findall(r"<h2[^>]*>([^<]*)", response.text)
+
+
+def test_a_search_shows_texts_after_the_drives(client, catalogue):
+    import_figures()
+    response = client.get("/search/?q=micron+7400+pro")
+    assert [heading.strip() for heading in headings(response)] == [
+        "Similar drives in the register",
+        "Publications",
+        "Claims of publications",
+    ]
+    assert '<a href="#publications">1 publication</a>, <a href="#claims">14 claims</a>.' in response.text
+    assert '<a href="/ycsb/micron-7400-brief/">Micron 7400 PRO against 7300 PRO on RocksDB</a>' in response.text
+    assert response.text.count('<a href="/ycsb/claims/micron-7400-brief/') == 5
+    assert '<a href="/ycsb/claims/?brief=micron-7400-brief">' in response.text
+
+
+def test_a_term_is_no_drive_that_the_register_lacks(client, catalogue):
+    response = client.get("/search/?q=DWPD")
+    assert '<p class="lede">No drive matches <bdi>DWPD</bdi>.</p>' in response.text
+    assert '<a href="/explain/glossary/#what-is-rated-dwpd">DWPD</a>' in response.text
+    assert read_rows(response) == []
+    assert "submit a result" not in response.text
+
+
+def test_a_search_for_a_maker_lists_its_drives_and_texts(client, catalogue):
+    response = client.get("/search/?q=micron")
+    assert '<p class="lede">12 drives found for <bdi>micron</bdi>.</p>' in response.text
+    assert [heading.strip() for heading in headings(response)] == ["Claims of publications"]
+
+
+def test_a_search_for_a_drive_that_the_register_lacks_has_no_other_texts(client, catalogue):
+    response = client.get("/search/?q=samsung+990+pro")
+    assert headings(response) == ["Similar drives in the register"]
+
+
+def test_the_empty_search_says_what_it_finds(client, db):
+    text = client.get("/search/").text
+    assert "Search for drives by maker, model, part number or capacity, or for publications, claims and terms." in text
+
+
+def test_every_page_has_a_search_in_its_header(client, db):
+    for path in ("/", "/explain/", "/search/", "/nowhere/", "/accounts/login/"):
+        header = client.get(path).text.split("<header")[1].split("</header>")[0]
+        assert 'action="/search/"' in header, path
+        assert '<a class="find-link" href="/search/"' in header, path

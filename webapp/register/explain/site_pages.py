@@ -1,0 +1,46 @@
+"""The pages of the site, each in one sentence: `/explain/` lists them, and the search finds them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SitePage:
+    """One page: its name, its address, and what it has."""
+
+    name: str
+    address: str
+    sentence: str
+
+
+SITE_PAGES = (
+    SitePage("Drives", "/", "The home page shows which drives sustain your load within your latency limits."),
+    SitePage("All drives in one table", "/drives/", "This table lists the drives of all categories."),
+    SitePage("Historical drives", "/drives/historical/", "This page lists drives that are no longer recommended."),
+    SitePage("Search", "/search/", "The search finds drives, publications, claims, terms and pages."),
+    SitePage("Compare", "/compare/", "This page shows two to six results side by side, if they are comparable."),
+    SitePage("Sizing", "/sizing/", "This page computes how many drives a cluster needs for your load."),
+    SitePage("Nines", "/nines/", "This page computes how many reads are slow in racks of drives."),
+    SitePage("Fleet check", "/check/", "This page looks up a list of your own drives in the register."),
+    SitePage("YCSB", "/ycsb/", "This page shows results that were measured through a database."),
+    SitePage("Claims", "/ycsb/claims/", "This page checks the claims of vendors' publications about YCSB results."),
+    SitePage("News", "/news/", "This page lists what changed in the register, with a summary of each month."),
+    SitePage("Feed of news", "/news/feed.atom", "This feed has the same changes for a feed reader."),
+    SitePage("About", "/about/", "This page names the operator, the contact and the licence of the data."),
+    SitePage("Submit", "/submit/", "You upload a log and see how the register reads it. This page needs a login."),
+    SitePage("Try your log", "/try/", "This page reads a log without a login, shows the verdict, and stores nothing."),
+    SitePage("Data", "/data/", "This page has the whole public register as files to download."),
+    SitePage("API", "/api/v1/docs/", "This page explains how scripts read the register and submit results."),
+    SitePage("Feed of results", "/feed.atom", "This feed has the events of all results for a feed reader."),
+    SitePage("Lab", "/lab/", "Staff run tests on the register's own hosts."),
+    SitePage(
+        "Rules", "/explain/rules/", "This page explains the profile, the verdict, the certificate and corrections."
+    ),
+    SitePage("ACT and YCSB", "/explain/tools/", "This page explains what the two test programs measure."),
+    SitePage(
+        "Load generator",
+        "/explain/generator/",
+        "This page explains how drivetest makes its load, and how accurate it is.",
+    ),
+    SitePage("Run and submit", "/explain/submit/", "This page explains how to run a test and how to submit its log."),
+    SitePage("Glossary", "/explain/glossary/", "The glossary explains the terms of the register."),
+)

@@ -1,0 +1,1 @@
+"""The search page: drives, and the publications, claims, terms and pages of the site."""

@@ -1,0 +1,50 @@
+"""The view of the search."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from webapp.register.drives.query import read_search_text
+from webapp.register.drives.search import (
+    SHOWN_AT_MOST,
+    found_products,
+    found_sentence,
+    lookup,
+    neighbours,
+    neighbours_sentence,
+    no_drive_sentence,
+    products_of,
+)
+from webapp.register.drives.store.column_store import current_store
+from webapp.register.http.query_params import Parameter, read_parameters
+from webapp.register.http.responses import public_page
+from webapp.register.limits.profile import current_limits
+from webapp.register.search.groups import found_groups
+
+SEARCH_TEXT = Parameter("q", {"q": "Search"}, read_search_text)
+
+
+@public_page
+def search(request: HttpRequest) -> HttpResponse:
+    """Show the drives that match, or their neighbours, and then the publications, claims, terms and pages."""
+    query: str = read_parameters(request.GET, [SEARCH_TEXT])["q"]
+    store = current_store()
+    product_query, profile = lookup(store, query), current_limits()
+    products, count = found_products(store, product_query, profile) if query else ([], 0)
+    groups = found_groups(query)
+    context = {
+        "section": "search",
+        "query": query,
+        "products": products,
+        "sentence": found_sentence(query, count, len(products)),
+        "read_sentence": product_query.sentence if query else "",
+        "groups": groups,
+    }
+    if query and not products:
+        near = neighbours(store, product_query)
+        if groups and not near.maker:  # a term such as DWPD resembles the name of a drive only by chance
+            context |= {"sentence": no_drive_sentence(query), "read_sentence": ""}
+        else:
+            slugs = [drive.key for drive in near.drives[:SHOWN_AT_MOST]]
+            context["sentence"] = neighbours_sentence(store, query, near)
+            context["neighbours"] = products_of(store, slugs, profile)
+    return render(request, "register/search/search.html", context)
