@@ -70,7 +70,9 @@ def test_the_picked_options_are_shown_without_their_counts(page):
     expect(menu(page, "vendor").locator("[data-picked]")).to_have_text("Intel")
 
 
-@pytest.mark.parametrize("address", [FLASH, "/drives/", "/drives/historical/", "/drives/cloud/"])
+@pytest.mark.parametrize(
+    "address", [FLASH, "/drives/", "/drives/historical/", "/drives/cloud/", "/sizing/", "/ycsb/claims/"]
+)
 @pytest.mark.parametrize("has_script", [True, False])
 def test_the_first_row_is_reached_by_two_tab_stops(new_page, address, has_script):
     page = new_page(viewport=DESKTOP, java_script_enabled=has_script)
@@ -81,8 +83,35 @@ def test_the_first_row_is_reached_by_two_tab_stops(new_page, address, has_script
     assert focused.bounding_box()["x"] >= 0
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    first = page.locator("table.runs:visible tbody tr:has(td)").first
+    first = page.locator("main tbody:visible tr:has(td)").first
     assert first.locator(":focus").count() == 1
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+@pytest.mark.parametrize(
+    ("address", "field"), [(FLASH, "Speed, at least"), ("/", "Speed of one drive, at least")], ids=["table", "home"]
+)
+def test_a_phone_shows_the_fields_behind_a_summary_with_a_state(new_page, address, field, has_script):
+    page = new_page(viewport={"width": 390, "height": 844}, java_script_enabled=has_script)
+    page.goto(address)
+    opener = page.locator(".opener summary")
+    expect(page.get_by_label(field)).to_be_hidden()
+    opener.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".opener")).to_have_attribute("open", "")
+    expect(page.get_by_label(field)).to_be_visible()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.form.matches('.filters')")
+    opener.focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_label(field)).to_be_hidden()
+
+
+@pytest.mark.parametrize("address", [FLASH, "/"])
+def test_a_wide_screen_has_all_fields_without_the_summary(page, address):
+    page.goto(address)
+    expect(page.locator(".opener")).to_be_hidden()
+    expect(page.locator(".filters:has(.opener) input[name=limit_1ms]")).to_be_visible()
 
 
 def test_the_link_to_the_results_leads_to_the_table_that_has_rows(page):

@@ -23,7 +23,7 @@ def claims(request: HttpRequest) -> HttpResponse:
     query = read_claim_query(request.GET)
     if query.form != "html":
         return rows_response(query.form, "claims", CLAIMS_SCHEMA, FIELDS, claim_values(selected(query)))
-    return render(request, "register/ycsb/claims.html", {"section": "ycsb", "page": claims_page(query)})
+    return render(request, "register/ycsb/claims.html", {"section": "claims", "page": claims_page(query)})
 
 
 @public_page
@@ -31,7 +31,7 @@ def claim(request: HttpRequest, publication: str, name: str) -> HttpResponse:
     form, entry = read_parameters(request.GET, [FORMAT])["form"], _claim(publication, name)
     if form != "html":
         return rows_response(form, f"claim-{name}", CLAIM_SCHEMA, FIGURE_FIELDS, figure_values(entry))
-    context = {"section": "ycsb", "entry": entry, "claim": entry.row.check.claim, "page": claim_page(entry)}
+    context = {"section": "claims", "entry": entry, "claim": entry.row.check.claim, "page": claim_page(entry)}
     return render(request, "register/ycsb/claim.html", context)
 
 

@@ -1,0 +1,112 @@
+"""The header of every page: its search, its navigation, the menu of narrow screens, and how high links are."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.page_checks import DESKTOP, SHOWN_WIDTH, faults_of
+
+pytestmark = pytest.mark.browser
+
+NARROW = {"width": 390, "height": 844}
+MAIN = "nav[aria-label=Main]"
+LOW_LINKS = """() => [...document.querySelectorAll(
+  '.mast :is(a, summary, button), .foot a, .ways a, .found-texts a, .also-found a, .categories a, .opener summary')]
+  .filter(each => each.checkVisibility() && each.getBoundingClientRect().height < 24).map(each => each.textContent)"""
+
+
+def header_height(page):
+    return page.locator(".mast").bounding_box()["height"]
+
+
+def test_the_navigation_names_every_part_of_the_site(page):
+    page.goto("/")
+    names = page.locator(f"{MAIN} a").all_inner_texts()
+    assert names == [
+        *("Drives", "Compare", "Sizing", "Fleet check", "Claims", "YCSB", "News", "Explain", "About", "Submit"),
+        *("Lab", "Sign in"),
+    ]
+
+
+def test_a_search_begins_in_the_header(page):
+    page.goto("/about/")
+    field = page.get_by_label("Search the site")
+    field.fill("dwpd")
+    field.press("Enter")
+    page.wait_for_url("**/search/?q=dwpd")
+    page.locator(".found-texts").get_by_role("link", name="DWPD", exact=True).click()
+    page.wait_for_url("**/explain/glossary/#what-is-rated-dwpd")
+
+
+def test_a_narrow_screen_links_to_the_search(new_page):
+    page = new_page(viewport=NARROW)
+    page.goto("/")
+    expect(page.get_by_label("Search the site")).to_be_hidden()
+    page.get_by_role("banner").get_by_role("link", name="Search").click()
+    page.wait_for_url("**/search/")
+
+
+@pytest.mark.parametrize("width", [320, 360, 390, 768, 1019, 1020, 1239, 1240, 1280])
+@pytest.mark.parametrize("is_touched", [True, False])
+def test_the_header_is_one_line(new_page, width, is_touched):
+    page = new_page(viewport={"width": width, "height": 844}, has_touch=is_touched, is_mobile=is_touched)
+    page.goto("/about/")
+    assert header_height(page) < 60
+    assert page.evaluate(SHOWN_WIDTH) <= width
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_the_menu_opens_and_closes_by_keyboard(new_page, has_script):
+    page = new_page(viewport=NARROW, java_script_enabled=has_script)
+    page.goto("/")
+    link = page.locator(MAIN).get_by_role("link", name="Sizing")
+    expect(link).to_be_hidden()
+    page.locator(".menu summary").focus()
+    page.keyboard.press("Enter")
+    expect(link).to_be_visible()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Drives"
+    if has_script:
+        page.keyboard.press("Escape")
+        assert page.evaluate("document.activeElement.textContent") == "Menu"
+    else:
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Enter")
+    expect(link).to_be_hidden()
+
+
+def test_escape_in_the_page_leaves_the_menu_open(new_page):
+    page = new_page(viewport=NARROW)
+    page.goto("/search/")
+    page.locator(".menu summary").click()
+    page.locator("main input[type=search]").focus()
+    page.keyboard.press("Escape")
+    expect(page.locator(".menu")).to_have_attribute("open", "")
+
+
+def test_a_wide_screen_has_no_menu(page):
+    page.goto("/")
+    expect(page.locator(".menu")).to_be_hidden()
+    expect(page.locator(MAIN)).to_be_visible()
+
+
+def test_an_open_menu_fits_and_breaks_no_rule_of_accessibility(phone_page):
+    phone_page.goto("/about/")
+    phone_page.locator(".menu summary").click()
+    assert faults_of(phone_page, fits=(320, 390), accessible=(320,)) == {}
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/drives/nvme-flash/", "/search/?q=micron", "/search/?q=worst+slice", "/sizing/"]
+)
+def test_links_of_a_phone_are_24_px_high(new_page, path):
+    page = new_page(viewport=NARROW)
+    page.goto(path)
+    page.locator(".menu summary").click()
+    assert page.evaluate(LOW_LINKS) == []
+
+
+@pytest.mark.parametrize("path", ["/search/", "/search/?q=micron", "/search/?q=dwpd"])
+def test_the_search_fits_and_breaks_no_rule_of_accessibility(new_page, path):
+    page = new_page(viewport=DESKTOP)
+    page.goto(path)
+    assert faults_of(page, fits=(320, 390, 1280), accessible=(320, 1280)) == {}
