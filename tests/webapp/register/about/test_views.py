@@ -86,9 +86,9 @@ def test_the_page_says_how_many_products_are_certified_and_what_published_percen
     certified = make_product()
     certify(certified)
     certify(certified, 90)
-    assert "<b>2 products are certified.</b>" in client.get("/about/").text
+    assert "<b>2 drives are certified.</b>" in client.get("/about/").text
     visibility.withdraw(first[0], make_user("rita"), "Wrong drive.")
-    assert "<b>1 product is certified.</b>" in client.get("/about/").text
+    assert "<b>1 drive is certified.</b>" in client.get("/about/").text
 
 
 def test_withdrawn_certificates_are_no_certificates(client):

@@ -24,7 +24,7 @@ def text_of(response):
 def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     said = text_of(client.get("/"))
     assert "11 of 30 drives sustain this load within the limits." in said
-    assert "SanDisk DC SN861 6.4 TB is the fastest of 7 comparable drives." in said
+    assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable." in said
     assert "At 1,728,000 tps it takes 24 drive writes a day; it is rated for 3." in said
     assert "In 32 of 36 results of rated drives, in all categories, the tested speed exceeds the endurance" in said
 
@@ -38,15 +38,15 @@ def test_the_page_begins_with_what_drivecert_is(client):
 def test_home_says_that_no_drive_is_certified_yet_and_what_a_certificate_needs(client, catalogue):
     said = text_of(client.get("/"))
     assert "No drive is certified yet." in said
-    assert "needs a load test that passes and a stress test at twice the load, on the same drive." in said
+    assert "needs two tests of the same drive: a load test that passes, and a stress test at twice that load that runs to its end." in said
     assert "Published percentages are as their source printed them, and certify nothing." in said
 
 
 def test_results_without_a_rank_say_why_and_what_to_do(client, catalogue):
     networked = text_of(client.get("/?category=networked&min_device_tps=0"))
     assert (
-        "They are not ranked, because the number of devices is not reported. Only results that are known to measure "
-        "the same thing are ranked. The page Compare shows what differs."
+        "They are not ranked, because the number of devices is not reported. A result is ranked if its data was not "
+        "compressible and it reports speed, version of ACT and number of devices."
     ) in networked
     one = text_of(client.get("/?category=m2-flash&min_device_tps=0"))
     assert "It is not ranked, because the version of ACT is not reported." in one
@@ -65,7 +65,7 @@ def test_a_drive_that_was_measured_like_no_other_is_named_with_its_way_of_measur
     for _ in range(2):
         make_published_run(tps=800, tool_version="5.3")
     measured = "ACT 6.x: service time, as published, 1 device"
-    assert f"is not ranked: no other one was measured in the same way ({measured})." in text_of(client.get(ANY_SPEED))
+    assert f"is the only one of them in its comparison group ({measured})" in text_of(client.get(ANY_SPEED))
 
 
 def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, catalogue):

@@ -20,7 +20,7 @@ def test_an_unknown_parameter_is_named_with_the_known_ones():
 
 
 def test_a_repeated_parameter_is_refused():
-    assert refusal(lambda: given_of(QueryDict("a=1&a=2"), ("a",))) == "a: expected once, got 2 times"
+    assert refusal(lambda: given_of(QueryDict("a=1&a=2"), ("a",))) == "a: expected once, found 2 times"
 
 
 def test_a_word_must_be_in_its_list_and_defaults_to_the_first():

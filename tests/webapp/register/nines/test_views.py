@@ -47,7 +47,7 @@ def test_the_rows_are_exported_with_their_digits(client):
         ("nines=1.5", "Its latency target is: "),
         ("racks=x", "Number of racks: "),
         ("colour=red", "Unknown parameter “colour”. "),
-        ("reads=1&reads=2", "Each drive serves: expected once, got 2 times."),
+        ("reads=1&reads=2", "Each drive serves: expected once, found 2 times."),
     ],
 )
 def test_an_invalid_parameter_is_named(client, query, named):

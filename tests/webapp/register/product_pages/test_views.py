@@ -23,7 +23,7 @@ def test_a_drive_states_that_its_endurance_is_not_verified(client, catalogue):
 
 def test_a_drive_states_how_long_its_rated_writes_last(client, catalogue):
     text = client.get("/drive/sandisk-dc-sn861-6400gb/").text
-    assert "the rated writes last an eighth of the warranty period." in text
+    assert "the rated writes are used up after an eighth of the warranty." in text
 
 
 def test_a_published_result_is_not_a_certificate_and_says_what_it_is(client, catalogue, make_product, make_log_run):

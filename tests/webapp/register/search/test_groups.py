@@ -26,12 +26,18 @@ def test_a_brief_is_found_by_maker_and_model_with_its_claims(published):
 
 @pytest.mark.parametrize("query", ["DWPD", "what is DWPD", "dwpd?"])
 def test_the_term_itself_comes_before_texts_that_contain_it(query):
-    assert found(query)["terms"][:2] == ["DWPD", "Endurance, Rated"]
+    assert found(query)["terms"][:2] == ["DWPD", "endurance rating"]
 
 
-def test_a_term_without_an_entry_of_its_own_is_found_where_it_is_explained():
+def test_a_title_that_is_the_search_comes_before_longer_titles():
+    titles = found("time")["terms"]
+    assert titles[0] == "Time"
+    assert "service time" in titles[1:]
+
+
+def test_a_term_is_found_in_the_glossary_and_where_it_is_explained():
     groups = found("worst slice")
-    assert groups["terms"][0] == "statistic"
+    assert groups["terms"][0] == "worst slice, worst hour"
     assert groups["pages"] == ["How to read these numbers: Worst hour, whole run, as published"]
 
 

@@ -518,8 +518,8 @@ def test_an_invalid_parameter_is_named(client, query):
     ("query", "label"),
     [
         ("price-no-such-drive=5", "Price of one no-such-drive"),
-        ("drive=no-such-drive", "Steps of another drive"),
-        ("drive=%00", "Steps of another drive"),
+        ("drive=no-such-drive", "Steps of another drive or instance"),
+        ("drive=%00", "Steps of another drive or instance"),
     ],
 )
 def test_an_unknown_drive_is_named(client, query, label):

@@ -79,8 +79,8 @@ def test_results_without_a_number_of_devices_are_not_ranked(client, catalogue):
         "ACT version or number of devices not reported"
     ]
     assert (
-        "4 results are within the limits, but they are not ranked, because the number of devices is not reported. Only "
-        "results that are known to measure the same thing are ranked. The page Compare shows what differs."
+        "4 results are within the limits, but they are not ranked, because the number of devices is not reported. A "
+        "result is ranked if its data was not compressible and it reports speed, version of ACT and number of devices."
     ) in response.text
 
 

@@ -71,14 +71,14 @@ def test_a_part_that_is_no_simple_fraction_is_a_percentage():
 @pytest.mark.parametrize(
     ("facts", "last"),
     [
-        ({}, "an eighth of the"),
-        ({"tps": 500_000}, f"43{NBSP}% of the"),
-        ({"tps": 100_000_000}, f"less than 1{NBSP}% of the"),
-        ({"tps": 100_000}, "for the whole"),
+        ({}, "used up after an eighth of the warranty"),
+        ({"tps": 500_000}, f"used up after 43{NBSP}% of the warranty"),
+        ({"tps": 100_000_000}, f"used up after less than 1{NBSP}% of the warranty"),
+        ({"tps": 100_000}, "enough for the whole warranty period"),
     ],
 )
 def test_the_lifetime_is_a_part_of_the_warranty_period(facts, last):
-    sentence = f"At the tested speed, day and night, the rated writes last {last} warranty period."
+    sentence = f"At the tested speed, day and night, the rated writes are {last}."
     assert gap_of(run_of(**facts)).lifetime == sentence
 
 

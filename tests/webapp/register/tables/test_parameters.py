@@ -32,7 +32,7 @@ def test_a_minus_before_the_column_sorts_in_descending_order(query, sort):
         ("sort=notes", "sort=notes: expected one of"),
         ("format=xml", "format=xml: expected one of html, csv, json"),
         ("withdrawn=include", "Unknown parameter withdrawn: expected one of sort, format"),
-        ("sort=tps&sort=drive", "sort: expected once, got 2 times"),
+        ("sort=tps&sort=drive", "sort: expected once, found 2 times"),
         ("colour=red", "Unknown parameter colour: expected one of sort, format"),
     ],
 )
