@@ -38,7 +38,10 @@ def test_the_page_begins_with_what_drivecert_is(client):
 def test_home_says_that_no_drive_is_certified_yet_and_what_a_certificate_needs(client, catalogue):
     said = text_of(client.get("/"))
     assert "No drive is certified yet." in said
-    assert "needs two tests of the same drive: a load test that passes, and a stress test at twice that load that runs to its end." in said
+    assert (
+        "needs two tests of the same drive: a load test that passes, and a stress test at twice that load that runs to "
+        "its end." in said
+    )
     assert "Published percentages are as their source printed them, and certify nothing." in said
 
 
