@@ -15,7 +15,7 @@ from results.models import YCSB, Profile, Run
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
 from webapp.register.http.query_params import given_of
-from webapp.register.http.responses import mark_private, mark_unlisted, public_page
+from webapp.register.http.responses import NO_STORE, mark_private, mark_unlisted, public_page
 from webapp.register.limits.virtual_devices import (
     DEMO_LABEL,
     VIRTUAL_DEVICE_MARK,
@@ -24,6 +24,7 @@ from webapp.register.limits.virtual_devices import (
 )
 from webapp.register.runs import page as runs_page
 from webapp.register.runs.charts.page import charts_of
+from webapp.register.runs.charts.telemetry import NoCharts
 from webapp.register.runs.example import example_view
 from webapp.register.runs.histograms import times_view
 from webapp.register.runs.log_lines import has_lines, log_view
@@ -88,7 +89,10 @@ def run_page(view: RunView[P]) -> Callable[..., HttpResponseBase]:
 def detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
     run = find_run(request, public_id)
     template, own = _kind_of(request, run)
-    return guarded(run, render(request, template, page_context(request, run) | life_of(run) | own))
+    response = render(request, template, page_context(request, run) | life_of(run) | own)
+    if own.get("no_telemetry_reason") is NoCharts.BUSY:
+        response.headers["Cache-Control"] = NO_STORE  # the next request may show the charts
+    return guarded(run, response)
 
 
 def _kind_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 
 from results.access.withholding import is_withheld
-from results.models import Run
+from results.ingest.rows import MEMBER_CHARS
+from results.models import Run, Verdict
 from results.reader.process import Document
 from webapp.register.runs.verdict_basis import OTHER_SLICES, slices_in_words
 
@@ -18,20 +19,26 @@ def stored_runs(document: Document) -> list[dict[str, Any]]:
     hashes = {source.get("sha256"), source.get("content_sha256")} - {None}
     of_log = Q(reading__evidence__sha256__in=hashes) | Q(reading__evidence__content_sha256__in=hashes)
     on_site = Q(pk__in=Run.objects.public().values("pk")) | Q(pk__in=Run.objects.examples().values("pk"))
-    runs = Run.objects.filter(of_log, on_site).select_related("reading__evidence").order_by("pk")
-    lengths = {read["slice_length_s"] for read in document["runs"]}
+    verdicts = Prefetch("verdicts", Verdict.objects.select_related("profile"))
+    runs = Run.objects.filter(of_log, on_site).select_related("reading__evidence").prefetch_related(verdicts)
+    lengths = {_place(read): read["slice_length_s"] for read in document["runs"]}
     return [
-        {"run": run, "sentence": _sentence(run, is_in_same_slices=lengths == {run.slice_length_s})}
-        for run in runs[:SHOWN_RUNS]
+        {"run": run, "sentence": _sentence(run, lengths.get((run.member, run.facts.get("first_line"))))}
+        for run in runs.order_by("pk")[:SHOWN_RUNS]
         if not is_withheld(run)
     ]
 
 
-def _sentence(run: Run, *, is_in_same_slices: bool) -> str:
+def _place(read: Document) -> tuple[str, int]:
+    """Return where a run is in its file: readers of other versions may number runs differently."""
+    return (read.get("member") or "")[:MEMBER_CHARS], read["first_line"]
+
+
+def _sentence(run: Run, read_length_s: int | None) -> str:
     """Return how the register judged the run; empty for a run without a verdict."""
-    verdict = run.verdicts.select_related("profile").first()
+    verdict = next(iter(run.verdicts.all()), None)
     if verdict is None:
         return ""
     slices = "" if run.slice_length_s is None else f", in {slices_in_words(run.slice_length_s)}"
     judged = f"Its verdict is “{verdict.get_outcome_display()}”, under profile {verdict.profile}{slices}."
-    return judged if is_in_same_slices else f"{judged} {OTHER_SLICES}"
+    return judged if read_length_s == run.slice_length_s else f"{judged} {OTHER_SLICES}"

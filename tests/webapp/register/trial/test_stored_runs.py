@@ -29,7 +29,11 @@ def make_stored(make_log_run):
 
 def read_in(length_s, content=LOG):
     source = {"sha256": sha256(content), "content_sha256": sha256(content)}
-    return {"input": source, "runs": [{"slice_length_s": length_s}]}
+    return {"input": source, "runs": [read_run(length_s)]}
+
+
+def read_run(length_s, first_line=2, member=None):
+    return {"slice_length_s": length_s, "first_line": first_line, "member": member}
 
 
 def sentences(document):
@@ -80,3 +84,17 @@ def test_bytes_without_a_hash_are_no_known_log(make_stored):
     make_stored(column="content_sha256")
     document = read_in(10) | {"input": {"sha256": None, "content_sha256": None}}
     assert sentences(document) == []
+
+
+def test_each_run_is_compared_with_the_reading_of_its_own_lines(make_stored):
+    first, second = make_stored(column="content_sha256"), make_stored(column="content_sha256")
+    Run.objects.filter(pk=second.pk).update(facts=second.facts | {"first_line": 700})
+    document = read_in(10) | {"runs": [read_run(10), read_run(3600, 700), read_run(3600, member="other.log")]}
+    assert sentences(document) == [(first.public_id, VERDICT), (second.public_id, f"{VERDICT} {OTHER_SLICES}")]
+
+
+def test_many_runs_need_as_many_queries_as_one(make_stored, django_assert_num_queries):
+    for _ in range(3):
+        make_stored(column="content_sha256")
+    with django_assert_num_queries(2):  # runs and verdicts
+        assert len(sentences(read_in(10))) == 3

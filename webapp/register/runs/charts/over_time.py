@@ -14,7 +14,7 @@ from typing import Any
 from results.access.intervals import histogram_slices, intervals, minutes_of
 from results.models import Histogram, Run
 from results.rules.reduction import place_of_greatest, place_of_least, spans
-from webapp.register.runs.charts.telemetry import READS, Intervals
+from webapp.register.runs.charts.telemetry import PageIntervals
 from webapp.register.runs.slices import ReadLimit, span_of
 from webapp.templatetags import units
 
@@ -90,22 +90,21 @@ def over_time(run: Run, histogram: Histogram) -> OverTime:
     return OverTime(pieces, buckets, list(_columns(pieces, buckets)))
 
 
-def with_interval_rates(data: OverTime, intervals: Intervals) -> OverTime:
+def with_interval_rates(data: OverTime, intervals: PageIntervals) -> OverTime:
     """Return the columns with the least and the greatest rate of the side file's intervals in them.
 
     A minute hides a second without reads; an interval is usually a second.
     """
-    rates = [(end, rate) for end, rate in zip(intervals.ends, intervals.values(READS), strict=True) if rate is not None]
-    ends = [end for end, _ in rates]
-    return replace(data, columns=[_with_rates(column, ends, rates) for column in data.columns])
+    return replace(data, columns=[_with_rates(column, intervals) for column in data.columns])
 
 
-def _with_rates(column: Column, ends: Sequence[float], rates: Sequence[tuple[float, float]]) -> Column:
+def _with_rates(column: Column, intervals: PageIntervals) -> Column:
     """Return a column with the extremes of the intervals that end within it; ends are ascending."""
-    within = rates[bisect_right(ends, column.start_s) : bisect_right(ends, column.end_s)]
+    ends = intervals.rate_ends
+    within = intervals.rates[bisect_right(ends, column.start_s) : bisect_right(ends, column.end_s)]
     if column.least_per_s is None or column.greatest_per_s is None or not within:
         return column
-    known = [column.least_per_s, column.greatest_per_s, *(rate for _, rate in within)]
+    known = [column.least_per_s, column.greatest_per_s, *within]
     return replace(column, least_per_s=min(known), greatest_per_s=max(known))
 
 

@@ -19,7 +19,7 @@ from webapp.register.runs.charts.over_time import (
     with_interval_rates,
 )
 from webapp.register.runs.charts.slice_bars import slice_drawing
-from webapp.register.runs.charts.telemetry import Intervals, NoCharts, page_intervals, reduced
+from webapp.register.runs.charts.telemetry import NoCharts, PageIntervals, page_intervals
 from webapp.register.runs.histograms import bucket_rows
 from webapp.register.runs.slices import ReadLimit, SliceTable
 from webapp.templatetags import units
@@ -90,17 +90,34 @@ def _panel(bars: Sequence[Bar | None], limit: ReadLimit) -> dict[str, Any]:
 
 FEWEST_DRAWN = 2  # slices or minutes: a single one has no course over time
 SLICES_MAX = 20_000  # that a page counts for its picture; "Explore" draws more
+NO_CHARTS_SENTENCES: Mapping[NoCharts, str] = {
+    NoCharts.NO_FILE: "",
+    NoCharts.TOO_LARGE: (
+        "The side file has more than 512 MiB. The register draws no charts of such a file, because parsing it takes "
+        "more than 4 seconds of a processor. The section During the run has the values of the whole run."
+    ),
+    NoCharts.UNREADABLE: (
+        "The register cannot read its copy of the side file: the bytes are missing or damaged. The section During the "
+        "run has the values of the whole run."
+    ),
+    NoCharts.BUSY: (
+        "The server is busy: it reads this side file, or other files, for their charts. Load the page again in a few "
+        "seconds."
+    ),
+    NoCharts.NO_INTERVAL: "The side file has no interval with a value that can be drawn.",
+}
 
 
 def charts_of(run: Run, table: SliceTable | None) -> dict[str, Any]:
     """Return the context of the chart templates; a run without slices has only the telemetry of its side file."""
     found = page_intervals(run)
-    intervals = found if isinstance(found, Intervals) else None
-    reason = NoCharts.NO_INTERVAL if isinstance(found, Intervals) else found
-    pictures = [] if intervals is None else telemetry_drawings(reduced(intervals))
+    intervals = found if isinstance(found, PageIntervals) else None
+    pictures = [] if intervals is None else telemetry_drawings(intervals.telemetry)
+    reason = found if isinstance(found, NoCharts) else None if pictures else NoCharts.NO_INTERVAL
     telemetry: dict[str, Any] = {
         "telemetry_charts": pictures,
-        "no_telemetry_sentence": "" if pictures else reason.value,
+        "no_telemetry_reason": reason,
+        "no_telemetry_sentence": NO_CHARTS_SENTENCES[reason] if reason else "",
         "has_telemetry_files": reason is not NoCharts.TOO_LARGE,
     }
     if table is None or not table.rows:
@@ -149,7 +166,7 @@ def _not_drawn(table: SliceTable, context: Mapping[str, Any]) -> str:
     return f"Charts not shown: {'; '.join(parts)}." if parts else ""
 
 
-def _over_time(run: Run, table: SliceTable, intervals: Intervals | None) -> dict[str, Any]:
+def _over_time(run: Run, table: SliceTable, intervals: PageIntervals | None) -> dict[str, Any]:
     """Return the context of the charts over time; for a run of one piece only the distribution of its reads."""
     count, piece = (run.series.intervals_count, "minute") if has_minutes(run) else (table.total, "slice")
     rows = bucket_rows(table.histogram, table.rows, table.limits)
@@ -172,7 +189,7 @@ def _over_time(run: Run, table: SliceTable, intervals: Intervals | None) -> dict
     )
 
 
-def _pictures(run: Run, table: SliceTable, intervals: Intervals | None) -> dict[str, Any]:
+def _pictures(run: Run, table: SliceTable, intervals: PageIntervals | None) -> dict[str, Any]:
     """Return the heat map and the achieved rate, or why they cannot be drawn."""
     try:
         data = over_time(run, table.histogram)

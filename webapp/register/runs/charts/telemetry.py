@@ -7,7 +7,6 @@ no text of the file is shown. Disks are combined: rates are added; awaits and te
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -16,6 +15,8 @@ from typing import Any, BinaryIO
 
 import zstandard
 
+from results import locks
+from results.access.intervals import BusyError, reading_slot
 from results.access.withholding import has_withheld_file
 from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
 from results.models import Evidence, Run
@@ -31,23 +32,17 @@ DISKS_MAX = 64
 INTERVAL = b'"interval"'
 ACHIEVED = "achieved_reads_per_s"  # of an interval; next to its telemetry, not in it
 PARSED_BYTES = 16 * 1024**2  # parsed again by each process, 0.25 s; the intervals of larger files are stored
-FILES_KEPT = 8
-TOO_LARGE = "The side file is too large for charts. Download it instead."
+FILES_KEPT = 8  # by a process, at most 3.4 MB each
 
 
 class NoCharts(StrEnum):
-    """Reasons why a page has no charts of a side file, each with its sentence for the page."""
+    """Reasons why a page has no charts of a side file."""
 
-    NO_FILE = ""
-    TOO_LARGE = (
-        "The side file has more than 512 MiB. The register draws no charts of such a file, because parsing it takes "
-        "more than 4 seconds of a processor. The section During the run has the values of the whole run."
-    )
-    UNREADABLE = (
-        "The register cannot read its copy of the side file: the bytes are missing or damaged. The section During the "
-        "run has the values of the whole run."
-    )
-    NO_INTERVAL = "The side file has no interval with a value that can be drawn."
+    NO_FILE = "no-file"
+    TOO_LARGE = "too-large"
+    UNREADABLE = "unreadable"
+    BUSY = "busy"
+    NO_INTERVAL = "no-interval"
 
 
 Record = Mapping[str, Any]
@@ -74,6 +69,15 @@ class Telemetry:
     columns: list[tuple[float, float]]
     drawn: list[tuple[Quantity, Column, Column]]
     intervals_count: int
+
+
+@dataclass(frozen=True)
+class PageIntervals:
+    """The intervals of a side file as a page shows them: the reduced telemetry, and every known rate of reads."""
+
+    telemetry: Telemetry
+    rate_ends: Sequence[float]
+    rates: Sequence[float]
 
 
 class Intervals:
@@ -115,38 +119,79 @@ class Intervals:
         return intervals
 
 
-def read_intervals(evidence: Evidence) -> Intervals:
-    """Return the intervals of a stored side file.
+def is_too_large(evidence: Evidence) -> bool:
+    """Return whether a side file is too large to be parsed for charts."""
+    return evidence.size_bytes > LARGEST_BYTES
 
-    A large file is parsed once, and its intervals are stored. Raises ValueError if the file is too large for that, and
-    EvidenceDamagedError or OSError if its bytes are missing.
+
+def read_intervals(evidence: Evidence) -> Intervals:
+    """Return the intervals of a stored side file. Those of a large file are stored when it is parsed.
+
+    Raises BusyError if a large file must wait, and EvidenceDamagedError or OSError if its bytes are missing.
     """
-    if evidence.size_bytes > LARGEST_BYTES:
-        raise ValueError(TOO_LARGE)
     open_evidence(evidence).close()  # raises if the bytes are missing
-    return (_parsed if evidence.size_bytes <= PARSED_BYTES else _stored)(evidence.sha256)
+    return _read(evidence.sha256, is_large=evidence.size_bytes > PARSED_BYTES)
+
+
+def reduced_intervals(evidence: Evidence) -> PageIntervals:
+    """Return what pages show of a stored side file. Raises as read_intervals()."""
+    open_evidence(evidence).close()
+    return _reduced(evidence.sha256, is_large=evidence.size_bytes > PARSED_BYTES)
 
 
 @lru_cache(maxsize=FILES_KEPT)
+def _reduced(sha256: str, *, is_large: bool) -> PageIntervals:
+    """Return what pages show of stored bytes. The bytes never change, so a process keeps it for a few files.
+
+    If the intervals cannot be stored, it also limits how often a process parses the same file.
+    """
+    return for_page(_read(sha256, is_large=is_large))
+
+
+def _read(sha256: str, *, is_large: bool) -> Intervals:
+    return _stored(sha256) if is_large else _parsed(sha256)
+
+
 def _parsed(sha256: str) -> Intervals:
-    """Return the intervals of stored bytes. They never change, so a process keeps those of a few files: 0.4 MB each."""
     with path_of(sha256).open("rb") as file:
         return Intervals(_intervals(file))
 
 
 def _stored(sha256: str) -> Intervals:
-    """Return the intervals of a large file, and store them at the first time."""
-    packed = interval_files.load(sha256)
-    if packed is not None:
-        with suppress(ValueError):  # damaged: parse the side file again
-            return Intervals.unpacked(packed)
-    with path_of(sha256).open("rb") as file:
-        intervals = Intervals(_intervals(file))
-    interval_files.save(sha256, intervals.packed())
+    """Return the intervals of a large file, and store them at the first time.
+
+    Only one process parses a file, and only a few processes parse at a time. Raises BusyError in the others.
+    """
+    intervals = _loaded(sha256)
+    if intervals is not None:
+        return intervals
+    with locks.try_lock(locks.SIDE_FILE, int(sha256[:8], 16)) as is_ours:
+        if not is_ours:
+            raise BusyError
+        intervals = _loaded(sha256)  # another process may have stored them before this one took the lock
+        if intervals is None:
+            with reading_slot():
+                intervals = _parsed(sha256)
+            interval_files.save(sha256, _codes(), intervals.packed())
     return intervals
 
 
-def page_intervals(run: Run) -> Intervals | NoCharts:
+def _loaded(sha256: str) -> Intervals | None:
+    """Return the stored intervals of a large file; None if they are missing or damaged."""
+    packed = interval_files.load(sha256, _codes())
+    if packed is None:
+        return None
+    try:
+        return Intervals.unpacked(packed)
+    except ValueError:
+        return None
+
+
+def _codes() -> list[str]:
+    return [quantity.code for quantity in QUANTITIES]
+
+
+def page_intervals(run: Run) -> PageIntervals | NoCharts:
     """Return the intervals of a run's side file for its page, or the reason why it has none.
 
     A page with a withheld file has no section for the side file.
@@ -154,10 +199,12 @@ def page_intervals(run: Run) -> Intervals | NoCharts:
     evidence = run.submission.side_file if run.submission else None
     if evidence is None or has_withheld_file(run):
         return NoCharts.NO_FILE
-    if evidence.size_bytes > LARGEST_BYTES:
+    if is_too_large(evidence):
         return NoCharts.TOO_LARGE
     try:
-        return read_intervals(evidence)
+        return reduced_intervals(evidence)
+    except BusyError:
+        return NoCharts.BUSY
     except (EvidenceDamagedError, OSError):
         return NoCharts.UNREADABLE  # the download of the file reports it
 
@@ -173,6 +220,15 @@ def every_line(evidence: Evidence) -> tuple[list[str], Iterator[list[str | None]
 def _digits(value: float | None) -> str | None:
     """Return a number with 12 digits: enough for the seconds of a month with decimals, and for rates of millions."""
     return None if value is None else f"{value:.12g}"
+
+
+def for_page(intervals: Intervals) -> PageIntervals:
+    """Return what pages show of intervals."""
+    pairs = zip(intervals.ends, intervals.values(READS), strict=True)
+    known = [(end, rate) for end, rate in pairs if rate is not None]
+    return PageIntervals(
+        reduced(intervals), array("d", (end for end, _ in known)), array("d", (rate for _, rate in known))
+    )
 
 
 def reduced(intervals: Intervals) -> Telemetry:

@@ -10,7 +10,7 @@ from webapp.register.http.files import csv_response, long_csv_response
 from webapp.register.http.responses import conditional_response
 from webapp.register.runs.charts import over_time as time_charts
 from webapp.register.runs.charts import telemetry as telemetry_charts
-from webapp.register.runs.charts.page import slice_chart
+from webapp.register.runs.charts.page import NO_CHARTS_SENTENCES, slice_chart
 from webapp.register.runs.slices import ReadLimit, read_limits
 from webapp.register.runs.views import run_page, withheld
 
@@ -31,6 +31,8 @@ def over_time(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     what = (time_charts.SCHEMA, form, Profile.current().pk)
     try:
         return conditional_response(request, run, what, lambda: _over_time(run, histogram, form))
+    except BusyError:
+        return _busy()
     except SeriesDamagedError as error:
         return HttpResponse(f"The minutes of run {run.public_id} cannot be read: {error}.", PLAIN_TEXT, UNREADABLE)
 
@@ -40,7 +42,9 @@ def _over_time(run: Run, histogram: Histogram, form: str) -> HttpResponse:
         return csv_response(f"{run.public_id}-rates", *time_charts.rate_lines(time_charts.pieces_of(run, histogram)))
     reduced = time_charts.over_time(run, histogram)
     seconds = telemetry_charts.page_intervals(run)
-    if isinstance(seconds, telemetry_charts.Intervals):
+    if seconds is telemetry_charts.NoCharts.BUSY:
+        raise BusyError  # no cache may keep rates that lack the intervals
+    if isinstance(seconds, telemetry_charts.PageIntervals):
         reduced = time_charts.with_interval_rates(reduced, seconds)
     if form == "csv":
         return csv_response(f"{run.public_id}-over-time", *time_charts.csv_lines(histogram, reduced))
@@ -79,12 +83,15 @@ def telemetry(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
         raise Http404(f"Run {run.public_id} has no telemetry as {form}: expected {expected}.")
     if is_file_withheld(run, evidence):
         return withheld(request, run, "The telemetry")
+    if telemetry_charts.is_too_large(evidence):
+        raise Http404(NO_CHARTS_SENTENCES[telemetry_charts.NoCharts.TOO_LARGE])
 
     def make() -> HttpResponseBase:
-        with reading_slot():
-            if form == "every.csv":
-                return long_csv_response(f"{run.public_id}-telemetry-every", *telemetry_charts.every_line(evidence))
-            telemetry = telemetry_charts.reduced(telemetry_charts.read_intervals(evidence))
+        if form == "every.csv":
+            header, rows = telemetry_charts.every_line(evidence)
+            with reading_slot():
+                return long_csv_response(f"{run.public_id}-telemetry-every", header, rows)
+        telemetry = telemetry_charts.reduced_intervals(evidence).telemetry
         if form == "csv":
             return csv_response(f"{run.public_id}-telemetry", *telemetry_charts.csv_lines(telemetry))
         return JsonResponse(telemetry_charts.as_document(run.public_id, telemetry))
@@ -92,6 +99,8 @@ def telemetry(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     try:
         return conditional_response(request, run, (telemetry_charts.SCHEMA, form, evidence.sha256), make)
     except BusyError:
-        return HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=RETRY_HEADERS)
-    except ValueError as error:
-        raise Http404(str(error)) from error
+        return _busy()
+
+
+def _busy() -> HttpResponse:
+    return HttpResponse(BUSY, PLAIN_TEXT, UNREADABLE, headers=RETRY_HEADERS)

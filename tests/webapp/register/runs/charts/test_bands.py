@@ -1,19 +1,25 @@
 """Rate and telemetry over a run: every point reaches from its minimum to its maximum."""
 
 import json
+import os
 import re
+import time
 from decimal import Decimal
 
 import pytest
 import zstandard
 
+from results import locks
+from results.access import intervals as stored_logs
 from results.models import Evidence
+from tests.results.builders import other_session
 from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
 from webapp.register.runs.charts import telemetry as telemetry_charts
 from webapp.register.runs.charts.bands import rate_drawing, telemetry_drawings
-from webapp.register.runs.charts.interval_files import path_of
+from webapp.register.runs.charts.interval_files import LEFTOVER_AGE_S, path_of
 from webapp.register.runs.charts.over_time import Column, OverTime, with_interval_rates
-from webapp.register.runs.charts.telemetry import QUANTITIES, READS, Intervals, NoCharts, reduced
+from webapp.register.runs.charts.page import NO_CHARTS_SENTENCES, charts_of
+from webapp.register.runs.charts.telemetry import QUANTITIES, READS, Intervals, NoCharts, Quantity, for_page, reduced
 
 __all__ = ["make_run"]
 
@@ -41,7 +47,7 @@ def test_a_second_without_reads_is_visible_in_a_minute_at_the_requested_rate():
     data = OverTime([], range(0), [column(0, 1000.0, 1000.0), column(60, 1000.0, 1000.0)])
     seconds = [1000.0] * 120
     seconds[70], seconds[71] = 0.0, 1120.0
-    first, second = with_interval_rates(data, intervals(*seconds)).columns
+    first, second = with_interval_rates(data, for_page(intervals(*seconds))).columns
     assert (first.least_per_s, first.greatest_per_s) == (1000.0, 1000.0)
     assert (second.least_per_s, second.greatest_per_s) == (0.0, 1120.0)
     flat, stalled = bars_of(rate_drawing([first, second], Decimal(1000)))
@@ -51,13 +57,13 @@ def test_a_second_without_reads_is_visible_in_a_minute_at_the_requested_rate():
 @pytest.mark.parametrize(("first_s", "least"), [(1.0, 7.0), (0.5, 7.0), (61.0, 100.0)])
 def test_an_interval_counts_in_the_column_in_which_it_ends(first_s, least):
     data = OverTime([], range(0), [column(0, 100.0, 100.0)])
-    (only,) = with_interval_rates(data, intervals(7.0, first_s=first_s)).columns
+    (only,) = with_interval_rates(data, for_page(intervals(7.0, first_s=first_s))).columns
     assert only.least_per_s == least
 
 
 def test_an_unknown_column_stays_unknown():
     data = OverTime([], range(0), [column(0, None, None)])
-    assert with_interval_rates(data, intervals(5.0)).columns == data.columns
+    assert with_interval_rates(data, for_page(intervals(5.0))).columns == data.columns
 
 
 def test_the_axis_of_a_sustained_rate_shows_the_last_percent():
@@ -133,7 +139,7 @@ def test_a_page_without_charts_of_the_side_file_gives_the_reason(client, make_ru
     elif problem == "missing":
         Evidence.objects.filter(filename="side.jsonl").update(sha256="0" * 64)
     text = client.get(f"/runs/{run.public_id}/").text
-    shown = [each for each in NoCharts if each and each in text]
+    shown = [each for each in NO_CHARTS_SENTENCES.values() if each and each in text]
     assert len(shown) == (problem is not None)
     assert all(each.startswith(sentence) for each in shown)
     assert ('data-explore="telemetry"' in text) is (problem != "too large")  # neither script nor CSV reads it
@@ -162,7 +168,7 @@ def parsed(monkeypatch):
 
 def stored_intervals(run):
     run.submission.refresh_from_db()
-    return path_of(run.submission.side_file.sha256)
+    return path_of(run.submission.side_file.sha256, [quantity.code for quantity in QUANTITIES])
 
 
 @pytest.mark.django_db
@@ -171,6 +177,7 @@ def test_a_large_side_file_is_drawn_without_script_and_parsed_once(client, make_
     seconds[24]["achieved_reads_per_s"] = "12.5"
     run = make_run(*map(json.dumps, seconds))
     for _ in range(2):
+        telemetry_charts._reduced.cache_clear()  # as in another process
         text = client.get(f"/runs/{run.public_id}/").text
         assert "12.5 to 600 reads/s, 2.1 to 100 % of the requested rate" in text
         assert 'aria-label="Processors busy, %"' in text
@@ -186,8 +193,10 @@ def test_damaged_intervals_are_parsed_again(client, make_run, parsed, content):
     run = make_run(interval(1, "11.5"), interval(2, "11.5"))
     client.get(f"/runs/{run.public_id}/")
     stored_intervals(run).write_bytes(content)
+    telemetry_charts._reduced.cache_clear()  # as in another process
     assert "1 to 2 s: 11.5 %" in client.get(f"/runs/{run.public_id}/").text
     assert len(parsed) == 2
+    telemetry_charts._reduced.cache_clear()
     assert "1 to 2 s: 11.5 %" in client.get(f"/runs/{run.public_id}/").text
     assert len(parsed) == 2
 
@@ -197,8 +206,92 @@ def test_a_disk_without_room_leaves_the_charts(client, make_run, parsed, setting
     settings.TELEMETRY_DIR = tmp_path / "file"
     settings.TELEMETRY_DIR.write_text("a file in place of the directory")
     run = make_run(interval(1, "11.5"), interval(2, "11.5"))
-    assert "1 to 2 s: 11.5 %" in client.get(f"/runs/{run.public_id}/").text
+    for _ in range(2):
+        assert "1 to 2 s: 11.5 %" in client.get(f"/runs/{run.public_id}/").text
     assert "cannot be written" in caplog.text
+    assert len(parsed) == 1
+
+
+def take_all_slots(other, run):
+    for slot in range(stored_logs.SLOTS):
+        other.execute("SELECT pg_advisory_lock(%s, %s)", [locks.SECONDS, slot])
+
+
+def parse_the_same_file(other, run):
+    run.submission.refresh_from_db()
+    key = int(run.submission.side_file.sha256[:8], 16)
+    other.execute("SELECT pg_advisory_lock(%s, %s)", locks.keys_of(locks.SIDE_FILE, key))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("activity", [take_all_slots, parse_the_same_file])
+def test_a_page_parses_no_large_side_file_while_others_do(client, make_run, parsed, activity):
+    run = make_run(interval(1, "11.5"), interval(2, "11.5"))
+    with other_session() as other:
+        activity(other, run)
+        busy = client.get(f"/runs/{run.public_id}/")
+    assert NO_CHARTS_SENTENCES[NoCharts.BUSY] in busy.text
+    assert busy.headers["Cache-Control"] == "no-store"
+    assert parsed == []
+    assert "1 to 2 s: 11.5 %" in client.get(f"/runs/{run.public_id}/").text
+
+
+@pytest.mark.django_db
+def test_intervals_that_another_process_has_just_stored_are_not_parsed(client, make_run, parsed, monkeypatch):
+    run = make_run(interval(1, "11.5"), interval(2, "11.5"))
+    client.get(f"/runs/{run.public_id}/")
+    telemetry_charts._reduced.cache_clear()
+    real, answers = telemetry_charts._loaded, iter([None])
+    monkeypatch.setattr(telemetry_charts, "_loaded", lambda sha256: next(answers, real(sha256)))
+    assert "1 to 2 s: 11.5 %" in client.get(f"/runs/{run.public_id}/").text
+    assert len(parsed) == 1
+
+
+@pytest.mark.django_db
+def test_the_same_page_again_needs_no_stored_intervals(client, make_run, parsed, monkeypatch):
+    run = make_run(interval(1, "11.5"), interval(2, "11.5"))
+    client.get(f"/runs/{run.public_id}/")
+    monkeypatch.delattr(telemetry_charts.interval_files, "load")
+    monkeypatch.delattr(telemetry_charts, "reduced")
+    for name in ("", "over-time.json", "over-time.csv", "telemetry.json", "telemetry.csv"):
+        assert client.get(f"/runs/{run.public_id}/{name}").status_code == 200
+
+
+@pytest.mark.django_db
+def test_another_quantity_is_read_from_the_side_file(client, make_run, parsed, monkeypatch):
+    run = make_run(interval(1, "11.5"), interval(2, "11.5"))
+    client.get(f"/runs/{run.public_id}/")
+    telemetry_charts._reduced.cache_clear()
+    other = Quantity("seconds", "Seconds", "s", lambda telemetry: 7.0)
+    monkeypatch.setattr(telemetry_charts, "QUANTITIES", (other, *QUANTITIES[1:]))
+    assert "1 to 2 s: 7 s" in client.get(f"/runs/{run.public_id}/").text
+
+
+@pytest.mark.django_db
+def test_files_of_killed_processes_and_of_other_quantities_are_removed(client, make_run, parsed, settings):
+    old, new = (settings.TELEMETRY_DIR / "00" / f"{'0' * 64}.{suffix}" for suffix in ("1", "0123456789abcdef"))
+    current = stored_intervals(make_run(interval(1, "22.5"))).with_stem("1" * 64)
+    for path in (old, new, current):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    age = time.time() - LEFTOVER_AGE_S - 1
+    for path in (old, current):
+        os.utime(path, (age, age))
+    client.get(f"/runs/{make_run(interval(1, '11.5')).public_id}/")
+    assert [path.exists() for path in (old, new, current)] == [False, True, True]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("lines", "reason"), [([interval(1)], None), ([], NoCharts.NO_INTERVAL)])
+def test_a_page_has_a_reason_only_without_charts(make_run, lines, reason):
+    run = make_run(*lines)
+    run.submission.refresh_from_db()
+    context = charts_of(run, None)
+    assert (bool(context["telemetry_charts"]), context["no_telemetry_reason"]) == (reason is None, reason)
+
+
+def test_each_reason_has_one_sentence():
+    assert set(NO_CHARTS_SENTENCES) == set(NoCharts)
 
 
 def test_stored_intervals_are_those_of_the_side_file():

@@ -104,19 +104,23 @@ def test_telemetry_of_a_withheld_side_file_is_not_shown(client, make_run):
 
 def test_a_side_file_that_is_too_large_for_a_page_is_named(client, make_run, monkeypatch):
     monkeypatch.setattr("webapp.register.runs.charts.telemetry.LARGEST_BYTES", 10)
-    assert client.get(f"/runs/{make_run(interval(1)).public_id}/telemetry.json").status_code == 404
+    answer = client.get(f"/runs/{make_run(interval(1)).public_id}/telemetry.json")
+    assert answer.status_code == 404
+    assert "The side file has more than 512 MiB." in answer.text
 
 
-def test_a_busy_reader_states_when_to_retry(client, make_run):
+@pytest.mark.parametrize("form", ["telemetry.json", "telemetry.csv", "telemetry.every.csv", "over-time.json"])
+def test_a_busy_reader_states_when_to_retry(client, make_run, monkeypatch, form):
+    monkeypatch.setattr("webapp.register.runs.charts.telemetry.PARSED_BYTES", 10)
     run = make_run(interval(1))
     with other_session() as other:
         for slot in range(intervals.SLOTS):
             other.execute("SELECT pg_advisory_lock(%s, %s)", [locks.SECONDS, slot])
-        answer = client.get(f"/runs/{run.public_id}/telemetry.json")
+        answer = client.get(f"/runs/{run.public_id}/{form}")
     assert (answer.status_code, answer.headers["Retry-After"], answer.headers["Cache-Control"]) == (
         503,
         "5",
         "no-store",
     )
     assert "Try again in a few seconds" in answer.text
-    assert client.get(f"/runs/{run.public_id}/telemetry.json").status_code == 200
+    assert client.get(f"/runs/{run.public_id}/{form}").status_code == 200
