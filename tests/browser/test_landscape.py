@@ -1,6 +1,7 @@
 """The landscape charts in a real browser: the script draws what the server draws, and each chart works by keyboard."""
 
 import json
+import re
 
 import pytest
 from django.conf import settings
@@ -209,7 +210,7 @@ def test_the_chart_of_speed_is_explored_only_on_request(page, path):
     chart.first.wait_for()
     assert len(plotly) == 1
     assert not picture.is_visible()
-    assert page.evaluate("document.querySelector('.explored-speed > div').data[0].x.length") == 30
+    assert page.evaluate("document.querySelector('.explored-speed > div').data.at(-1).x.length") == 30
     page.emulate_media(media="print")
     assert picture.is_visible()
     assert not chart.first.is_visible()
@@ -226,7 +227,130 @@ def test_the_chart_of_speed_is_explored_only_on_request(page, path):
     page.locator(".explored-speed > div").focus()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/drive/sandisk-dc-sn861-6400gb/")
+    page.wait_for_url(re.compile(r"/drive/sandisk-dc-sn861-6400gb/\?limit_1ms=2$"))
+
+
+PICTURE = """() => {
+  const svg = document.querySelector('[data-plot=speed-chart] svg');
+  const all = selector => [...svg.querySelectorAll(selector)];
+  const places = (part, names) => names.map(name => parseFloat(part.getAttribute(name)));
+  return {
+    marks: all('a.m').map(link => {
+      const use = link.lastElementChild;
+      return [...places(use, ['x', 'y']), use.getAttribute('href').slice(1), link.getAttribute('class')];
+    }),
+    lines: all('line:not(.grid)').map(line => places(line, ['x1', 'y1', 'x2', 'y2'])),
+    zone: places(svg.querySelector('.zone'), ['x', 'y', 'width', 'height']),
+    rule_names: all('text:not(.tick, .phone, .name)').map(text => text.textContent),
+    names_count: all('text.name.wide').length,
+    ticks: all('text.tick').map(text => text.textContent),
+  };
+}"""
+EXPLORED = "document.querySelector('.explored-speed > div')"
+CHART = """() => {
+  const {data, layout} = EXPLORED, {x, y, marker} = data.at(-1), [{x0, x1, y0, y1}] = layout.shapes;
+  const words = text => text.replace(/<[^>]*>/g, ''), lines = data.filter(({mode}) => mode === 'lines');
+  const end = ({x, y}, place) => [x[place], 100 - y[place]];
+  const ends = lines.flatMap(line => line.x.map((_, place) => [...end(line, place), ...end(line, place + 1)]));
+  const {symbol, size, color, line} = marker, looks = [symbol, size, color, line.color, line.dash];
+  return {
+    marks: x.map((left, place) => [left, 100 - y[place], ...looks.map(look => look[place])]),
+    lines: ends.filter((_, place) => place % 3 === 0),
+    zone: [x0, 100 - y0, x1 - x0, y0 - y1],
+    texts: layout.annotations.map(({text}) => words(text)),
+    ticks: [...layout.yaxis.ticktext, ...layout.xaxis.ticktext].map(words).filter(Boolean),
+    sides: layout.yaxis.ticktext.map((text, place) => [words(text), layout.yaxis.tickvals[place]]),
+    kinds: data.map(({type}) => type),
+  };
+}""".replace("EXPLORED", EXPLORED)
+SYMBOLS = {"c": "circle", "s": "square", "d": "diamond", "x": "x"}
+
+
+def explore(page):
+    page.get_by_role("button", name="Explore").click()
+    page.locator(".explored-speed svg.main-svg").first.wait_for()
+    return page.evaluate(CHART)
+
+
+def as_places(parts):
+    return sorted([round(place, 2) for place in part] for part in parts)
+
+
+@pytest.mark.parametrize("path", ["/?limit_1ms=4", "/drives/nvme-flash/?min_tps=300000", "/drives/cloud/"])
+def test_the_chart_to_explore_shows_what_the_picture_shows(page, path):
+    page.goto(path)
+    picture, chart = page.evaluate(PICTURE), explore(page)
+    looks = {}
+    for (x, y, symbol, classes), shown in zip(picture["marks"], chart["marks"], strict=True):
+        _, fill, state, *_ = classes.split()
+        assert [round(shown[0], 2), round(shown[1], 2), shown[2]] == [x, y, SYMBOLS[symbol[0]]]
+        looks.setdefault((symbol, state, fill if state != "over" else ""), set()).add(tuple(shown[2:]))
+    assert all(len(found) == 1 for found in looks.values())
+    assert len(set().union(*looks.values())) == len(looks)
+    assert as_places(chart["lines"]) == as_places(picture["lines"])
+    assert as_places([chart["zone"]]) == as_places([picture["zone"]])
+    assert set(picture["rule_names"]) <= set(chart["texts"])
+    assert len(chart["texts"]) >= len(picture["rule_names"]) + picture["names_count"]
+    assert chart["ticks"] == picture["ticks"]
+
+
+def test_zooming_keeps_the_places_of_marks_and_gives_the_view_ticks_of_its_own(page):
+    page.goto("/drives/nvme-flash/")
+    before = explore(page)
+    page.locator(".explored-speed").get_by_role("button", name="Zoom in").click()
+    page.wait_for_function(f"{EXPLORED}.layout.xaxis.range[0] > 0")
+    zoomed = page.evaluate(CHART)
+    assert [mark[:2] for mark in zoomed["marks"]] == [pytest.approx(mark[:2], abs=0.01) for mark in before["marks"]]
+    assert as_places(zoomed["lines"]) == as_places(before["lines"])
+    sides = [(float(text), place) for text, place in zoomed["sides"]]
+    assert len(sides) > 3
+    assert [place / text for text, place in sides if text] == [pytest.approx(100 / 5.6, rel=0.001)] * len(sides)
+    assert set(zoomed["ticks"]) - set(before["ticks"])
+    page.locator(".explored-speed").get_by_role("button", name="Reset axes").click()
+    page.wait_for_function(f"{EXPLORED}.layout.xaxis.range[0] === 0")
+    assert page.evaluate(CHART) == before
+
+
+def with_few_marks(page):
+    """Let the script draw density cells for more than ten results."""
+    source = (settings.BASE_DIR / "static/js/landscape/density.js").read_text()
+    few = source.replace("MARKS_AT_MOST = 500", "MARKS_AT_MOST = 10")
+    assert few != source
+    page.route("**/js/landscape/density.js", lambda route: route.fulfill(body=few, content_type="text/javascript"))
+
+
+def test_many_results_to_explore_are_cells_until_few_are_in_view(page):
+    with_few_marks(page)
+    page.goto("/")
+    listed = page.locator("table.answers tbody th a").count()
+    chart = explore(page)
+    assert "heatmap" in chart["kinds"]
+    assert listed <= len(chart["marks"]) < 30
+    page.evaluate(f"Plotly.relayout({EXPLORED}, {{'xaxis.range': [60, 100]}})")
+    page.wait_for_function(f"{EXPLORED}.data[0].type !== 'heatmap'")
+    assert 0 < len(page.evaluate(CHART)["marks"]) <= 10
+
+
+def test_a_mark_of_the_chart_to_explore_leads_to_its_drive_with_the_limits_of_the_reader(page):
+    page.goto("/drives/nvme-flash/?limit_1ms=3")
+    explore(page)
+    page.evaluate(f"{EXPLORED}.emit('plotly_click', {{points: [{{data: {{mode: 'markers'}}, pointNumber: 0}}]}})")
+    page.wait_for_url(re.compile(r"/drive/[^/]*/\?limit_1ms=3$"))
+
+
+def test_tab_follows_the_order_on_the_screen_of_a_phone(new_page):
+    page = new_page(viewport={"width": 390, "height": 844})
+    for path in ("/", "/drives/nvme-flash/"):
+        page.goto(path)
+        stops = page.locator(".charted :is(svg, tr) a[href]:not([tabindex='-1'])")
+        tops = stops.evaluate_all("""stops => stops.filter(stop => stop.checkVisibility())
+          .map(stop => stop.closest('svg, tr').getBoundingClientRect().top)""")
+        assert len(tops) > 10
+        assert tops == sorted(tops), path
+        assert page.locator(".rows ~ .charts [data-plot=endurance-chart] a[tabindex='0']").count() == 1
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.locator("[data-charts] [data-plot=endurance-chart] a[tabindex='0']").wait_for(state="attached")
+        page.set_viewport_size({"width": 390, "height": 844})
 
 
 def test_the_picture_stays_if_the_chart_library_does_not_load(browser, site):

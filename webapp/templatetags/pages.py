@@ -17,7 +17,8 @@ from django.forms import BoundField
 
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 from webapp.register.compare.query import FEWEST, MOST
-from webapp.register.landscape.page_svg import glyph_html, symbols_svg
+from webapp.register.landscape.page_svg import glyph_html
+from webapp.register.svg.marks import symbols_svg
 from webapp.register.tables.meanings import meaning_address
 from webapp.register.tables.prices import PricedDrive
 from webapp.stylesheet import stylesheet_address

@@ -24,7 +24,7 @@ class EnduranceClass(StrEnum):
     UNRATED = "unrated"
 
 
-def endurance_class(endurance_dwpd: Decimal | None) -> EnduranceClass:
+def endurance_class(endurance_dwpd: Decimal | float | None) -> EnduranceClass:
     """Return the class of a rating.
 
     >>> [endurance_class(rating).value for rating in (None, Decimal("1.99"), Decimal(2), Decimal("4.99"), Decimal(5))]

@@ -78,12 +78,12 @@ const UNITS = [[86400, 'days', 4 * 86400], [3600, 'hours', 2 * 3600], [60, 'minu
 export const unitOf = seconds => UNITS.find(([, , from]) => seconds >= from);
 
 /** Draw in a plot; `points` are [curve, place, sentence], which the arrow keys step through when the plot has the focus. */
-export function drawIn(plot, traces, parts, label, points = []) {
+export function drawIn(plot, traces, parts, label, points = [], config = {displayModeBar: false}) {
   plot.setAttribute('role', 'group');
   plot.setAttribute('aria-label', points.length ? `${label}. Arrow keys read its values.` : label);
   plot.tabIndex = 0;
   plot.chartPoints = points;
-  window.Plotly.react(plot, traces, layout(parts), {displayModeBar: false, responsive: true});
+  window.Plotly.react(plot, traces, layout(parts), {responsive: true, ...config});
 }
 
 function readByKeys(event) {

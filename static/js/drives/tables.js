@@ -10,7 +10,6 @@ import {escape} from '../parts.js';
 import {fill, linesOf} from './rows.js';
 import {count, load} from './column-store.js';
 import {carryLimits} from '../your-limits.js';
-import {limitOf} from '../landscape/charted-rows.js';
 import {drawLandscape} from '../landscape/drawing.js';
 import {endExploring, exploreResults} from '../landscape/navigation.js';
 
@@ -148,8 +147,8 @@ addEventListener('popstate', () => {
 
 // The chart to explore has the results of the form, as the picture.
 exploreResults(async () => {
-  const store = await currentStore(), query = readForm(form, layout, view), {threshold, statistic} = query;
-  return {store, rows: resultsOf(store, layout, query, profile).plotted.rows, threshold, statistic, limit: limitOf(query.limits, threshold)};
+  const store = await currentStore(), query = readForm(form, layout, view);
+  return {store, plotted: resultsOf(store, layout, query, profile).plotted, query};
 });
 
 form.addEventListener('focusin', () => { currentStore().catch(() => {}); }, {once: true});

@@ -7,14 +7,14 @@ import {axesOf, speedChart} from './speed-chart.js';
 
 export const THRESHOLDS = {'1ms': ['1000', '1 ms'], '8ms': ['8000', '8 ms'], '64ms': ['64000', '64 ms']};
 export const STATISTICS = {'steady-as-published': 'as published', 'worst-slice': 'worst slice', overall: 'whole run'};
-const BILLIONTHS = 1e9, DEFAULT_LIMIT_PCT = '5';
+const BILLIONTHS = 1e9, DEFAULT_LIMIT_PCT = 5;
 const FRONTIER_NAMES = {
   full: {name: ['frontier of ACT 6.x:', 'no result within the', 'limits beats these'], short_name: 'ACT 6.x'},
   open: {name: ['dashed: the same', 'for ACT up to 5.3'], short_name: 'to 5.3'},
 };
 const TIME_WORDS = {service: 'ACT 6.x: service time', 'queue-and-service': 'ACT up to 5.3: with queue time', unknown: 'ACT version not reported'};
 
-export const sharesOf = (store, threshold) => cached(store, `shares ${threshold}`, () => {
+const sharesOf = (store, threshold) => cached(store, `shares ${threshold}`, () => {
   const {codes, values} = store.columns[`pct_over_${threshold}`];
   return codes.map(code => code < 0 ? null : values[code] / BILLIONTHS);
 });
@@ -51,8 +51,8 @@ function plottedDrive(store, row, shares, isWithin) {
   };
 }
 
-/** Return the link of a mark: its address, and a sentence as its name. */
-export function linkOf(store, row, threshold) {
+// The link of a mark: its address, and a sentence as its name.
+function linkOf(store, row, threshold) {
   return cached(store, `mark ${threshold} ${row}`, () => {
     const {columns} = store, needed = columns.needed_dwpd.word(row), rated = columns.endurance_dwpd.word(row);
     const endurance = needed ? `needs ${needed} drive writes a day` : '';
@@ -62,6 +62,15 @@ export function linkOf(store, row, threshold) {
     ];
     return {address: `/drive/${store.product[row]}/`, sentence: `${nameOf(store, row)}: ${parts.filter(Boolean).join('; ')}.`.replaceAll('\u00a0', ' ')};
   });
+}
+
+/** Return a function for the links of marks, which have the reader's own limits, as those of the table. */
+export function linksOf(store, {threshold, ownLimits}) {
+  const carried = ownLimits.length ? `?${new URLSearchParams(ownLimits)}` : '';
+  return row => {
+    const {address, sentence} = linkOf(store, row, threshold);
+    return {address: address + carried, sentence};
+  };
 }
 
 function counted(rows, statisticOf) {
@@ -93,23 +102,20 @@ function sentenceOf({shown, answers, load, hasCells}) {
   ].filter(Boolean).join(' ');
 }
 
-/** Return the limit on a threshold as text. */
-export const limitOf = (limits, threshold) => limits.get(THRESHOLDS[threshold][0]) ?? DEFAULT_LIMIT_PCT;
-
-/** Return the rows that a chart of speed shows, the fastest first: those of one statistic; and how many rows each statistic has. */
-export function shownRows(store, rows, threshold, statistic) {
+// The rows that a chart of speed shows, the fastest first: those of one statistic; and how many rows each statistic has.
+function shownRows(store, rows, threshold, statistic) {
   const places = placesOf(store, threshold), plottable = isPlottable(store, threshold), statisticOf = row => store.columns.statistic.word(row);
   const possible = rows.filter(row => plottable[row]), statistics = counted(possible, statisticOf), chosen = statistics.has(statistic) ? statistic : mostOf(statistics);
   return {statistics, chosen, shown: possible.filter(row => statisticOf(row) === chosen).sort((a, b) => places[a] - places[b])};
 }
 
-/** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `loads` names the filters of the axis, `passes` checks the limits. */
+/** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `loads` names the filters of the axis, `passes` checks the limits; `drives` have a mark. */
 export function chartedRows(store, {rows, firstRows, loads, passes}, {threshold, statistic, limits, numbers}) {
   const speeds = speedsOf(store), shares = sharesOf(store, threshold), {statistics, chosen, shown} = shownRows(store, rows, threshold, statistic);
   const load = Math.max(0, ...numbers.filter(([name]) => loads.includes(name)).map(([, text]) => Number(text)));
   const within = shown.filter(passes), answers = within.filter(row => speeds[row] >= load), isWithin = new Set(within);
   const question = axesOf({
-    limit_pct: Number(limitOf(limits, threshold)), load_tps: load || null, answers_count: answers.length,
+    limit_pct: Number(limits.get(THRESHOLDS[threshold][0]) ?? DEFAULT_LIMIT_PCT), load_tps: load || null, answers_count: answers.length,
     slowest_tps: shown.length ? speeds[shown.at(-1)] : 3000, fastest_tps: shown.length ? speeds[shown[0]] : 300000,
     largest_share_pct: shown.reduce((most, row) => Math.max(most, shares[row]), 0),
   });
@@ -119,9 +125,10 @@ export function chartedRows(store, {rows, firstRows, loads, passes}, {threshold,
   });
   const hasCells = shown.length > MARKS_AT_MOST, isShown = new Set(hasCells ? shown : []);
   const marked = hasCells ? [...new Set([...frontiers.flatMap(({edges}) => edges.map(([row]) => row)), ...firstRows])].filter(row => isShown.has(row)) : shown;
-  const drives = marked.map(row => plottedDrive(store, row, shares, isWithin.has(row)));
+  const drivesOf = some => some.map(row => plottedDrive(store, row, shares, isWithin.has(row))), drives = drivesOf(marked);
   const cells = hasCells ? densityCells(question, shown, row => speeds[row], row => shares[row]) : [];
   return {
+    question, frontiers, drives, allDrives: () => hasCells ? drivesOf(shown) : drives,
     shownCount: shown.length, statistic: chosen, statistics: [...statistics.keys()], description: sentenceOf({shown, answers, load, hasCells}),
     speed: speedChart(question, drives, frontiers, cells), hasRatings: shown.some(row => store.columns.sustained_tps.codes[row] >= 0),
     endurance: () => enduranceOf(store, question, shown, drives, answers),

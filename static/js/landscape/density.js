@@ -2,7 +2,8 @@
 import {percent} from './scales.js';
 
 export const MARKS_AT_MOST = 500;
-const COLUMNS = 40, ROWS = 12, LEVELS = 5, SHARE_PLACES = 100;
+export const COLUMNS = 40, ROWS = 12, LEVELS = 5;
+const SHARE_PLACES = 100;
 
 const levelOf = count => Math.min(Math.floor(Math.log2(count)) + 1, LEVELS);
 
@@ -10,7 +11,7 @@ function cellOf({x, y}, cell, count) {
   const column = Math.floor(cell / ROWS), row = cell % ROWS;
   return {
     x: percent(column / COLUMNS), y: percent(1 - (row + 1) / ROWS), level: levelOf(count), drives_count: count,
-    min_tps: Math.floor(x.low * (x.high / x.low) ** (column / COLUMNS) + 1e-6),
+    min_tps: Math.floor(x.valueAt(column / COLUMNS) + 1e-6),
     max_share_pct: row < ROWS - 1 ? Math.min(Math.ceil(y.high * (row + 1) / ROWS * SHARE_PLACES - 1e-6) / SHARE_PLACES, 100) : null, // the highest row has all higher shares
   };
 }

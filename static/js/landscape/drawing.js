@@ -3,15 +3,17 @@
 import {escape, fill} from '../parts.js';
 import {addressOf} from '../drives/query.js';
 import {count} from '../drives/column-store.js';
-import {STATISTICS, THRESHOLDS, chartedRows, linkOf} from './charted-rows.js';
+import {STATISTICS, THRESHOLDS, chartedRows, linksOf} from './charted-rows.js';
+import {GRID} from './picture.js';
 
 const plain = number => String(Number(number.toPrecision(6)));
 const numbers = values => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'number' ? plain(value) : value]));
 const writeText = ({kind, x, y, dx, dy, anchor, text}) => fill('plot-text', {...numbers({x, y, dx, dy}), kind, anchor, text});
 
-const rulesHtml = ({zone, lines, ticks, axis_texts: texts}) => [
-  zone ? fill('plot-zone', numbers(zone)) : '', ...lines.map(line => fill('plot-line', numbers(line))),
-  ...ticks.map(x => fill('plot-tick', numbers({x}))), ...texts.map(writeText),
+const linesHtml = lines => lines.map(line => fill('plot-line', numbers(line))).join('');
+const groundHtml = ({zone, lines}) => (zone ? fill('plot-zone', numbers(zone)) : '') + linesHtml(lines.filter(({kind}) => kind === GRID));
+const rulesHtml = ({lines, ticks, axis_texts: texts}) => [
+  linesHtml(lines.filter(({kind}) => kind !== GRID)), ...ticks.map(x => fill('plot-tick', numbers({x}))), ...texts.map(writeText),
 ].join('');
 
 function cellWriter(query, hasStop) {
@@ -48,25 +50,17 @@ function drawMarks(layer, marks, linkOfRow, name) {
   drawn.set(layer, shown);
 }
 
-// The links of marks have the reader's own limits, as those of the table.
-function linksOf(store, {threshold, ownLimits}) {
-  const carried = ownLimits.length ? `?${new URLSearchParams(ownLimits)}` : '';
-  return row => {
-    const {address, sentence} = linkOf(store, row, threshold);
-    return {address: address + carried, sentence};
-  };
-}
-
-const EMPTY = '<title></title><desc></desc><g data-layer="rules" aria-hidden="true"></g><g data-layer="cells"></g><g data-layer="marks"></g><g data-layer="labels" aria-hidden="true"></g>';
+const EMPTY = '<title></title><desc></desc><g data-layer="ground" aria-hidden="true"></g><g data-layer="cells"></g><g data-layer="rules" aria-hidden="true"></g><g data-layer="marks"></g><g data-layer="labels" aria-hidden="true"></g>';
 
 function drawChart(plot, picture, [title, description], store, query) {
   const ident = plot.dataset.plot;
   if (!picture) { plot.replaceChildren(); return; }
-  if (!plot.firstElementChild) plot.innerHTML = `<svg class="landscape" role="group" aria-labelledby="${ident}-title ${ident}-desc" data-chart="${ident}">${EMPTY}</svg>`;
+  if (!plot.firstElementChild) plot.innerHTML = `<svg class="landscape" role="group" aria-labelledby="${ident}-title ${ident}-desc" data-marks>${EMPTY}</svg>`;
   const svg = plot.firstElementChild, layer = name => svg.querySelector(`[data-layer=${name}]`);
   const set = (name, words) => Object.assign(svg.querySelector(`:scope > ${name}`), {id: `${ident}-${name}`, textContent: words});
   set('title', title);
   set('desc', description);
+  layer('ground').innerHTML = groundHtml(picture);
   layer('rules').innerHTML = rulesHtml(picture);
   layer('cells').innerHTML = picture.cells.map(cellWriter(query, !picture.marks.length)).join('');
   drawMarks(layer('marks'), picture.marks, linksOf(store, query), `${store.version} ${query.threshold}`);
@@ -84,12 +78,12 @@ function switchesHtml(query, {statistic, statistics}) {
 
 /** Draw the chart of speed of a page for a query; `plotted` has the matching rows. Return a function that draws the chart of endurance. */
 export function drawLandscape(store, plotted, query) {
-  const charts = document.querySelector('[data-charts]');
+  const charts = document.querySelector('.charted');
   if (!charts) return () => {};
   const charted = chartedRows(store, plotted, query), threshold = THRESHOLDS[query.threshold][1].replace(' ', '\u00a0');
   const words = name => charts.querySelector(`[data-${name}-words]`).textContent;
   const plot = name => charts.querySelector(`[data-plot=${name}]`), figure = charts.querySelector('[data-figure=endurance-chart]');
-  charts.hidden = !charted.shownCount;
+  charts.querySelectorAll('.charts').forEach(part => { part.hidden = !charted.shownCount; });
   figure.hidden = !charted.hasRatings;
   figure.setAttribute('aria-busy', 'true');
   drawChart(plot('speed-chart'), charted.speed, [`Speed and share of reads over ${threshold}`, charted.description], store, query);

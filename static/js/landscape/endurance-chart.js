@@ -1,6 +1,6 @@
 // The chart of tested speed against the speed that the rating sustains: webapp/register/landscape/endurance_chart.py in the browser.
 import {labelPlacer} from './labels.js';
-import {PHONE, WIDE, grouped, line, paintOrder, sideTick, speedTicks, symbolOf, text} from './picture.js';
+import {GRID, PHONE, WIDE, grouped, line, paintOrder, sideTick, speedTicks, symbolOf, text} from './picture.js';
 import {logScale, percent, stepAtLeast, stepBelow} from './scales.js';
 
 const TIMES_OVER = 8, ABOVE_LABELLED = 2, PIECES = 24;
@@ -49,8 +49,8 @@ function wantedLabels(rated, headline) {
 
 function labelsOf(rated, headline, marks, rules, named) {
   const markByKey = new Map(marks.map(mark => [mark.key, mark])), wanted = wantedLabels(rated, headline), found = [];
-  for (const [kind, width, height, most] of [[WIDE, 330, 240, wanted.length], [PHONE, 290, 148, 1]]) {
-    const placer = labelPlacer(width, height);
+  for (const [kind, width, height, most] of [[WIDE, 330, 208, wanted.length], [PHONE, 290, 148, 1]]) {
+    const placer = labelPlacer(kind, width, height);
     placer.avoidMarks(marks);
     placer.avoidLines(rules.flatMap(pieces));
     placer.avoidTexts(named);
@@ -80,7 +80,7 @@ export function enduranceChart(question, drives, headlineKey, [sustainingCount, 
   const decadeTicks = tickTexts.filter(({text: words}) => words.replaceAll(',', '').replace(/^0+|0+$/g, '') === '1');
   return {
     zone: null, cells: [], ticks, marks,
-    lines: [...sides.map(([place]) => line('grid', 0, place, 100, place)), ...rules, ...gap],
+    lines: [...sides.map(([place]) => line(GRID, 0, place, 100, place)), ...rules, ...gap],
     axis_texts: [...sides.map(([place, words]) => sideTick(place, words)), ...(decadeTicks.length > 1 ? decadeTicks : tickTexts), ...named],
     labels: labelsOf(rated, headline, marks, [...diagonal('limit', 1, x, y), ...gap], named),
   };

@@ -1,63 +1,167 @@
-// The chart of speed to explore: the same results with Plotly, from the data file of the tables.
-import {axis, drawIn, isNarrow, limitLine, listen, loadPlotly, plain, token} from '../charts/chart.js';
+// The chart of speed to explore: the picture of the page, drawn by Plotly, with zoom, pan and figures for the pointer.
+// Its coordinates are percent of the picture: x from the left, y from the bottom. Marks, frontiers and rules are where speed-chart.js places them.
+import {axis, drawIn, isNarrow, listen, loadPlotly, plain, token} from '../charts/chart.js';
 import {count, load, nameOf} from '../drives/column-store.js';
-import {groupsOf, speedsOf} from '../drives/ranking.js';
-import {THRESHOLDS, linkOf, sharesOf, shownRows} from './charted-rows.js';
-import {enclosingLogScale} from './scales.js';
+import {checkLimits} from '../drives/limit-check.js';
+import {speedsOf} from '../drives/ranking.js';
+import {THRESHOLDS, chartedRows, linksOf} from './charted-rows.js';
+import {COLUMNS, LEVELS, MARKS_AT_MOST, ROWS} from './density.js';
+import {PHONE, WIDE, radiusOf, speedTicks} from './picture.js';
+import {linearScale, logScale, percent} from './scales.js';
+import {LABELS_MAX, SHARE_TICKS, shareTicks, speedChart} from './speed-chart.js';
 
-const SYMBOLS = {full: 'circle', open: 'circle-open', apart: 'circle-open-dot'}; // as the fill of the marks of the picture
+const WHOLE = {x: [0, 100], y: [0, 100]};
+const BUTTONS = ['zoom2d', 'pan2d', 'zoomIn2d', 'zoomOut2d', 'resetScale2d'];
+const marginOf = () => ({t: 32, b: 28, ...isNarrow() ? {l: 28, r: 12} : {l: 30, r: 34}}); // on the right, labels reach as far beyond the plot as in the picture
+const BASELINE_PX = 4; // from the lower edge of an annotation to the baseline of its text
+// As css/landscape.css: colour, width and dashes of lines by kind, colour and element of texts by kind, colour of marks by state.
+const LINES = {limit: ['ink', 1.5, 'solid'], load: ['accent', 1.5, 'solid'], 'front solid': ['ink-2', 1.25, 'solid'], 'front dashed': ['ink-2', 1.25, '5px,3px']};
+const TEXTS = {strong: ['ink', 'b'], zonetext: ['accent', 'b'], name: ['ink', 'span'], fronttext: ['ink-2', 'i'], overtext: ['over', 'b']};
+const STATES = {in: 'accent', out: 'mark', over: 'over'};
+// By shape: Plotly's symbol, and its size as a multiple of the radius that gives the outline of svg/marks.py.
+const SYMBOLS = {c: ['circle', 2], s: ['square', 1.78], d: ['diamond', 2], x: ['x', 1.91]};
 
-/** Return the results that the chart of the home page shows, which its attributes describe. */
+/** Return what the chart of the home page shows, which its attributes describe. */
 export async function resultsOfHome({dataset}) {
-  const store = await load(dataset.file), {category, historical} = store.columns, categories = dataset.categories.split('~');
-  const rows = [...Array(store.count).keys()].filter(row => categories.includes(category.word(row)) && historical.word(row) !== 'yes');
-  return {store, rows, threshold: dataset.threshold, statistic: dataset.statistic, limit: dataset.limit};
-}
-
-// On a phone, many ticks are only those of 1, 10, 100 and so on, as in the picture.
-function speedAxis(speeds) {
-  const scale = enclosingLogScale(Math.min(...speeds), Math.max(...speeds)), ticks = scale.ticks();
-  const tickvals = isNarrow() && ticks.length > 5 ? ticks.filter(value => String(value).startsWith('1')) : ticks;
-  return {...axis(), fixedrange: false, type: 'log', range: [scale.low, scale.high].map(Math.log10), tickvals, ticktext: tickvals.map(count)};
-}
-
-function draw(plot, {store, threshold, limit}, shown, links) {
-  const speeds = speedsOf(store), shares = sharesOf(store, threshold), groups = groupsOf(store), over = shown.map(row => shares[row] > Number(limit));
-  const printed = store.columns[`pct_over_${threshold}`];
-  const words = row => `<b>${plain(nameOf(store, row))}</b><br>${count(Math.floor(speeds[row] + 0.5))} tps<br>${printed.word(row)} % of reads over ${THRESHOLDS[threshold][1]}`;
-  const trace = {
-    mode: 'markers', cliponaxis: false, x: shown.map(row => speeds[row]), y: shown.map(row => shares[row]), customdata: shown.map(words),
-    hovertemplate: '%{customdata}<extra></extra>',
-    marker: {
-      size: 9, line: {width: 1.5}, symbol: shown.map((row, place) => over[place] ? 'square-open' : SYMBOLS[groups[row].fill]),
-      color: over.map(each => token(each ? 'over' : 'mark')),
+  const store = await load(dataset.file), {categories, loadTps, listed, ...query} = JSON.parse(dataset.question);
+  const {category, historical} = store.columns, rows = [...Array(store.count).keys()], isListed = new Set(listed);
+  const [limits, profile] = [query.limits, query.profile].map(texts => new Map(Object.entries(texts)));
+  return {
+    store, query: {...query, limits, numbers: [['load', loadTps]]},
+    plotted: {
+      rows: rows.filter(row => categories.includes(category.word(row)) && historical.word(row) !== 'yes'),
+      firstRows: rows.filter(row => isListed.has(store.run[row])), loads: ['load'], passes: checkLimits(store, limits, profile).passes,
     },
   };
-  const parts = {
-    margin: {l: 36, r: 24, t: 20, b: 28}, dragmode: 'zoom', xaxis: speedAxis(shown.map(row => speeds[row])),
-    yaxis: {...axis(), fixedrange: false, showline: false, nticks: 6, rangemode: 'tozero'},
-    ...limitLine(Number(limit), limit),
-  };
-  const points = shown.map((row, place) => [0, place, links[place].sentence]).reverse(); // the slowest first
-  drawIn(plot, [trace], parts, 'Speed and slow reads', points);
 }
 
+// The question with the axes of a view. Within one step of the axis of speeds, its ticks have equal distances.
+function questionOf(question, {x: [left, right], y: [low, high]}) {
+  const [slowest, fastest] = [left, right].map(place => question.x.valueAt(place / 100)), x = logScale(slowest, fastest);
+  const ticks = () => x.ticks().length > 1 ? x.ticks() : linearScale(slowest, fastest, SHARE_TICKS).ticks();
+  return {...question, x: {...x, ticks}, y: linearScale(question.y.valueAt(low / 100), question.y.valueAt(high / 100), SHARE_TICKS)};
+}
+
+// Labels are placed for the size on the screen. As in the picture, a phone shows one label, until the reader zooms.
+function plotsOf(view, {clientWidth, clientHeight}) {
+  const {l, r, t, b} = marginOf(), isZoomed = view.x[0] > 0 || view.x[1] < 100;
+  return [[isNarrow() ? PHONE : WIDE, clientWidth - l - r, clientHeight - t - b, isNarrow() && !isZoomed ? 1 : LABELS_MAX]];
+}
+
+// What a view shows: the picture of all results, with marks instead of cells if few results are in view, and the ticks, names and labels of the view.
+function pictureOf(charted, view, plot) {
+  const {question, frontiers, speed} = charted, own = questionOf(question, view), {x: [left, right], y: [low, high]} = view;
+  const isInView = ({tps, share_pct: share}) => own.x.low <= tps && tps <= own.x.high && own.y.low <= share && (share <= own.y.high || high === 100);
+  const inView = charted.allDrives().filter(isInView), hasMarks = inView.length <= MARKS_AT_MOST;
+  const whole = speed.cells.length && hasMarks ? speedChart(question, inView, frontiers) : speed;
+  const {marks, axis_texts: axisTexts, labels} = speedChart(own, hasMarks ? inView : charted.drives.filter(isInView), frontiers, hasMarks ? [] : speed.cells, plotsOf(view, plot));
+  const placed = ({x, y, ...others}) => ({...others, x: left + x * (right - left) / 100, y: high - y * (high - low) / 100});
+  const ofView = new Map(marks.map(mark => [mark.key, placed(mark)])), [ticks, tickTexts] = speedTicks(own.x);
+  return {
+    ...whole, marks: whole.marks.map(mark => ofView.get(mark.key) ?? {...mark, y: 100 - mark.y}),
+    texts: [...axisTexts, ...labels].map(placed),
+    xTicks: ticks.map((x, number) => placed({kind: 'tick', text: '', ...tickTexts[number], x, y: 100})),
+    yTicks: shareTicks(own, percent(1 - own.y.place(own.limit_pct))).map(placed),
+  };
+}
+
+const isShown = ({kind}) => !kind.split(' ').includes(isNarrow() ? WIDE : PHONE);
+
+const lineTraces = ({lines}) => Object.entries(LINES).map(([kind, [colour, width, dash]]) => {
+  const drawn = lines.filter(line => line.kind === kind);
+  return {
+    mode: 'lines', hoverinfo: 'skip', x: drawn.flatMap(({x1, x2}) => [x1, x2, null]), y: drawn.flatMap(({y1, y2}) => [100 - y1, 100 - y2, null]),
+    line: {color: token(colour), width, dash},
+  };
+});
+
+function cellTrace({cells}) {
+  const [z, text] = [0, 1].map(() => Array.from({length: ROWS}, () => Array(COLUMNS).fill(null)));
+  for (const {x, y, level, drives_count: results} of cells) {
+    const column = Math.round(x / 100 * COLUMNS), row = ROWS - 1 - Math.round(y / 100 * ROWS);
+    z[row][column] = level;
+    text[row][column] = `${count(results)} ${results === 1 ? 'result' : 'results'}. Zoom in to see the marks.`;
+  }
+  const edges = parts => Array.from({length: parts + 1}, (_, part) => 100 * part / parts), levels = [...Array(LEVELS).keys()];
+  return {
+    type: 'heatmap', x: edges(COLUMNS), y: edges(ROWS), z, text, hovertemplate: '%{text}<extra></extra>', hoverongaps: false, xgap: 1, ygap: 1,
+    zmin: 1, zmax: LEVELS, colorscale: levels.map(level => [level / (LEVELS - 1), token(`q${level + 1}`)]), showscale: false,
+  };
+}
+
+// The look of a mark, as css/landscape.css.
+function lookOf({symbol, classes}) {
+  const [, fill, state] = classes.split(' '), colour = token(STATES[state]), isSolid = fill === 'full' && state !== 'over', [shape, times] = SYMBOLS[symbol[0]];
+  return {
+    shape, size: times * radiusOf({symbol}), inside: isSolid ? colour : token('paper'), border: isSolid ? token('paper') : colour,
+    width: isSolid ? 1 : 1.6, dash: fill === 'apart' && state !== 'over' ? '2px,1.6px' : 'solid',
+  };
+}
+
+function markTrace({marks}, wordsOf) {
+  const looks = marks.map(lookOf), each = name => looks.map(look => look[name]);
+  return {
+    mode: 'markers', cliponaxis: false, x: marks.map(({x}) => x), y: marks.map(({y}) => y), customdata: marks.map(({key}) => wordsOf(key)),
+    hovertemplate: '%{customdata}<extra></extra>',
+    marker: {symbol: each('shape'), size: each('size'), color: each('inside'), opacity: 1, line: {color: each('border'), width: each('width'), dash: each('dash')}},
+  };
+}
+
+function annotationOf({kind, x, y, dx, dy, anchor, text}) {
+  const [colour, element] = TEXTS[kind.split(' ')[0]];
+  return {
+    x, y, xshift: dx, yshift: -dy - BASELINE_PX, xanchor: {start: 'left', middle: 'center', end: 'right'}[anchor], yanchor: 'bottom', borderpad: 0, showarrow: false,
+    text: `<${element}>${plain(text)}</${element}>`, font: {color: token(colour), size: isNarrow() ? 11 : 12},
+  };
+}
+
+function axesOf({xTicks, yTicks}, view) {
+  const ofView = (name, ticks) => ({
+    ...axis(), fixedrange: false, showline: false, range: [...view[name]], minallowed: 0, maxallowed: 100,
+    tickvals: ticks.map(tick => tick[name]), ticktext: ticks.map(tick => isShown(tick) ? tick.kind.includes('strong') ? `<b>${tick.text}</b>` : tick.text : ''),
+  });
+  return {
+    xaxis: {...ofView('x', xTicks), showgrid: false, ticks: 'outside', ticklen: 5, tickcolor: token('rule-2')},
+    yaxis: {...ofView('y', yTicks), automargin: 'left'},
+  };
+}
+
+const zoneShape = ({zone: {x, y, width, height}}) => (
+  {type: 'rect', layer: 'below', x0: x, x1: x + width, y0: 100 - y, y1: 100 - y - height, fillcolor: token('accent-2'), opacity: 0.62, line: {width: 0}});
+
 /** Load Plotly, and return a function that draws results in a plot. That one returns a function that ends the drawing. */
-export async function explorer(library, results) {
+export async function explorer(library, {store, plotted, query}) {
   await loadPlotly(library);
-  const {shown} = shownRows(results.store, results.rows, results.threshold, results.statistic);
-  const links = shown.map(row => linkOf(results.store, row, results.threshold)), open = place => location.assign(links[place].address);
+  const charted = chartedRows(store, plotted, query), linkOf = linksOf(store, query), {threshold} = query, share = store.columns[`pct_over_${threshold}`];
+  const wordsOf = row => `<b>${plain(nameOf(store, row))}</b><br>${count(Math.floor(speedsOf(store)[row] + 0.5))} tps<br>${share.word(row)} % of reads over ${THRESHOLDS[threshold][1]}`;
   return plot => {
-    const redraw = () => draw(plot, results, shown, links), themes = new MutationObserver(redraw), dark = matchMedia('(prefers-color-scheme: dark)');
+    let view = WHOLE, marks = [];
+    const redraw = () => {
+      const picture = pictureOf(charted, view, plot), traces = [...(picture.cells.length ? [cellTrace(picture)] : []), ...lineTraces(picture), markTrace(picture, wordsOf)];
+      ({marks} = picture);
+      const bySpeed = marks.map((mark, place) => [traces.length - 1, place, linkOf(mark.key).sentence]).sort(([, a], [, b]) => marks[a].x - marks[b].x);
+      drawIn(plot, traces, {
+        ...axesOf(picture, view), margin: marginOf(), dragmode: plot.layout?.dragmode ?? 'zoom', shapes: [zoneShape(picture)],
+        annotations: picture.texts.filter(({kind}) => kind.split(' ')[0] in TEXTS).filter(isShown).map(annotationOf),
+        modebar: {bgcolor: 'transparent', color: token('ink-3'), activecolor: token('accent')},
+      }, 'Speed and slow reads', bySpeed, {displayModeBar: true, displaylogo: false, modeBarButtons: [BUTTONS]});
+    };
+    const open = place => location.assign(linkOf(marks[place].key).address);
+    const changes = new MutationObserver(redraw), media = ['(prefers-color-scheme: dark)', '(max-width: 760px)'].map(condition => matchMedia(condition));
     redraw();
     listen(plot);
-    plot.on('plotly_click', ({points: [point]}) => open(point.pointNumber));
-    plot.addEventListener('keydown', ({key}) => { if (key === 'Enter' && plot.chartPlace !== undefined) open(plot.chartPoints[plot.chartPlace][1]); });
-    themes.observe(document.documentElement, {attributeFilter: ['data-theme']});
-    dark.addEventListener('change', redraw);
+    plot.on('plotly_relayout', () => {
+      view = {x: plot.layout.xaxis.range, y: plot.layout.yaxis.range};
+      plot.chartPlace = undefined; // other marks may be in view
+      redraw();
+    });
+    plot.on('plotly_click', ({points: [point]}) => { if (point.data.mode === 'markers') open(point.pointNumber); });
+    plot.addEventListener('keydown', ({key, target}) => { if (key === 'Enter' && target === plot && plot.chartPlace !== undefined) open(plot.chartPoints[plot.chartPlace][1]); });
+    changes.observe(document.documentElement, {attributeFilter: ['data-theme']});
+    media.forEach(each => each.addEventListener('change', redraw));
     return () => {
-      themes.disconnect();
-      dark.removeEventListener('change', redraw);
+      changes.disconnect();
+      media.forEach(each => each.removeEventListener('change', redraw));
       window.Plotly.purge(plot);
     };
   };

@@ -1,16 +1,16 @@
 // Places of labels: webapp/register/landscape/labels.py in the browser.
-import {radiusOf, text} from './picture.js';
+import {PHONE, WIDE, radiusOf, text} from './picture.js';
 
 export const LINE_PX = 13;
-const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 30;
+const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = {[WIDE]: 30, [PHONE]: 14}, BELOW_PX = 4;
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 const widened = ({left, top, right, bottom}) => (
   {left: left - CLEARANCE_PX, top: top - CLEARANCE_PX, right: right + CLEARANCE_PX, bottom: bottom + CLEARANCE_PX});
 
-/** Return an object that places texts on a plot of a nominal size, one after the other. */
-export function labelPlacer(widthPx, heightPx) {
+/** Return an object that places texts of a kind on a plot of a nominal size, one after the other. */
+export function labelPlacer(kind, widthPx, heightPx) {
   const taken = [];
   const boxOf = ({x, y, dx, dy, anchor}, lines) => {
     const width = CHARACTER_PX * Math.max(...lines.map(({length}) => length));
@@ -20,7 +20,7 @@ export function labelPlacer(widthPx, heightPx) {
   const firstFree = (candidates, lines) => {
     for (const candidate of candidates) {
       const box = boxOf(candidate, lines);
-      const isInside = box.left >= 0 && box.top >= 0 && box.bottom <= heightPx && box.right <= widthPx + BEYOND_PX;
+      const isInside = box.left >= 0 && box.top >= 0 && box.bottom <= heightPx + BELOW_PX && box.right <= widthPx + BEYOND_PX[kind];
       if (isInside && !taken.some(other => overlaps(box, other))) {
         taken.push(widened(box)); // so that two labels never touch
         return lines.map((words, number) => ({...candidate, text: words, dy: candidate.dy + LINE_PX * number}));
@@ -51,7 +51,7 @@ export function labelPlacer(widthPx, heightPx) {
       if (!placed.length && twoLines.length) placed = at(mark, kind, twoLines, beside.map(([dx, dy, anchor]) => [dx, dy - LINE_PX / 2, anchor]));
       if (placed.length) return placed;
       const below = r + 14, above = -(r + 6 + LINE_PX * (lines.length - 1));
-      const corners = [above, below, above - LINE_PX].flatMap(dy => [[r, dy, 'start'], [-r, dy, 'end']]);
+      const corners = [above, below].flatMap(dy => [[r, dy, 'start'], [-r, dy, 'end']]);
       return at(mark, kind, lines, [[0, below, 'middle'], [0, above, 'middle'], ...corners]);
     },
   };

@@ -1,4 +1,5 @@
-// Marks show their names to a pointer. They are one tab stop: arrow keys move between them by speed, Home and End to the slowest and the fastest.
+// Charts of drives and runs: their marks are one tab stop and show their names to a pointer; on a phone, Tab follows the order on the screen;
+// the button "Explore" opens a chart to zoom. Without this script the first mark of each chart can be reached by Tab, and all of them by a pointer.
 const STEPS = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1};
 
 const placeOf = link => parseFloat(link.lastElementChild.getAttribute('x'));
@@ -11,24 +12,41 @@ function target(links, at, key) {
 }
 
 document.addEventListener('keydown', event => {
-  const svg = event.target.closest?.('svg.landscape');
-  if (!svg || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || !(event.key in STEPS || event.key === 'Home' || event.key === 'End')) return;
-  const links = linksOf(svg), next = target(links, links.indexOf(event.target), event.key);
+  const link = event.target.closest?.('svg[data-marks] a');
+  if (!link || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || !(event.key in STEPS || event.key === 'Home' || event.key === 'End')) return;
+  const links = linksOf(link.closest('svg')), next = target(links, links.indexOf(link), event.key);
   event.preventDefault();
   if (!next) return;
-  links.forEach(link => link.setAttribute('tabindex', link === next ? '0' : '-1'));
+  links.forEach(each => each.setAttribute('tabindex', each === next ? '0' : '-1'));
   next.focus();
 });
 
 document.addEventListener('pointerover', event => {
-  const link = event.target.closest?.('svg.landscape a');
+  const link = event.target.closest?.('svg[data-marks] a');
   if (!link || link.querySelector('title')) return;
   const title = document.createElementNS('http://www.w3.org/2000/svg', 'title');
   title.textContent = link.getAttribute('aria-label');
   link.prepend(title);
 });
 
-// The button "Explore" replaces the picture of speed by a chart of the same results. Only then its scripts and Plotly are loaded.
+// On a phone, the style sheet shows the key and the chart of endurance below the rows. There they are also moved, so that Tab has the same order.
+const phone = matchMedia('screen and (max-width: 760px)'), below = Object.assign(document.createElement('div'), {className: 'charts'});
+
+function placeEndurance() {
+  const charted = document.querySelector('.charted');
+  if (!charted) return;
+  const section = charted.querySelector('[data-charts]'), figure = charted.querySelector('[data-figure]'), key = charted.querySelector('p.key');
+  if (phone.matches) {
+    below.replaceChildren(key, figure);
+    below.hidden = section.hidden;
+    charted.append(below);
+  } else {
+    section.append(figure, key);
+    below.remove();
+  }
+}
+
+// Only after the button is pressed, the scripts of the chart and Plotly are loaded.
 let resultsOf = async figure => (await import('./explore.js')).resultsOfHome(figure);
 let end = null; // the function that shows the picture again
 
@@ -76,4 +94,6 @@ function offerExploring() {
 }
 
 offerExploring();
-document.addEventListener('answers-replaced', () => { endExploring(); offerExploring(); }); // of home, with a new figure
+placeEndurance();
+phone.addEventListener('change', placeEndurance);
+document.addEventListener('answers-replaced', () => { endExploring(); offerExploring(); placeEndurance(); }); // of home, with new figures

@@ -1,11 +1,11 @@
-// Classes of marks, and the parts of a picture: webapp/register/landscape/marks.py and picture.py in the browser.
+// Classes of marks, and the parts of a picture: webapp/register/svg/marks.py and landscape/picture.py in the browser.
 import {percent} from './scales.js';
 
 const CAPACITY_BOUNDS_GB = [2000, 4000, 8000], RADII_PX = [3.4, 4.6, 6, 7.6];
 const SQUARES_FROM_DWPD = 2, DIAMONDS_FROM_DWPD = 5;
-const TICKS_SIDE_BY_SIDE = 5, LAST_TICK_FROM = 96, NEIGHBOUR_FROM = 70;
+const TICKS_SIDE_BY_SIDE = 5, LAST_TICK_FROM = 96, NEIGHBOUR_FROM = 82, PHONE_NEIGHBOUR_FROM = 60;
 
-export const WIDE = 'wide', PHONE = 'phone';
+export const GRID = 'grid', WIDE = 'wide', PHONE = 'phone';
 export const sizeClass = capacityGb => CAPACITY_BOUNDS_GB.filter(bound => (capacityGb ?? 0) > bound).length;
 
 export function shapeOf(dwpd) {
@@ -31,7 +31,9 @@ export function speedTicks(scale) {
     const isLast = places[number] > LAST_TICK_FROM, isWide = isCrowded && !String(value).startsWith('1');
     return text(isWide ? 'tick wide' : 'tick', isLast ? 100 : places[number], 100, 0, 18, isLast ? 'end' : 'middle', grouped(value));
   });
-  if (places.length > 1 && places.at(-1) > LAST_TICK_FROM && places.at(-2) > NEIGHBOUR_FROM) texts.at(-1).kind = 'tick wide';
+  const isCramped = bound => places.at(-1) > LAST_TICK_FROM && places.at(-2) > bound;
+  if (isCramped(NEIGHBOUR_FROM)) texts.pop();
+  else if (isCramped(PHONE_NEIGHBOUR_FROM)) texts.at(-1).kind = 'tick wide';
   return [places, texts];
 }
 

@@ -1,4 +1,4 @@
-// Scales of drawings: webapp/register/svg/scales.py in the browser. A scale returns the place of a value as a fraction from 0 to 1.
+// Scales of drawings: webapp/register/svg/scales.py in the browser. A scale returns the place of a value as a fraction from 0 to 1, and the value at a place.
 const STEPS = [1, 2, 5], ROUNDING = 1e-9; // of a decade; a relative error that must not move an end by a step
 
 function stepsOf(low, high, steps) {
@@ -20,13 +20,13 @@ export function linearScale(low, high, ticksCount) {
     for (let number = Math.ceil(low / step - ROUNDING); number <= last; number += 1) found.push(Number((number * step).toPrecision(12)));
     return found;
   };
-  return {low, high, ticks, place: value => (value - low) / (high - low)};
+  return {low, high, ticks, place: value => (value - low) / (high - low), valueAt: place => low + place * (high - low)};
 }
 
 /** Return a scale on which equal ratios have equal lengths. */
 export function logScale(low, high) {
   const ticks = () => stepsOf(low, high, high / low <= 1000 * (1 + ROUNDING) ? STEPS : STEPS.slice(0, 1)).filter(value => low <= value && value <= high);
-  return {low, high, ticks, place: value => Math.log(value / low) / Math.log(high / low)};
+  return {low, high, ticks, place: value => Math.log(value / low) / Math.log(high / low), valueAt: place => low * (high / low) ** place};
 }
 
 /** Return the log scale that encloses two values and ends at steps. */

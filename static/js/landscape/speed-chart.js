@@ -1,11 +1,13 @@
 // The chart of speed against the share of slow reads: webapp/register/landscape/speed_chart.py in the browser.
 import {LINE_PX, labelPlacer} from './labels.js';
-import {PHONE, WIDE, bySpeed, grouped, line, paintOrder, plain, sideTick, sizeClass, speedTicks, symbolOf, text} from './picture.js';
+import {GRID, PHONE, WIDE, bySpeed, grouped, line, paintOrder, plain, sideTick, sizeClass, speedTicks, symbolOf, text} from './picture.js';
 import {enclosingLogScale, linearScale, percent} from './scales.js';
 
-const ABOVE_LIMIT = 1.12, ABOVE_LARGEST = 1.2, LARGEST_OF_LIMIT = 3, SHARE_TICKS = 6;
-const STACK_WIDTH = 1.6, STACK_STEP = 0.016, LABELS_MAX = 12, FASTEST_LABELLED = 3, TRIED_MAX = 40, BEYOND_MAX = 6;
-const PLOTS = [[WIDE, 630, 240, LABELS_MAX], [PHONE, 334, 148, 1]];
+const ABOVE_LIMIT = 1.12, ABOVE_LARGEST = 1.2, LARGEST_OF_LIMIT = 3;
+export const SHARE_TICKS = 6, LABELS_MAX = 12;
+const LIMIT_NAME_WIDTH = 18, LIMIT_NAME_HEIGHT = 12, LOAD_NAME_TO = 40;
+const STACK_WIDTH = 1.6, STACK_STEP = 0.016, FASTEST_LABELLED = 3, TRIED_MAX = 40, BEYOND_MAX = 6;
+const PLOTS = [[WIDE, 630, 208, LABELS_MAX], [PHONE, 334, 148, 1]];
 const LINE_STYLES = {full: 'front solid', open: 'front dashed'};
 const NAME_HEIGHTS = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18];
 
@@ -62,15 +64,23 @@ function steps({fill, slowest_tps: slowest, edges}, {x, y}, limitY) {
   });
 }
 
-function shareTicks(question, limitY) {
+/** Return the texts of the vertical axis; `limitY` is the place of the limit. */
+export function shareTicks(question, limitY) {
   const near = question.y.ticks().map(value => [percent(1 - question.y.place(value)), value]);
   const texts = near.filter(([place]) => Math.abs(place - limitY) > 6).map(([place, value]) => sideTick(place, plain(value)));
   return [...texts, sideTick(limitY, plain(question.limit_pct), 'tick strong')];
 }
 
-function namedRules(question, limitY, loadX) {
-  const isLeft = loadX !== null && loadX < 16, isRight = loadX > 75, count = question.answers_count;
-  const named = [text('strong', isLeft ? 100 : 0, limitY, isLeft ? -2 : 2, -6, isLeft ? 'end' : 'start', `limit ${plain(question.limit_pct)} %`)];
+// The name of the limit is at the right end if the load or a mark is in its place at the left.
+function isLimitNamedAtEnd(limitY, loadX, marks) {
+  if (loadX !== null && !(LIMIT_NAME_WIDTH <= loadX && loadX <= LOAD_NAME_TO)) return loadX < LIMIT_NAME_WIDTH;
+  const covering = marks.filter(({y}) => limitY - LIMIT_NAME_HEIGHT < y && y < limitY).map(({x}) => x);
+  return Math.min(...covering, 100) < LIMIT_NAME_WIDTH && Math.max(...covering) < 100 - LIMIT_NAME_WIDTH;
+}
+
+function namedRules(question, limitY, loadX, marks) {
+  const atEnd = isLimitNamedAtEnd(limitY, loadX, marks), isRight = loadX > 75, count = question.answers_count;
+  const named = [text('strong', atEnd ? 100 : 0, limitY, atEnd ? -2 : 2, -6, atEnd ? 'end' : 'start', `limit ${plain(question.limit_pct)} %`)];
   if (loadX === null) return named;
   const words = `your load: ${grouped(count)} ${count === 1 ? 'result' : 'results'}`;
   return [...named, text('zonetext', loadX, limitY, isRight ? -2 : 2, -6, isRight ? 'end' : 'start', words)];
@@ -105,20 +115,20 @@ function beyond(question, drives, markByKey) {
     .map(drive => text('overtext', markByKey.get(drive.key).x, 0, 0, -9, 'middle', `\u2191 ${drive.share_pct.toFixed(2)} %`));
 }
 
-function labelsOf(question, drives, frontiers, marks, rules) {
+function labelsOf(question, drives, frontiers, marks, rules, plots) {
   const markByKey = new Map(marks.map(mark => [mark.key, mark])), models = new Map();
   for (const {model} of drives) models.set(model, (models.get(model) ?? 0) + 1);
   const wanted = orderOfLabels(question, drives, frontiers), found = beyond(question, drives, markByKey);
   const namesFirst = frontiers.reduce((sum, {edges}) => sum + edges.length, 0);
-  for (const [kind, width, height, most] of PLOTS) {
-    const placer = labelPlacer(width, height);
+  for (const [kind, width, height, most] of plots) {
+    const placer = labelPlacer(kind, width, height);
     placer.avoidMarks(marks);
     placer.avoidLines([...rules, line('', 0, 0, 100, rules[0].y1)]);
     let placedCount = 0;
     wanted.forEach((drive, number) => {
       if (number === Math.min(namesFirst, wanted.length - 1)) for (const frontier of frontiers) found.push(...frontierName(question, frontier, placer, kind));
       if (placedCount === most) return;
-      const placed = labelOf(drive, markByKey.get(drive.key), placer, kind, kind === PHONE || models.get(drive.model) === 1);
+      const placed = labelOf(drive, markByKey.get(drive.key), placer, kind, most === 1 || models.get(drive.model) === 1);
       if (placed.length) placedCount += 1;
       found.push(...placed);
     });
@@ -126,20 +136,20 @@ function labelsOf(question, drives, frontiers, marks, rules) {
   return found;
 }
 
-/** Return the picture of some drives; `question` has its axes. */
-export function speedChart(question, drives, frontiers = [], cells = []) {
+/** Return the picture of some drives; `question` has its axes. `plots` are the sizes to place labels for: class, width, height, number of labels. */
+export function speedChart(question, drives, frontiers = [], cells = [], plots = PLOTS) {
   const {x, y} = question, limitY = percent(1 - y.place(question.limit_pct));
   const loadX = question.load_tps ? percent(x.place(question.load_tps)) : null;
   const edges = new Set(frontiers.flatMap(frontier => frontier.edges.map(([key]) => key))), marks = marksOf(question, drives, edges);
   const labelled = cells.length ? drives.filter(({key}) => edges.has(key)) : drives;
   const rules = [line('limit', 0, limitY, 100, limitY), ...(loadX === null ? [] : [line('load', loadX, limitY, loadX, 100)]),
     ...frontiers.flatMap(frontier => steps(frontier, question, limitY))];
-  const grid = y.ticks().map(value => percent(1 - y.place(value))).filter(place => place !== limitY).map(place => line('grid', 0, place, 100, place));
+  const grid = y.ticks().map(value => percent(1 - y.place(value))).filter(place => place !== limitY).map(place => line(GRID, 0, place, 100, place));
   const [ticks, tickTexts] = speedTicks(x);
   return {
     zone: {x: loadX ?? 0, y: limitY, width: percent((100 - (loadX ?? 0)) / 100), height: percent((100 - limitY) / 100)},
     cells, lines: [...grid, ...rules], ticks, marks,
-    axis_texts: [...shareTicks(question, limitY), ...tickTexts, ...namedRules(question, limitY, loadX)],
-    labels: labelsOf(question, labelled, frontiers, marks, rules),
+    axis_texts: [...shareTicks(question, limitY), ...tickTexts, ...namedRules(question, limitY, loadX, marks)],
+    labels: labelsOf(question, labelled, frontiers, marks, rules, plots),
   };
 }

@@ -86,7 +86,7 @@ def charted_page(page: DrivesPage) -> ChartedRows:
         float(page.limits.by_threshold.get(threshold_us, DEFAULT_LIMIT_PCT)),
         page.query.statistic,
         page.query.load_tps(page.layout.loads),
-        [row for section in page.sections for group in section["groups"] for row in group.rows],
+        lambda: [row for section in page.sections for group in section["groups"] for row in group.rows],
     )
 
 

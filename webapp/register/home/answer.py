@@ -1,5 +1,6 @@
 """The answer of the home page: a sentence, the charts, and the drives by comparison group with their endurance gap."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -79,6 +80,7 @@ class Answer:
             float(self.question.limits.by_threshold[self.question.threshold_us]),
             self.question.statistic,
             self.question.tps or None,
+            lambda: [row for _, rows in self._listed for row in rows],
         )
 
     @cached_property
@@ -91,9 +93,21 @@ class Answer:
         return self.store.recent(key, lambda: charts_of(self.charted, links, question.limits.query))
 
     @property
-    def limit_text(self) -> str:
-        """Return the limit of the chart in percent."""
-        return units.decimal(self.question.limits.by_threshold[self.question.threshold_us])
+    def explored(self) -> str:
+        """Return what static/js/landscape/explore.js needs to draw the chart of speed, as JSON."""
+        limits = self.question.limits
+        return json.dumps(
+            {
+                "categories": self.question.categories,
+                "threshold": self.question.threshold,
+                "statistic": self.charts.statistic,
+                "loadTps": self.question.tps,
+                "limits": {us: units.decimal(limit) for us, limit in limits.by_threshold.items()},
+                "profile": {us: units.decimal(limit) for us, limit in limits.profile_by_threshold.items()},
+                "ownLimits": list(limits.parameters.items()),
+                "listed": [self.store.runs[row] for row in self.charted.first_rows()],
+            }
+        )
 
     @property
     def switches(self) -> SafeString:
@@ -151,21 +165,25 @@ class Answer:
         return f"At its tested speed of {speed} tps {needs}; it is rated for {rated}."
 
     @cached_property
-    def bands(self) -> list[tuple[tuple[str, str], list[AnswerRow]]]:
+    def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:
         """Return the first answers by comparison group: the title of each band, and its rows, fastest first."""
         of_band, left, found = rows_by_band(self.store), ROWS_AT_MOST, []
         for band in BANDS:
             rows = list(self._ordered(self.charted.answers & of_band.get(band.code, 0)))
             if rows and left:
-                title = band.title_line(len(rows), is_first=False)
-                found.append((title, [self._row(row) for row in rows[:left]]))
+                found.append((band.title_line(len(rows), is_first=False), rows[:left]))
                 left -= len(rows[:left])
         return found
+
+    @cached_property
+    def bands(self) -> list[tuple[tuple[str, str], list[AnswerRow]]]:
+        """Return the first answers by comparison group, as the table shows them."""
+        return [(title, [self._row(row) for row in rows]) for title, rows in self._listed]
 
     @property
     def left_out_count(self) -> int:
         """Return the number of answers that are not listed."""
-        return self.charted.answers.bit_count() - sum(len(rows) for _, rows in self.bands)
+        return self.charted.answers.bit_count() - sum(len(rows) for _, rows in self._listed)
 
     @property
     def hidden_count(self) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from webapp.register.landscape.labels import LabelPlacer
 from webapp.register.landscape.marks import Mark, PlottedDrive
 from webapp.register.landscape.picture import (
+    GRID,
     PHONE,
     WIDE,
     Line,
@@ -24,7 +25,7 @@ from webapp.register.landscape.speed_chart import SpeedQuestion
 from webapp.register.svg.scales import LogScale, step_at_least, step_below
 
 TIMES_OVER = 8
-PLOT_PX, PHONE_PX = (330, 240), (290, 148)
+PLOT_PX, PHONE_PX = (330, 208), (290, 148)
 ABOVE_LABELLED = 2
 PIECES = 24  # boxes that keep a diagonal free of labels
 
@@ -112,7 +113,7 @@ def _mark(question: SpeedQuestion, each: RatedDrive, x: LogScale, y: LogScale) -
 
 def _grid(y: LogScale) -> list[Line]:
     places = [percent(1 - y.place(value)) for value in _decades(y)]
-    return [Line("grid", 0, place, 100, place) for place in places]
+    return [Line(GRID, 0, place, 100, place) for place in places]
 
 
 def _side_ticks(y: LogScale) -> list[Text]:
@@ -173,7 +174,7 @@ def _labels(
     mark_of = {mark.key: mark for mark in marks}
     wanted = list(_wanted(rated, headline))
     for kind, (width, height), most in ((WIDE, PLOT_PX, len(wanted)), (PHONE, PHONE_PX, 1)):
-        placer = LabelPlacer(width, height)
+        placer = LabelPlacer(kind, width, height)
         placer.avoid_marks(marks)
         placer.avoid_lines(piece for line in rules for piece in _pieces(line))
         placer.avoid_texts(named)

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from webapp.register.landscape.marks import Mark
-from webapp.register.landscape.picture import Line, Text, lines_of_text
+from webapp.register.landscape.picture import PHONE, WIDE, Line, Text, lines_of_text
 
 CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 6.8, 13, 10, 3
 CLEARANCE_PX = 2
-BEYOND_PX = 30  # a label may reach so far into the margin
+BEYOND_PX, BELOW_PX = {WIDE: 30, PHONE: 14}, 4  # a label may reach so far into the margins at the right and below
 
 
 Box = tuple[float, float, float, float]  # a rectangle of the plot, in px: left, top, right, bottom
@@ -20,8 +20,9 @@ Box = tuple[float, float, float, float]  # a rectangle of the plot, in px: left,
 
 @dataclass
 class LabelPlacer:
-    """Places texts on a plot of a nominal size, one after the other."""
+    """Places texts of a kind on a plot of a nominal size, one after the other."""
 
+    kind: str
     width_px: float
     height_px: float
     taken: list[Box] = field(default_factory=list)
@@ -57,9 +58,7 @@ class LabelPlacer:
             return placed
         below, above = r + 14, -(r + 6 + LINE_PX * (len(lines) - 1))
         around = [(0.0, below, "middle"), (0.0, above, "middle")]
-        around += [
-            (dx, dy, anchor) for dy in (above, below, above - LINE_PX) for dx, anchor in ((r, "start"), (-r, "end"))
-        ]
+        around += [(dx, dy, anchor) for dy in (above, below) for dx, anchor in ((r, "start"), (-r, "end"))]
         return self._at(mark, kind, lines, around)
 
     def _at(
@@ -72,8 +71,8 @@ class LabelPlacer:
         for candidate in candidates:
             box = self._box(candidate, lines)
             left, top, right, bottom = box
-            is_inside = left >= 0 and top >= 0 and bottom <= self.height_px
-            if is_inside and right <= self.width_px + BEYOND_PX and self._is_free(box):
+            is_inside = left >= 0 and top >= 0 and bottom <= self.height_px + BELOW_PX
+            if is_inside and right <= self.width_px + BEYOND_PX[self.kind] and self._is_free(box):
                 self.taken.append(_widened(box))
                 return list(lines_of_text(candidate, lines, LINE_PX))
         return []

@@ -1,7 +1,8 @@
 """Charts as inline SVG for pages: positions in percent, classes and no styles.
 
 The pieces are the page's templates (webapp/templates/register/landscape/parts.html), which the script fills, too. All
-marks and cells of a chart are one tab stop; static/js/landscape/navigation.js moves it by arrow keys.
+marks and cells of a chart are one tab stop; static/js/landscape/navigation.js moves it by arrow keys. Density cells are
+painted over the grid, and below the frontiers, the limit and the load.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.register.landscape.marks import Mark, symbol_paths
-from webapp.register.landscape.picture import Cell, Picture, Text
+from webapp.register.landscape.marks import Mark
+from webapp.register.landscape.picture import GRID, Cell, Line, Picture, Text
 from webapp.register.svg.scales import LogScale
 from webapp.register.tables.parts import fill, format_of
 
@@ -55,27 +56,35 @@ def chart_svg(
     ident, title = words.ident, escape(words.title)
     cells = cells_html(picture.cells, cell_link, has_stop=not picture.marks) if cell_link else ""
     html = (
-        f'<svg class="landscape" role="group" aria-labelledby="{ident}-title {ident}-desc" data-chart="{ident}">'
+        f'<svg class="landscape" role="group" aria-labelledby="{ident}-title {ident}-desc" data-marks>'
         f'<title id="{ident}-title">{title}</title><desc id="{ident}-desc">{escape(words.description)}</desc>'
-        f'<g data-layer="rules" aria-hidden="true">{rules_html(picture)}</g>'
+        f'<g data-layer="ground" aria-hidden="true">{ground_html(picture)}</g>'
         f'<g data-layer="cells">{cells}</g>'
+        f'<g data-layer="rules" aria-hidden="true">{rules_html(picture)}</g>'
         f'<g data-layer="marks">{marks_html(picture.marks, link_of, escape(carried))}</g>'
         f'<g data-layer="labels" aria-hidden="true">{texts_html(picture.labels)}</g></svg>'
     )
     return mark_safe(html)  # noqa: S308 - every text is escaped above and by `fill`
 
 
-def rules_html(picture: Picture) -> str:
-    """Return the field, the rules and the axes."""
-    zone, line, tick = (format_of(part).format for part in ("plot-zone", "plot-line", "plot-tick"))
+def ground_html(picture: Picture) -> str:
+    """Return the field and the grid, which density cells cover."""
     x, y, width, height = picture.zone or (0, 0, 0, 0)
-    parts = [
-        zone(x=_n(x), y=_n(y), width=_n(width), height=_n(height)) if picture.zone else "",
-        *(line(kind=kind, x1=_n(x1), y1=_n(y1), x2=_n(x2), y2=_n(y2)) for kind, x1, y1, x2, y2 in picture.lines),
-        *(tick(x=_n(place)) for place in picture.ticks),
-        texts_html(picture.axis_texts),
-    ]
-    return "".join(parts)
+    zone = fill("plot-zone", x=_n(x), y=_n(y), width=_n(width), height=_n(height)) if picture.zone else ""
+    return zone + lines_html(line for line in picture.lines if line.kind == GRID)
+
+
+def rules_html(picture: Picture) -> str:
+    """Return the rules and the axes."""
+    tick = format_of("plot-tick").format
+    ticks = "".join(tick(x=_n(place)) for place in picture.ticks)
+    return lines_html(line for line in picture.lines if line.kind != GRID) + ticks + texts_html(picture.axis_texts)
+
+
+def lines_html(lines: Iterable[Line]) -> str:
+    """Return lines."""
+    write = format_of("plot-line").format
+    return "".join(write(kind=kind, x1=_n(x1), y1=_n(y1), x2=_n(x2), y2=_n(y2)) for kind, x1, y1, x2, y2 in lines)
 
 
 def texts_html(texts: Iterable[Text]) -> str:
@@ -131,13 +140,6 @@ def gap_html(scale: LogScale, sustained_tps: float, tested_tps: float) -> SafeSt
     sustained, tested = (GAP_WIDTH * scale.place(tps) for tps in (sustained_tps, tested_tps))
     side = "below" if tested_tps > sustained_tps else "above"
     return fill("gap", sustained=f"{sustained:.1f}", tested=f"{tested:.1f}", bar=f"{tested - 1:.1f}", side=side)
-
-
-def symbols_svg() -> SafeString:
-    """Return the outlines that the marks of a page refer to. Each page has them once."""
-    paths = "".join(f'<path id="{symbol}" d="{path}"/>' for symbol, path in symbol_paths())
-    svg = f'<svg class="symbols" width="0" height="0" aria-hidden="true"><defs>{paths}<path id="tk" d="M0 0v5"/></defs>'
-    return mark_safe(f"{svg}</svg>")  # noqa: S308 - of constants
 
 
 def _n(number: float) -> str:

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from webapp.register.landscape.marks import Mark
 from webapp.register.svg.scales import LogScale
 
+GRID = "grid"  # the kind of lines that density cells cover
 WIDE, PHONE = "wide", "phone"  # classes of what only one of the two widths shows
 TICKS_SIDE_BY_SIDE = 5
 LAST_TICK_FROM = 96  # percent: the text of a tick there ends at the edge of the plot
-NEIGHBOUR_FROM = 70  # percent: a phone has no room for the last tick's text if the one before is there
+NEIGHBOUR_FROM, PHONE_NEIGHBOUR_FROM = 82, 60  # percent: no room for the last tick's text if the one before is there
 
 
 class Line(NamedTuple):
@@ -95,7 +96,7 @@ def plain(number: float) -> str:
 
 
 def speed_ticks(scale: LogScale) -> tuple[list[float], list[Text]]:
-    """Return the places of the ticks of a speed axis, and their texts. Some texts are shown on wide screens only."""
+    """Return the places of the ticks of a speed axis, and their texts: some on wide screens only."""
     values = scale.ticks()
     places = [percent(scale.place(value)) for value in values]
     is_crowded = len(values) > TICKS_SIDE_BY_SIDE
@@ -103,8 +104,8 @@ def speed_ticks(scale: LogScale) -> tuple[list[float], list[Text]]:
         _tick_text(value, place, is_wide=is_crowded and not f"{value:.0f}".startswith("1"))
         for value, place in zip(values, places, strict=True)
     ]
-    if len(places) > 1 and places[-1] > LAST_TICK_FROM and places[-2] > NEIGHBOUR_FROM:
-        texts[-1] = texts[-1]._replace(kind=f"tick {WIDE}")
+    if len(places) > 1 and places[-1] > LAST_TICK_FROM and places[-2] > PHONE_NEIGHBOUR_FROM:
+        texts[-1:] = [] if places[-2] > NEIGHBOUR_FROM else [texts[-1]._replace(kind=f"tick {WIDE}")]
     return places, texts
 
 

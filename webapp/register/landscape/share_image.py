@@ -7,14 +7,15 @@ and so is all text, so that a label that is free on the page is free in the imag
 from django.utils.html import escape
 
 from webapp.register.landscape.density import COLUMNS, ROWS
-from webapp.register.landscape.marks import Mark, symbol_paths
-from webapp.register.landscape.picture import PHONE, Cell, Line, Picture, Text
+from webapp.register.landscape.marks import Mark
+from webapp.register.landscape.picture import GRID, PHONE, Cell, Line, Picture, Text
 from webapp.register.landscape.speed_chart import WIDE_PX
+from webapp.register.svg.marks import symbol_paths
 from webapp.register.svg.png import BOLD, PLAIN, one_line
 
 WIDTH, HEIGHT, EDGE = 1200, 630, 60
 ZOOM = 1.7
-LEFT, TOP = 80.0, 150.0
+LEFT, TOP = 74.0, 150.0
 PLOT_WIDTH, PLOT_HEIGHT = WIDE_PX[0] * ZOOM, 376.0
 TEXT_PX = 12 * ZOOM
 # The light colours of static/css/tokens.css.
@@ -23,7 +24,7 @@ ACCENT, ACCENT_2, OVER, MARK = "#0b5876", "#e0edf2", "#a5350f", "#7b878c"
 CELLS = ("#e6eff3", "#c6dbe4", "#9bc1d1", "#69a1b8", "#3a7d99")  # by level, from 1
 TICK, TICK_PX = "#7f8a8f", 5
 LINES = {
-    "grid": (RULE, 1.5, ""),
+    GRID: (RULE, 1.5, ""),
     "limit": (INK, 2.5, ""),
     "load": (ACCENT, 2.5, ""),
     "front solid": (INK_2, 2.0, ""),
@@ -42,10 +43,11 @@ def share_svg(picture: Picture, title: str, sentence: str, axis: str) -> str:
         _words(EDGE, 68, title, 38, INK, BOLD),
         _words(EDGE, 108, sentence, 25, INK_2),
         _zone(picture),
-        *map(_line, picture.lines),
+        *(_line(line) for line in picture.lines if line.kind == GRID),
+        *map(_cell, picture.cells),
+        *(_line(line) for line in picture.lines if line.kind != GRID),
         *map(_tick, picture.ticks),
         *(_text(text) for text in picture.axis_texts),
-        *map(_cell, picture.cells),
         *map(_mark, picture.marks),
         *map(_text, labels),
         _words(EDGE, HEIGHT - 24, f"Drivecert. {axis}", 24, INK_3),

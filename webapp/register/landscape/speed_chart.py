@@ -13,6 +13,7 @@ from operator import attrgetter
 from webapp.register.landscape.labels import LINE_PX, LabelPlacer
 from webapp.register.landscape.marks import Fill, Mark, PlottedDrive
 from webapp.register.landscape.picture import (
+    GRID,
     PHONE,
     WIDE,
     Cell,
@@ -31,8 +32,10 @@ ABOVE_LIMIT = 1.12  # of the limit: room for the limit's name
 ABOVE_LARGEST, LARGEST_OF_LIMIT = 1.2, 3
 SHARE_TICKS = 6
 STACK_WIDTH, STACK_STEP = 1.6, 0.016  # of the plot: a mark's width in percent, half of its height as a fraction
+# Percent of a phone's plot: room for the name of the limit, and the last place of a load whose name fits before it.
+LIMIT_NAME_WIDTH, LIMIT_NAME_HEIGHT, LOAD_NAME_TO = 18, 12, 40
 LABELS_MAX, FASTEST_LABELLED, TRIED_MAX, BEYOND_MAX = 12, 3, 40, 6
-WIDE_PX, PHONE_PX = (630, 240), (334, 148)
+WIDE_PX, PHONE_PX = (630, 208), (334, 148)
 LINE_STYLES = {Fill.SERVICE: "front solid", Fill.WITH_QUEUE: "front dashed"}
 NAME_HEIGHTS = (
     0.5,
@@ -109,7 +112,7 @@ def speed_chart(
     marks = _marks(question, drives, {key for frontier in frontiers for key, _, _ in frontier.edges})
     rules = [*_rules(limit_y, load_x), *(line for each in frontiers for line in _steps(each, x, y, limit_y))]
     places, ticks = speed_ticks(x)
-    named = _named_rules(question, limit_y, load_x)
+    named = _named_rules(question, limit_y, load_x, marks)
     return Picture(
         zone=Zone(load_x or 0, limit_y, _two(100 - (load_x or 0)), _two(100 - limit_y)),
         cells=cells,
@@ -132,7 +135,7 @@ def _rules(limit_y: float, load_x: float | None) -> list[Line]:
 
 def _grid(y: LinearScale, limit_y: float) -> list[Line]:
     places = [percent(1 - y.place(value)) for value in y.ticks()]
-    return [Line("grid", 0, place, 100, place) for place in places if place != limit_y]
+    return [Line(GRID, 0, place, 100, place) for place in places if place != limit_y]
 
 
 def _share_ticks(question: SpeedQuestion, y: LinearScale, limit_y: float) -> list[Text]:
@@ -142,10 +145,10 @@ def _share_ticks(question: SpeedQuestion, y: LinearScale, limit_y: float) -> lis
     return [*texts, side_tick(limit_y, plain(question.limit_pct), "tick strong")]
 
 
-def _named_rules(question: SpeedQuestion, limit_y: float, load_x: float | None) -> list[Text]:
+def _named_rules(question: SpeedQuestion, limit_y: float, load_x: float | None, marks: Sequence[Mark]) -> list[Text]:
     """Return the names of the limit and of the load, which never meet."""
-    is_left = load_x is not None and load_x < 16
-    limit = Text("strong", 100 if is_left else 0, limit_y, -2 if is_left else 2, -6, "end" if is_left else "start", "")
+    at_end = _is_limit_named_at_end(limit_y, load_x, marks)
+    limit = Text("strong", 100 if at_end else 0, limit_y, -2 if at_end else 2, -6, "end" if at_end else "start", "")
     named = [limit._replace(text=f"limit {plain(question.limit_pct)} %")]
     if load_x is not None:
         count = question.answers_count
@@ -153,6 +156,14 @@ def _named_rules(question: SpeedQuestion, limit_y: float, load_x: float | None) 
         is_right = load_x > 75
         named.append(Text("zonetext", load_x, limit_y, -2 if is_right else 2, -6, "end" if is_right else "start", text))
     return named
+
+
+def _is_limit_named_at_end(limit_y: float, load_x: float | None, marks: Sequence[Mark]) -> bool:
+    """Return whether the limit is named at the right end, because the load or a mark is in the place at the left."""
+    if load_x is not None and not LIMIT_NAME_WIDTH <= load_x <= LOAD_NAME_TO:
+        return load_x < LIMIT_NAME_WIDTH
+    covering = [mark.x for mark in marks if limit_y - LIMIT_NAME_HEIGHT < mark.y < limit_y]
+    return min(covering, default=100) < LIMIT_NAME_WIDTH and max(covering) < 100 - LIMIT_NAME_WIDTH
 
 
 def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[int]) -> tuple[Mark, ...]:
@@ -217,7 +228,7 @@ def _labels(
     mark_of = {mark.key: mark for mark in marks}
     names_first = sum(len(frontier.edges) for frontier in frontiers)
     for kind, (width, height), most in ((WIDE, WIDE_PX, LABELS_MAX), (PHONE, PHONE_PX, 1)):
-        placer = LabelPlacer(width, height)
+        placer = LabelPlacer(kind, width, height)
         placer.avoid_marks(marks)
         placer.avoid_lines([*rules, Line("", 0, 0, 100, rules[0].y1)])  # the strip above the limit is for its name
         placed_count = 0
@@ -226,9 +237,7 @@ def _labels(
                 for frontier in frontiers:
                     yield from _frontier_name(question, frontier, placer, kind)
             if placed_count < most:
-                placed = _label(
-                    drive, mark_of[drive.key], placer, kind, is_short=kind == PHONE or models[drive.model] == 1
-                )
+                placed = _label(drive, mark_of[drive.key], placer, kind, is_short=most == 1 or models[drive.model] == 1)
                 placed_count += bool(placed)
                 yield from placed
 

@@ -14,12 +14,14 @@ from django.utils.safestring import SafeString
 
 from results.models import Category, Product, Run
 from results.models.categories import SYSTEMS
-from results.rules.act.alternatives import EnduranceClass, Figures, alternatives_to, endurance_class
+from results.rules.act.alternatives import EnduranceClass, Figures, alternatives_to
 from results.rules.endurance import needed_dwpd, sustained_tps
+from webapp.register.landscape.marks import Fill, fill_of
+from webapp.register.landscape.page_svg import glyph_html
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.product_pages.answer import noun, short_noun
 from webapp.register.product_pages.comparable import ComparableDrive, Comparison
-from webapp.register.svg.strips import glyph, mark_shape
+from webapp.register.svg.marks import symbol_of
 from webapp.register.tables.columns import device_tps, ranked_tps, share_of
 from webapp.register.tables.endurance_gap import digits
 from webapp.register.tables.groups import group_label, group_of
@@ -70,7 +72,7 @@ def other_drives(comparison: Comparison, limits: YourLimits, *, is_historical: b
     found = alternatives_to(this.figures, everywhere, category)
 
     def rows(figures: Iterable[Figures]) -> list[AlternativeRow]:
-        return [_row(drives[each.key], this, limits) for each in figures]
+        return [_row(drives[each.key], comparison, limits) for each in figures]
 
     short = short_noun(this.category)
     nouns = noun(this.category, comparison.group, is_historical=is_historical)
@@ -102,9 +104,9 @@ def _of_class(this: ComparableDrive) -> str:
     return "" if this.category in SYSTEMS else f" with {CLASS_WORDS[this.endurance]}"
 
 
-def _row(drive: ComparableDrive, this: ComparableDrive, limits: YourLimits) -> AlternativeRow:
+def _row(drive: ComparableDrive, comparison: Comparison, limits: YourLimits) -> AlternativeRow:
     return AlternativeRow(
-        glyph=glyph(mark_shape(drive.endurance, drive.capacity_gb)),
+        glyph=glyph_html(symbol_of(drive.endurance_dwpd, drive.capacity_gb), fill_of(comparison.group)),
         name=drive.name,
         address=reverse("product", args=[drive.slug]) + limits.query,
         speed=units.count(drive.tps),
@@ -112,7 +114,7 @@ def _row(drive: ComparableDrive, this: ComparableDrive, limits: YourLimits) -> A
         sustained=digits(drive.sustained),
         needed=digits(needed_dwpd(Fraction(drive.tps), drive.capacity_gb)),
         rated=units.decimal(drive.endurance_dwpd),
-        kind="" if drive.category == this.category else Category(drive.category).label,
+        kind="" if drive.category == comparison.this.category else Category(drive.category).label,
     )
 
 
@@ -145,7 +147,7 @@ def _capacity(product: Product, fastest: Run | None, limits: YourLimits, *, is_t
     capacity_gb, rating = product.capacity_gb, product.endurance_dwpd
     shown = {
         "product": product,
-        "glyph": glyph(mark_shape(endurance_class(rating), capacity_gb)),
+        "glyph": glyph_html(symbol_of(rating, capacity_gb), fill_of(group_of(fastest)) if fastest else Fill.UNRANKED),
         "is_this": is_this,
         "sustained": digits(sustained_tps(rating, capacity_gb)),
     }

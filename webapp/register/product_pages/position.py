@@ -13,16 +13,9 @@ from webapp.register.drives.store.encoded_columns import BILLIONTHS
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.product_pages.answer import ORDINALS, noun
 from webapp.register.product_pages.comparable import RATING_PARTS, ComparableDrive, Comparison, LeftOut
+from webapp.register.svg.marks import symbol_of
 from webapp.register.svg.scales import LinearScale, LogScale, enclosing_log_scale
-from webapp.register.svg.strips import (
-    StripMark,
-    Tick,
-    density_svg,
-    mark_shape,
-    strip_svg,
-    ticks_around,
-    ticks_of,
-)
+from webapp.register.svg.strips import StripMark, Tick, density_svg, strip_svg, ticks_around, ticks_of
 from webapp.register.tables.endurance_gap import digits
 from webapp.register.tables.groups import group_label
 from webapp.templatetags import units
@@ -178,11 +171,9 @@ def _axis(
 def _mark(
     drive: ComparableDrive, figure: _Figure, place: float, limits: YourLimits, *, is_this: bool = False
 ) -> StripMark:
-    text = figure.text(drive)
+    text, symbol = figure.text(drive), symbol_of(drive.endurance_dwpd, drive.capacity_gb)
     address = reverse("product", args=[drive.slug]) + limits.query
-    return StripMark(
-        place, mark_shape(drive.endurance, drive.capacity_gb), text if is_this else f"{drive.name}: {text}", address
-    )
+    return StripMark(place, symbol, text if is_this else f"{drive.name}: {text}", address)
 
 
 LEFT_OUT_WORDS = {

@@ -20,7 +20,6 @@ from webapp.register.product_pages.headline import Headline, headline_of
 from webapp.register.product_pages.load_ladder import ladders_of, missing_ladder_sentence
 from webapp.register.product_pages.page import attempts_of, certificates_of, history_of
 from webapp.register.product_pages.position import position_view, speed_position
-from webapp.register.svg.strips import mark_definitions
 from webapp.register.tables import categories, columns
 from webapp.register.tables.endurance_gap import gap_of
 from webapp.register.tables.evaluation import evaluate_limits
@@ -98,7 +97,6 @@ def _answer_context(
             "capacities": capacities,
             "capacities_address": capacities_address(capacities, limits),
             "first_threshold_us": limits.fields[0].threshold_us,
-            "mark_definitions": mark_definitions(),
         }
         | _charts_context(rows, headline)
         | _comparison_context(comparison, limits, is_historical=product.historical)

@@ -10,12 +10,14 @@ from itertools import pairwise
 
 from django.utils.safestring import SafeString, mark_safe
 
+from webapp.register.svg.marks import CIRCLE, CROSS, DIAMOND, SQUARE
 from webapp.register.svg.scales import LinearScale, LogScale
 from webapp.register.svg.strips import anchor, percent, short_number
 
 TOP, BOTTOM, LABEL_Y = 16, 108, 124  # px: the plot, and the labels of the axis below it
 BEYOND_LIMIT = 1.2  # the end of the share axis as a multiple of the limit, so that limit lines are at one height
-STYLES = ("circle", "diamond", "cross")  # of the marks of lines; static/css/run.css has their dashes
+SYMBOLS = (f"{CIRCLE}1", f"{DIAMOND}1", f"{CROSS}1")  # of the marks of lines; static/css/run.css has their dashes
+OVER_SYMBOL = f"{SQUARE}1"
 NAMED_LINES = 3  # more names would lie on each other; each mark has its own
 LOADS_NAMED = 5
 LEAST_PCT = 0.0001  # the lower end of the share axis of a distribution, percent
@@ -64,7 +66,7 @@ def ladder_svg(name: str, lines: Sequence[RungLine], limit_pct: float, limit_tex
     marks = "".join(
         _rung(
             rung,
-            STYLES[number % len(STYLES)],
+            SYMBOLS[number % len(SYMBOLS)],
             percent(across.place(rung.load)),
             y(rung.share_pct),
             is_stop=rung is first,
@@ -88,7 +90,7 @@ def _tick(place: float, label: str) -> str:
 
 def _line(line: RungLine, number: int, across: LinearScale, y: Callable[[float], float], *, is_named: bool) -> str:
     parts = [
-        f'<line class="series series-{number % len(STYLES)}" x1="{percent(across.place(one.load))}" '
+        f'<line class="series series-{number % len(SYMBOLS)}" x1="{percent(across.place(one.load))}" '
         f'y1="{y(one.share_pct)}" x2="{percent(across.place(other.load))}" y2="{y(other.share_pct)}"/>'
         for one, other in pairwise(line.rungs)
     ]
@@ -101,12 +103,12 @@ def _line(line: RungLine, number: int, across: LinearScale, y: Callable[[float],
     return "".join(parts)
 
 
-def _rung(rung: Rung, style: str, x: str, y: float, *, is_stop: bool) -> str:
+def _rung(rung: Rung, symbol: str, x: str, y: float, *, is_stop: bool) -> str:
     label, tab = escape(rung.label), 0 if is_stop else -1
-    shape, name = ("square", "mark over") if rung.is_over else (style, "mark")
+    shown, name = (OVER_SYMBOL, "mark over") if rung.is_over else (symbol, "mark")
     return (
-        f'<a class="{name}" href="{escape(rung.address)}" tabindex="{tab}" data-place="{x.rstrip("%")}" '
-        f'aria-label="{label}"><title>{label}</title><use href="#mark-{shape}-1" x="{x}" y="{y}"/></a>'
+        f'<a class="{name}" href="{escape(rung.address)}" tabindex="{tab}" '
+        f'aria-label="{label}"><title>{label}</title><use href="#{shown}" x="{x}" y="{y}"/></a>'
     )
 
 

@@ -9,17 +9,9 @@ from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
 
-from results.rules.act.alternatives import EnduranceClass
+from webapp.register.svg.marks import radius_of
 from webapp.register.svg.scales import LinearScale, LogScale
 
-RADII = (3.4, 4.6, 6.0, 7.6)  # px, for capacities to 2, 4 and 8 TB, and for more
-SIZE_CLASSES_GB = (2000, 4000, 8000)  # a class includes its upper end
-SHAPES = {
-    EnduranceClass.LOW: "circle",
-    EnduranceClass.MEDIUM: "square",
-    EnduranceClass.HIGH: "diamond",
-    EnduranceClass.UNRATED: "cross",
-}
 AXIS_Y, MARK_LABEL_Y, TICK_LABEL_Y, TICK_PX = 34, 18, 51, 4
 NEAR_END = 0.15  # a label nearer to an end than this begins or ends at its place, so that it stays in the drawing
 TICK_NEAR_END = 0.06
@@ -27,75 +19,11 @@ TICK_CLEARANCE = 0.2  # of the width, between the named limit and the next tick
 
 
 @dataclass(frozen=True)
-class MarkShape:
-    """The shape of a drive's mark, by its endurance class, and its size from 0 to 3, by its capacity."""
-
-    shape: str
-    size: int
-
-    @property
-    def id(self) -> str:
-        """Return the id of the shape's definition on the page."""
-        return f"mark-{self.shape}-{self.size}"
-
-
-def mark_shape(endurance: EnduranceClass, capacity_gb: int | None) -> MarkShape:
-    """Return the shape of a drive's mark; an unknown capacity has the smallest size.
-
-    >>> mark_shape(EnduranceClass.MEDIUM, 2000).id, mark_shape(EnduranceClass.LOW, 2001).id
-    ('mark-square-0', 'mark-circle-1')
-    """
-    size = sum(capacity_gb > largest for largest in SIZE_CLASSES_GB) if capacity_gb else 0
-    return MarkShape(SHAPES[endurance], size)
-
-
-def shape_path(shape: str, radius: float) -> str:
-    """Return the path of a shape around 0 0; all shapes of one radius have about the same area.
-
-    >>> shape_path("square", 4.6)
-    'M-4.09 -4.09h8.18v8.18h-8.18z'
-    """
-    if shape == "circle":
-        half_circle = f"a{radius:g} {radius:g} 0 1 0 "
-        return f"M{-radius:g} 0{half_circle}{2 * radius:g} 0{half_circle}{-2 * radius:g} 0z"
-    if shape == "square":
-        half = round(radius * 0.89, 2)
-        return f"M{-half:g} {-half:g}h{2 * half:g}v{2 * half:g}h{-2 * half:g}z"
-    if shape == "diamond":
-        half = round(radius * 1.3, 2)
-        return f"M0 {-half:g}L{half:g} 0L0 {half:g}L{-half:g} 0z"
-    arm, half = round(radius, 2), round(radius * 0.35, 2)  # a cross: two bars
-    return (
-        f"M{-half:g} {-arm:g}h{2 * half:g}v{arm - half:g}h{arm - half:g}v{2 * half:g}h{half - arm:g}v{arm - half:g}"
-        f"h{-2 * half:g}v{half - arm:g}h{half - arm:g}v{-2 * half:g}h{arm - half:g}z"
-    )
-
-
-def mark_definitions() -> SafeString:
-    """Return the definitions of all shapes, which a page with marks needs once."""
-    paths = (
-        f'<path id="{MarkShape(shape, size).id}" d="{shape_path(shape, radius)}"/>'
-        for shape in SHAPES.values()
-        for size, radius in enumerate(RADII)
-    )
-    return mark_safe(  # noqa: S308 - of constants
-        f'<svg class="defs" width="0" height="0" aria-hidden="true"><defs>{"".join(paths)}</defs></svg>'
-    )
-
-
-def glyph(shape: MarkShape) -> SafeString:
-    """Return a mark for a row of a table, without a place."""
-    return mark_safe(  # noqa: S308 - of constants
-        f'<svg class="glyph" viewBox="-9 -9 18 18" aria-hidden="true"><use href="#{shape.id}"/></svg>'
-    )
-
-
-@dataclass(frozen=True)
 class StripMark:
-    """A drive on a strip: its place from 0 to 1, its shape, its name with its figure, and the address of its page."""
+    """A drive on a strip: its place from 0 to 1, its symbol, its name with its figure, and the address of its page."""
 
     place: float
-    shape: MarkShape
+    symbol: str
     label: str
     address: str
 
@@ -164,11 +92,11 @@ def axis_html(ticks: Iterable[Tick], y: int, label_y: int) -> str:
 def strip_svg(name: str, ticks: Iterable[Tick], marks: Sequence[StripMark], this: StripMark) -> SafeString:
     """Return a strip: an axis, a link for each drive, and the drive in question with its figure.
 
-    The strip is one tab stop: only the first link by place is in the tab order, and static/js/marks.js moves the focus
-    with the arrow keys. Small marks are painted over large ones.
+    The strip is one tab stop: only the first link by place is in the tab order, and the arrow keys move the focus
+    (static/js/landscape/navigation.js). Small marks are painted over large ones.
     """
     first = min(marks, key=lambda mark: mark.place, default=None)
-    painted = sorted(marks, key=lambda mark: (-mark.shape.size, mark.place))
+    painted = sorted(marks, key=lambda mark: (-radius_of(mark.symbol), mark.place))
     links = "".join(_link(mark, is_stop=mark is first) for mark in painted)
     content = axis_html(ticks, AXIS_Y, TICK_LABEL_Y) + links + _own(this)
     return mark_safe(f'<svg class="strip" role="group" aria-label="{escape(name)}" data-marks>{content}</svg>')  # noqa: S308 - escaped above
@@ -177,9 +105,8 @@ def strip_svg(name: str, ticks: Iterable[Tick], marks: Sequence[StripMark], this
 def _link(mark: StripMark, *, is_stop: bool) -> str:
     label, tab = escape(mark.label), 0 if is_stop else -1
     return (
-        f'<a class="mark" href="{escape(mark.address)}" tabindex="{tab}" data-place="{mark.place:.5f}" '
-        f'aria-label="{label}"><title>{label}</title>'
-        f'<use href="#{mark.shape.id}" x="{percent(mark.place)}" y="{AXIS_Y}"/></a>'
+        f'<a class="mark" href="{escape(mark.address)}" tabindex="{tab}" aria-label="{label}"><title>{label}</title>'
+        f'<use href="#{mark.symbol}" x="{percent(mark.place)}" y="{AXIS_Y}"/></a>'
     )
 
 
@@ -187,7 +114,7 @@ def _own(this: StripMark) -> str:
     """Return the mark of the drive in question, which is no link, with its label above it."""
     x = percent(this.place)
     return (
-        f'<g class="mark this"><use href="#{this.shape.id}" x="{x}" y="{AXIS_Y}"/></g>'
+        f'<g class="mark this"><use href="#{this.symbol}" x="{x}" y="{AXIS_Y}"/></g>'
         f'<text class="this" x="{x}" y="{MARK_LABEL_Y}" text-anchor="{anchor(this.place, NEAR_END)}">'
         f"{escape(this.label)}</text>"
     )

@@ -210,6 +210,19 @@ def test_many_results_are_cells_that_link_to_the_table(client, catalogue, monkey
     assert read_rows(client.get(unescape(cells[0])))
 
 
+def test_the_listed_drives_have_marks_also_if_there_are_too_many_results_for_one_mark_each(
+    client, catalogue, monkeypatch
+):
+    monkeypatch.setattr(charted_rows, "MARKS_AT_MOST", 2)
+    text = client.get("/?min_device_tps=499999").text
+    speed_chart = text.partition('data-plot="speed-chart"')[2].partition("</svg>")[0]
+    listed = re.findall(r'<a class="quiet" href="(/drive/[^"]*)"', text)
+    marked = re.findall(r'<a class="m [^"]*" href="(/drive/[^"]*)"', speed_chart)
+    assert listed
+    assert set(listed) <= set(marked)
+    assert "Marks show the frontier and the rows of this page; cells count all results." in text
+
+
 def test_ratings_are_compared_with_speeds_of_physical_drives_only(client, make_product, make_published_run):
     product = make_product(endurance_dwpd=3, capacity_gb=6400)
     make_published_run(product=product, tps=900)

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from tests.webapp.register.landscape.cases import drives_of, frontiers_of, question_of, read_cases
-from webapp.register.landscape.page_svg import ChartWords, chart_svg, gap_html, link_to, symbols_svg
+from webapp.register.landscape.page_svg import ChartWords, chart_svg, gap_html, link_to
 from webapp.register.landscape.picture import Cell, Picture
 from webapp.register.landscape.speed_chart import speed_chart
+from webapp.register.svg.marks import symbols_svg
 from webapp.register.svg.scales import LogScale
 
 
@@ -48,6 +49,24 @@ def test_every_mark_has_a_sentence_as_its_name_and_no_text_is_markup():
     assert 'aria-label="0: &lt;b&gt;&amp;"' in svg
     assert "<b>" not in svg
     assert '<title id="x-title">A &lt; B</title>' in svg
+
+
+def test_cells_cover_the_grid_and_are_below_the_frontiers_the_limit_and_the_load():
+    case, link = read_cases()[0], link_to("?", "A")
+    drives = drives_of(case)
+    picture = speed_chart(question_of(case), drives, frontiers_of(drives), (Cell(0, 0, 1, 1, 1, 1),))
+    svg = chart_svg(picture, ChartWords("x", "A", "B"), lambda _: link, lambda _: link)
+    order = [
+        'class="zone"',
+        'class="grid"',
+        'class="cell q1"',
+        'class="limit"',
+        'class="load"',
+        'class="front solid"',
+        'class="m ',
+    ]
+    places = [svg.index(part) for part in order]
+    assert places == sorted(places)
 
 
 def test_a_chart_has_classes_and_no_styles():

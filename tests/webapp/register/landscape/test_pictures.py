@@ -6,7 +6,10 @@ tests/browser/test_landscape.py compares those of the script with the same file.
 import pytest
 
 from tests.webapp.register.landscape.cases import drawn, drives_of, frontiers_of, question_of, read_cases
+from webapp.register.landscape.marks import Fill, PlottedDrive
+from webapp.register.landscape.picture import speed_ticks
 from webapp.register.landscape.speed_chart import SpeedQuestion, speed_chart
+from webapp.register.svg.scales import LogScale
 
 CASES = {case["name"]: case for case in read_cases()}
 PUBLISHED = CASES["published NVMe flash drives, with a load"]
@@ -68,6 +71,48 @@ def test_the_axis_of_speeds_contains_the_load():
     assert SpeedQuestion(5.0, 110, 900, 1.0, load_tps=1001).x.high == 2000
 
 
+SLOW, FAST, MIDDLE = ((12_000, 5.4), (9_000_000, 5.4), (300_000, 5.4))
+
+
+@pytest.mark.parametrize(
+    ("figures", "load", "anchor"),
+    [
+        ([MIDDLE], None, "start"),
+        ([SLOW, MIDDLE], None, "end"),
+        ([(12_000, 4.9)], None, "start"),
+        ([SLOW, FAST], None, "start"),
+        ([SLOW], 100_000, "end"),
+        ([SLOW], 1_000_000, "start"),
+        ([], 20_000, "end"),
+    ],
+)
+def test_the_name_of_the_limit_gives_way_to_a_mark_and_to_the_load(figures, load, anchor):
+    question = SpeedQuestion(5.0, 10_000, 10_000_000, 5.4, load)
+    drives = [
+        PlottedDrive(key, tps, share, Fill.SERVICE, False, 960, None, "A", "A 960 GB")
+        for key, (tps, share) in enumerate(figures)
+    ]
+    (name,) = [text for text in speed_chart(question, drives).axis_texts if text.text == "limit 5 %"]
+    assert (name.anchor, name.x) == (anchor, {"start": 0, "end": 100}[anchor])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "kinds"),
+    [
+        (10_000, 100_000, ["tick", "tick", "tick", "tick wide"]),
+        (100_000, 10_000_000, ["tick", "tick wide", "tick wide", "tick", "tick wide", "tick wide"]),
+        (1000, 10_000_000, ["tick", "tick", "tick", "tick", "tick wide"]),
+        (
+            1000,
+            1_000_000,
+            ["tick", "tick wide", "tick wide", "tick", "tick wide", "tick wide", "tick", "tick wide", "tick wide"],
+        ),
+    ],
+)
+def test_the_last_tick_has_no_text_where_the_one_before_is_too_close(low, high, kinds):
+    assert [text.kind for text in speed_ticks(LogScale(low, high))[1]] == kinds
+
+
 def test_marks_without_slow_reads_are_stacked_upwards():
     marks = [mark for mark in picture_of(ZEROS).marks if mark.y >= 90]
     for mark in marks:
@@ -76,7 +121,7 @@ def test_marks_without_slow_reads_are_stacked_upwards():
 
 
 def test_no_label_covers_a_mark():
-    width, height = 630, 240
+    width, height = 630, 208
     picture = picture_of(PUBLISHED)
     for label in (label for label in picture.labels if "wide" in label.kind):
         text_width = 6.8 * len(label.text)
@@ -87,6 +132,15 @@ def test_no_label_covers_a_mark():
         for mark in picture.marks:
             x, y = mark.x * width / 100, mark.y * height / 100
             assert not (left < x < left + text_width and bottom - 10 < y < bottom + 3), (label, mark)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_each_name_is_next_to_its_mark(case):
+    picture = picture_of(case)
+    radii = {(mark.x, mark.y): mark.radius_px for mark in picture.marks}
+    for label in picture.labels:
+        if label.kind.startswith("name"):
+            assert abs(label.dy) <= radii[label.x, label.y] + 14
 
 
 def test_at_most_twelve_drives_are_labelled_and_one_on_a_phone():

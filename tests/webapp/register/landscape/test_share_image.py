@@ -9,7 +9,7 @@ from django.conf import settings
 from PIL import Image
 
 from tests.webapp.register.landscape.cases import drives_of, frontiers_of, question_of, read_cases
-from webapp.register.landscape.picture import Cell, Picture
+from webapp.register.landscape.picture import Cell, Line, Picture
 from webapp.register.landscape.share_image import EDGE, HEIGHT, WIDTH, share_svg
 from webapp.register.landscape.speed_chart import speed_chart
 from webapp.register.svg.png import BOLD, text_width
@@ -57,6 +57,12 @@ def test_density_cells_are_drawn_in_the_colours_of_the_page():
         colour = re.search(rf"--q{level}:(#\w+)", tokens)[1]
         assert image.count(f'fill="{colour}"') == 1
     assert image.count("<line ") == 1
+
+
+def test_the_lines_of_the_plot_are_drawn_above_density_cells_and_the_grid_below():
+    lines = (Line("grid", 0, 50, 100, 50), Line("limit", 0, 10, 100, 10))
+    root = ElementTree.fromstring(share_svg(Picture(cells=(Cell(0, 0, 1, 1, 1, 1),), lines=lines), "A", "B", "tps"))  # noqa: S314 - our own document
+    assert [part.tag.partition("}")[2] for part in root][-4:-1] == ["line", "rect", "line"]
 
 
 def test_a_long_title_ends_within_the_image():

@@ -33,7 +33,7 @@ def test_lines_join_the_rungs_of_one_number_of_devices():
 
 def test_a_rung_over_the_limit_is_an_open_square_whatever_its_line():
     svg = ladder_svg("x", [RungLine("1 device", [rung(30, 1), rung(60, 6, is_over=True)])], 5.0, "5")
-    assert re.findall(r'class="(mark[\w ]*)".*?#mark-(\w+)-', svg) == [("mark", "circle"), ("mark over", "square")]
+    assert re.findall(r'class="(mark[\w ]*)".*?#(\w+)', svg) == [("mark", "c1"), ("mark over", "s1")]
 
 
 def test_bars_are_logarithmic_and_a_rare_read_is_still_seen():

@@ -1,20 +1,16 @@
-"""Strips as SVG: shapes, places, labels, links, and the order in which marks are painted."""
+"""Strips as SVG: places, labels, links, and the order in which marks are painted."""
 
 import re
 
 import pytest
 
-from results.rules.act.alternatives import EnduranceClass
 from webapp.register.svg.scales import LinearScale
 from webapp.register.svg.strips import (
     COLUMNS,
-    MarkShape,
     StripMark,
     Tick,
     anchor,
     density_svg,
-    mark_definitions,
-    mark_shape,
     strip_svg,
     ticks_around,
     ticks_of,
@@ -22,26 +18,13 @@ from webapp.register.svg.strips import (
 
 
 def mark(place, size=0, label="Exemplar EX1: 1 tps"):
-    return StripMark(place, MarkShape("square", size), label, "/drive/exemplar/")
-
-
-@pytest.mark.parametrize(
-    ("capacity_gb", "size"), [(None, 0), (2000, 0), (2001, 1), (4000, 1), (4001, 2), (8000, 2), (8001, 3)]
-)
-def test_the_size_of_a_mark_grows_with_the_classes_of_capacity(capacity_gb, size):
-    assert mark_shape(EnduranceClass.LOW, capacity_gb).size == size
-
-
-def test_every_shape_that_a_mark_can_have_is_defined_once():
-    defined = re.findall(r'id="([\w-]+)"', mark_definitions())
-    wanted = {mark_shape(each, capacity).id for each in EnduranceClass for capacity in (1, 3000, 5000, 9000)}
-    assert sorted(defined) == sorted(wanted)
+    return StripMark(place, f"s{size}", label, "/drive/exemplar/")
 
 
 def test_only_the_leftmost_link_is_a_tab_stop_and_small_marks_are_painted_last():
     svg = strip_svg("Speed", [], [mark(0.5, 3), mark(0.1, 2), mark(0.9, 0)], mark(0.3))
-    places = re.findall(r'tabindex="(-?\d)" data-place="([\d.]+)"', svg)
-    assert places == [("-1", "0.50000"), ("0", "0.10000"), ("-1", "0.90000")]
+    places = re.findall(r'tabindex="(-?\d)".*? x="([\d.]+)%"', svg)
+    assert places == [("-1", "50"), ("0", "10"), ("-1", "90")]
 
 
 def test_the_drive_in_question_is_no_link_and_is_painted_above_all():

@@ -4,7 +4,7 @@ Only current results on physical drives with a speed and a share are plotted, al
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -50,7 +50,7 @@ FRONTIER_NAMES = {
 class ChartedRows:
     """Rows of a store and the question that their charts answer.
 
-    `first_rows` are the rows of the table's first page, which have marks also if there are too many for one mark each.
+    `first_rows` returns the rows that the page lists, which have marks also if there are too many for one mark each.
     """
 
     store: ColumnStore
@@ -60,7 +60,7 @@ class ChartedRows:
     limit_pct: float
     statistic: str = ""
     load_tps: float | None = None
-    first_rows: Sequence[int] = ()
+    first_rows: Callable[[], Iterable[int]] = tuple
 
     @cached_property
     def plottable(self) -> Rows:
@@ -137,11 +137,11 @@ class ChartedRows:
 
     @cached_property
     def drives(self) -> list[PlottedDrive]:
-        """Return the drives that have a mark: all, or those of the frontiers and of the table's first page."""
+        """Return the drives that have a mark: all, or those of the frontiers and of the listed rows."""
         marked = self.ordered
         if self.has_cells:
             edges = [row for frontier in self.frontiers for row, _, _ in frontier.edges]
-            marked = [row for row in dict.fromkeys([*edges, *self.first_rows]) if self.shown >> row & 1]
+            marked = [row for row in dict.fromkeys([*edges, *self.first_rows()]) if self.shown >> row & 1]
         within = flags_of(self.passes, self.store.count)
         known: dict[tuple[int, int], PlottedDrive] = self.store.cached(("plotted", self.threshold_us), dict)
         for row in marked:

@@ -9,7 +9,8 @@ from results.models import Statistic, Visibility
 from results.models.categories import SYSTEMS
 from results.rules.act.comparison_groups import ComparisonGroup, group_of_code
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, rows_of, set_of
-from webapp.register.landscape.marks import Fill, fill_of, shape_of, size_class
+from webapp.register.landscape.marks import Fill, fill_of
+from webapp.register.svg.marks import symbol_of
 from webapp.register.tables.columns import share_code
 
 
@@ -142,5 +143,4 @@ def capacity_of(store: ColumnStore, row: int) -> float | None:
 def row_glyph(store: ColumnStore, row: int) -> tuple[str, str]:
     """Return the symbol of a row's mark and its fill, as they are repeated before the name of the drive."""
     fill = fill_of(groups_of(store)[store.columns["comparison_group"].word(row)])
-    shape = shape_of(store.columns["endurance_dwpd"].value(row))
-    return f"{shape}{size_class(capacity_of(store, row))}", fill
+    return symbol_of(store.columns["endurance_dwpd"].value(row), capacity_of(store, row)), fill
