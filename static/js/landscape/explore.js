@@ -12,7 +12,7 @@ import {LABELS_MAX, SHARE_TICKS, shareTicks, speedChart} from './speed-chart.js'
 
 const WHOLE = {x: [0, 100], y: [0, 100]};
 const BUTTONS = ['zoom2d', 'pan2d', 'zoomIn2d', 'zoomOut2d', 'resetScale2d'];
-const MARGIN = {l: 30, r: 34, t: 32, b: 28}; // on the right, labels reach as far beyond the plot as in the picture
+const marginOf = () => ({t: 32, b: 28, ...isNarrow() ? {l: 28, r: 12} : {l: 30, r: 34}}); // on the right, labels reach as far beyond the plot as in the picture
 const BASELINE_PX = 4; // from the lower edge of an annotation to the baseline of its text
 // As css/landscape.css: colour, width and dashes of lines by kind, colour and element of texts by kind, colour of marks by state.
 const LINES = {limit: ['ink', 1.5, 'solid'], load: ['accent', 1.5, 'solid'], 'front solid': ['ink-2', 1.25, 'solid'], 'front dashed': ['ink-2', 1.25, '5px,3px']};
@@ -42,9 +42,11 @@ function questionOf(question, {x: [left, right], y: [low, high]}) {
   return {...question, x: {...x, ticks}, y: linearScale(question.y.valueAt(low / 100), question.y.valueAt(high / 100), SHARE_TICKS)};
 }
 
-// The whole picture keeps its labels; those of another view are placed for the size on the screen.
-const plotsOf = ({x, y}, {clientWidth, clientHeight}) => `${x} ${y}` === `${WHOLE.x} ${WHOLE.y}` ? undefined
-  : [[isNarrow() ? PHONE : WIDE, clientWidth - MARGIN.l - MARGIN.r, clientHeight - MARGIN.t - MARGIN.b, LABELS_MAX]];
+// Labels are placed for the size on the screen. As in the picture, a phone shows one label, until the reader zooms.
+function plotsOf(view, {clientWidth, clientHeight}) {
+  const {l, r, t, b} = marginOf(), isZoomed = view.x[0] > 0 || view.x[1] < 100;
+  return [[isNarrow() ? PHONE : WIDE, clientWidth - l - r, clientHeight - t - b, isNarrow() && !isZoomed ? 1 : LABELS_MAX]];
+}
 
 // What a view shows: the picture of all results, with marks instead of cells if few results are in view, and the ticks, names and labels of the view.
 function pictureOf(charted, view, plot) {
@@ -139,7 +141,7 @@ export async function explorer(library, {store, plotted, query}) {
       ({marks} = picture);
       const bySpeed = marks.map((mark, place) => [traces.length - 1, place, linkOf(mark.key).sentence]).sort(([, a], [, b]) => marks[a].x - marks[b].x);
       drawIn(plot, traces, {
-        ...axesOf(picture, view), margin: MARGIN, dragmode: plot.layout?.dragmode ?? 'zoom', shapes: [zoneShape(picture)],
+        ...axesOf(picture, view), margin: marginOf(), dragmode: plot.layout?.dragmode ?? 'zoom', shapes: [zoneShape(picture)],
         annotations: picture.texts.filter(({kind}) => kind.split(' ')[0] in TEXTS).filter(isShown).map(annotationOf),
         modebar: {bgcolor: 'transparent', color: token('ink-3'), activecolor: token('accent')},
       }, 'Speed and slow reads', bySpeed, {displayModeBar: true, displaylogo: false, modeBarButtons: [BUTTONS]});

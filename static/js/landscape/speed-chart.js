@@ -128,7 +128,7 @@ function labelsOf(question, drives, frontiers, marks, rules, plots) {
     wanted.forEach((drive, number) => {
       if (number === Math.min(namesFirst, wanted.length - 1)) for (const frontier of frontiers) found.push(...frontierName(question, frontier, placer, kind));
       if (placedCount === most) return;
-      const placed = labelOf(drive, markByKey.get(drive.key), placer, kind, kind === PHONE || models.get(drive.model) === 1);
+      const placed = labelOf(drive, markByKey.get(drive.key), placer, kind, most === 1 || models.get(drive.model) === 1);
       if (placed.length) placedCount += 1;
       found.push(...placed);
     });

@@ -237,9 +237,7 @@ def _labels(
                 for frontier in frontiers:
                     yield from _frontier_name(question, frontier, placer, kind)
             if placed_count < most:
-                placed = _label(
-                    drive, mark_of[drive.key], placer, kind, is_short=kind == PHONE or models[drive.model] == 1
-                )
+                placed = _label(drive, mark_of[drive.key], placer, kind, is_short=most == 1 or models[drive.model] == 1)
                 placed_count += bool(placed)
                 yield from placed
 
