@@ -96,7 +96,7 @@ def test_another_format_of_telemetry_is_refused_by_name(client, make_run, form):
 def test_the_page_has_a_table_and_both_files_of_the_rate(client, make_log_run):
     run = make_log_run()
     text = client.get(f"/runs/{run.public_id}/").text
-    assert f'<details id="rate-table" data-source="/runs/{run.public_id}/over-time.json"' in text
+    assert f'<details id="rate-table" class="on-screen" data-source="/runs/{run.public_id}/over-time.json"' in text
     assert f'<a href="/runs/{run.public_id}/rates.csv">CSV of every slice</a>' in text
     keep_minutes(run, [{1: 600}] * 3)
     assert "CSV of every minute" in client.get(f"/runs/{run.public_id}/").text
