@@ -42,6 +42,7 @@ def test_the_result_fits_is_accessible_and_prints(phone_page, path):
 def test_a_log_is_read_without_javascript(new_page):
     page = new_page(java_script_enabled=False, viewport=PHONE)
     send(page, SLOW)
+    page.get_by_role("heading", name="Result of your log").wait_for()
     assert page.get_by_text("slice 2 (10-20").count() >= 1
     assert page.locator("svg.slice-bars").count() == 3
 

@@ -144,6 +144,8 @@ def run_script(register, script, **environment):
 def test_a_number_is_traced_to_the_lines_of_its_log(page, published):
     page.goto(f"{published.url}/drive/exemplar-ex4-3200gb/")
     follow(page.locator("table.runs a[href^='/runs/']").first)
+    tab_to(page.locator("summary", has_text="slices"))
+    page.keyboard.press("Enter")
     cell = page.locator("table.slices tr", has_text="0.33").first
     follow(cell.locator("a[href*='/lines/']"))
     marked = page.locator("tr.asked").all_inner_texts()

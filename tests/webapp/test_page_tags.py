@@ -36,9 +36,10 @@ def test_a_jump_list_has_the_name_of_each_heading_with_an_id_before_the_content(
     ("code", "html"),
     [
         ("slow-disk-ms.log", "slow-disk-ms.log"),
+        ("act/load_30x_second_day.txt", "act/<wbr>load_<wbr>30x_<wbr>second_<wbr>day.txt"),
         ("a" * 20, "a" * 20),
         ("0123456789abcdef" * 2, "01234567<wbr>89abcdef<wbr>01234567<wbr>89abcdef"),
-        ("https://a.example/id/x", "https://<wbr>a.<wbr>example/<wbr>id/<wbr>x"),
+        ("https://a.example/id/x", "https://<wbr>a.example/<wbr>id/<wbr>x"),
         ("<b>", "&lt;b&gt;"),
         ("", ""),
     ],

@@ -39,7 +39,7 @@ register.simple_tag(glyph_html, name="glyph")
 
 # A heading with an id; what follows its name, in a lighter tone, is no part of the name.
 HEADING = re.compile(r'<h2[^>]* id="([^"]+)"[^>]*>(.*?)(?: *<span class="aside|</h2>)', re.DOTALL)
-AFTER_SEPARATOR = re.compile(r"(?<=[/_.:=&?,])(?=[^/_.:=&?,])")
+AFTER_SEPARATOR = re.compile(r"(?<=[/_=&?,])(?=[^/_=&?,])")
 LONGEST_WORD = 20  # a shorter code, or a shorter word of a code, never breaks
 PIECE = 8
 
@@ -110,7 +110,7 @@ def breakable(code: str) -> SafeString:
     """Return a long code, such as a hash, a path or an address, with places where a line may break.
 
     >>> breakable("act/load_30x_second_day.txt")
-    'act/<wbr>load_<wbr>30x_<wbr>second_<wbr>day.<wbr>txt'
+    'act/<wbr>load_<wbr>30x_<wbr>second_<wbr>day.txt'
     """
     pieces: list[str] = []
     for word in AFTER_SEPARATOR.split(code) if len(code) > LONGEST_WORD else [code]:

@@ -47,6 +47,10 @@ def test_the_pages_are_linked_and_count_every_row(client, of_three, results):
     assert "6 of 6 shown." in text
 
 
+def test_a_note_on_how_to_read_the_tables_is_on_the_page_once(client, results):
+    assert client.get("/drives/historical/").text.count("A share with a frame and an open box is over its limit") == 1
+
+
 def test_a_page_beyond_the_last_is_refused(client, of_three, results):
     assert client.get("/drives/historical/?page=2").status_code == 200
     answer = client.get("/drives/historical/?page=3")

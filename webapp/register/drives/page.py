@@ -170,6 +170,11 @@ class DrivesPage:
         sections = [section for section in self.sections if section["groups"]] or self.sections
         return f"{sections[0]['spec'].code}{ROWS_ID}" if sections else "main"
 
+    @property
+    def reading_notes(self) -> list[str]:
+        """Return the notes on how to read the tables, each of them once."""
+        return list(dict.fromkeys(note for spec in self.layout.specs for note in spec.reading_notes))
+
     def _head(self, column: Column) -> SafeString:
         return head_html(column, self.query.sort, self.limits.by_threshold, self._sorted_address, has_code=True)
 

@@ -256,9 +256,9 @@ def test_processor_waiting_and_request_sizes_are_shown_next_to_each_other(client
     found = {
         row[0]: row[1:] for row in rows_of(client, "micron-x100-paper") if row[1] in {"workload all", "workload B"}
     }
-    assert found["Processors busy, highest"] == ["workload all", "", "40 %", "67 %", "stated"]
-    assert found["Waiting for I/O, highest"] == ["workload all", "", "5 %", "50 %", "stated"]
-    assert found["Average request size of the device"] == ["workload B", "", "8 KB", "4 KB", "stated"]
+    assert found["Processors busy, highest"] == ["workload all", "", "X100: 40 %", "9300 MAX: 67 %", "stated"]
+    assert found["Waiting for I/O, highest"] == ["workload all", "", "X100: 5 %", "9300 MAX: 50 %", "stated"]
+    assert found["Average request size of the device"] == ["workload B", "", "X100: 8 KB", "9300 MAX: 4 KB", "stated"]
 
 
 @pytest.mark.parametrize("publication", PUBLICATIONS)
