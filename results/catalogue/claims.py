@@ -14,7 +14,7 @@ from django.db import transaction
 
 from results.history import record_event
 from results.models import PublishedClaim, PublishedFigure
-from results.rules.ycsb.claims import Claim, ClaimCheck, Figure, FigureFlight, check_claim, flights
+from results.rules.ycsb.claims import Claim, ClaimCheck, Figure, LittlesLawCheck, check_claim, law_checks
 from results.rules.ycsb.statements import Status, outcome_of
 
 PUBLISHED = Path(__file__).parent / "published"
@@ -168,9 +168,9 @@ def check_published_claims(folder: Path = PUBLISHED) -> list[CheckedRow]:
     ]
 
 
-def published_flights(folder: Path = PUBLISHED) -> Sequence[FigureFlight]:
-    """Return the operations in flight behind every published throughput whose latencies are all stated."""
-    return flights(read_published_figures(folder))
+def published_law_checks(folder: Path = PUBLISHED) -> Sequence[LittlesLawCheck]:
+    """Return the check by Little's law of every published throughput whose latencies are all stated."""
+    return law_checks(read_published_figures(folder))
 
 
 def _claim(row: Row) -> Claim:

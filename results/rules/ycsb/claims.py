@@ -254,8 +254,8 @@ MEAN_SUFFIX = "_latency_avg"
 
 
 @dataclass(frozen=True)
-class FigureFlight:
-    """Operations in flight of one published run, by Little's law: throughput and mean latencies against its threads."""
+class LittlesLawCheck:
+    """The check of one published run by Little's law: operations in flight, from throughput and latency, and threads."""
 
     publication: str
     model: str
@@ -265,8 +265,8 @@ class FigureFlight:
     law: LittlesLaw
 
 
-def flights(figures: Sequence[Figure]) -> list[FigureFlight]:
-    """Return the known flights, in the order of the figures: runs with threads and the mean of each operation.
+def law_checks(figures: Sequence[Figure]) -> list[LittlesLawCheck]:
+    """Return the checks of all runs with threads and the mean of each operation, in the order of the figures.
 
     A workload whose only stated operation is the insert is its load phase, for any letter (E of the FL6 brief).
     """
@@ -279,7 +279,7 @@ def flights(figures: Sequence[Figure]) -> list[FigureFlight]:
         mean_us = mean_latency_us(mix, means)
         if mean_us is not None:
             law = littles_law(figure.value, mean_us, figure.threads)
-            found.append(FigureFlight(figure.publication, figure.model, figure.workload, figure.value, mean_us, law))
+            found.append(LittlesLawCheck(figure.publication, figure.model, figure.workload, figure.value, mean_us, law))
     return found
 
 
