@@ -250,7 +250,7 @@ def _one(found: Sequence[Figure], model: str) -> Figure:
     return found[0]
 
 
-MEAN_SUFFIX = "_latency_avg"
+MEAN_SUFFIX, RUN_TIME = "_latency_avg", "runtime"
 
 
 @dataclass(frozen=True)
@@ -263,6 +263,20 @@ class LittlesLawCheck:
     ops_per_s: Fraction
     mean_us: Fraction
     law: LittlesLaw
+
+    def is_behind(self, check: ClaimCheck, basis: Basis, row: BasisRow) -> bool:
+        """Return whether a row of a claim has the throughput, the run time or a mean latency of this run.
+
+        The run time counts as well: it is the number of operations divided by the throughput.
+        """
+        claim = check.claim
+        models = {model for model, taken in ((claim.device, row.a), (claim.against, row.b)) if taken}
+        return (
+            (claim.publication, basis.workload) == (self.publication, self.workload)
+            and self.model in models
+            and row.threads in {None, self.law.threads}
+            and (basis.metric in {claim_terms.THROUGHPUT, RUN_TIME} or basis.metric.endswith(MEAN_SUFFIX))
+        )
 
 
 def law_checks(figures: Sequence[Figure]) -> list[LittlesLawCheck]:

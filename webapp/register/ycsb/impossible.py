@@ -11,7 +11,7 @@ from typing import Any
 
 from results.catalogue.claims import published_law_checks
 from results.rules.act.loads import printed_decimal
-from results.rules.ycsb.claims import LittlesLawCheck
+from results.rules.ycsb.claims import Basis, BasisRow, ClaimCheck, LittlesLawCheck
 from webapp.register.ycsb.gains import rate
 from webapp.register.ycsb.publications import Publication, publication_of
 from webapp.templatetags import units
@@ -76,6 +76,11 @@ def impossible_results(publication: str, workload: str) -> list[CheckedResult]:
         for each in checked_results()
         if each.is_impossible and (each.check.publication, each.check.workload) == wanted
     ]
+
+
+def impossible_results_behind(check: ClaimCheck, basis: Basis, row: BasisRow) -> list[CheckedResult]:
+    """Return the impossible results that a row of the figures behind a claim belongs to."""
+    return [each for each in checked_results() if each.is_impossible and each.check.is_behind(check, basis, row)]
 
 
 def impossible_sentence() -> str:

@@ -31,6 +31,15 @@ def title(entry: ClaimEntry) -> str:
     return f"Stated {entry.stated}. Its figures are not published."
 
 
+def impossible_sentences(entry: ClaimEntry) -> list[str]:
+    """Return a sentence on each impossible result whose figures the claim uses."""
+    return [
+        f"The claim uses a result that cannot be true: the throughput and the mean latency of the {each.check.model}, "
+        f"workload {each.check.workload}, contradict each other."
+        for each in entry.impossible_results
+    ]
+
+
 def statement(entry: ClaimEntry) -> str:
     """Return what the publication states, with its drives and its workload."""
     claim = entry.row.check.claim

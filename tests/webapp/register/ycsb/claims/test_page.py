@@ -94,6 +94,20 @@ def test_what_was_not_recorded_about_the_source_is_one_sentence(client):
     assert "figures and claims of this publication, but not its printed title, date, page and address." in text
 
 
+def test_a_claim_that_uses_an_impossible_result_says_so_on_its_page(client):
+    sentence = (
+        "The claim uses a result that cannot be true: the throughput and the mean latency of the TLC PCIe 4.0, "
+        'workload A, contradict each other. <a href="/ycsb/impossible/">'
+    )
+    marked = [entry.address for entry in entries() if sentence in client.get(entry.address).text]
+    names = ("run-time", "throughput", "average-read-latency", "average-update-latency")
+    assert marked == [f"/ycsb/claims/kioxia-fl6-brief/{name}-gain-a/" for name in names]
+    (row,) = client.get(f"{marked[1]}?format=json").json()["rows"]
+    assert (row["against_value"], row["impossible_drive"]) == ("990315", "TLC PCIe 4.0")
+    rows = client.get(f"{WRONG}?format=json").json()["rows"]
+    assert {row["impossible_drive"] for row in rows} == {None}
+
+
 def test_the_strip_has_all_claims_of_the_publication_by_outcome_and_marks_this_one(client):
     text = client.get(WRONG).text
     strip = text.split('<ol class="cells">')[1].split("</ol>")[0]
