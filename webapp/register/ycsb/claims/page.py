@@ -34,6 +34,7 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
         "rounded_first": rounded_first(entry.row),
         "favours": sentences.favours(entry),
         "other_computations": sentences.other_computations(entry),
+        "other_computations_note": sentences.other_computations_note(entry),
         "computation": sentences.computation(entry),
         "missing_facts": missing_facts(entry.slug),
         "chart": chart,

@@ -101,6 +101,13 @@ def other_computations(entry: ClaimEntry) -> list[str]:
     return [_alternative(entry, each) for each in alternatives(entry.row.check)]
 
 
+def other_computations_note(entry: ClaimEntry) -> str:
+    """Return what the other computations show, and what a result that gives the stated number does not show."""
+    if any(each.gives_stated for each in alternatives(entry.row.check)):
+        return "They use the same figures. Equal numbers do not show how the publication computed the stated number."
+    return "They use the same figures."
+
+
 def _alternative(entry: ClaimEntry, found: Alternative) -> str:
     claim = entry.row.check.claim
     names = {
