@@ -23,6 +23,8 @@ CLAIM_FILE = "published_claims.csv"
 CLAIMS_RECOMPUTED, CLAIM_CHANGED = "claims-recomputed", "claim-changed"  # kinds of events
 STATED, READ_OFF = "stated", "read off a figure"  # of the column "exactness"; a remark can follow "stated"
 
+APPROXIMATE = "stated with ~"  # of the column "note" of claims
+
 Row = dict[str, str]
 T = TypeVar("T", PublishedFigure, PublishedClaim)
 
@@ -141,6 +143,11 @@ class CheckedRow:
         """Return whether the exact and the rounded value differ in status; False for words and chart points."""
         is_of_digits = self.check.span is None and not self.is_in_words
         return is_of_digits and self.check.status != self.check.printed_status
+
+    @property
+    def is_approximate(self) -> bool:
+        """Return whether the publication states the number with a "~" before it."""
+        return self.note == APPROXIMATE
 
     @property
     def is_in_words(self) -> bool:

@@ -115,10 +115,15 @@ class ClaimEntry:
 
     @property
     def stated(self) -> str:
-        """Return the stated number with its unit; a stated word is quoted."""
+        """Return the stated number with its unit, and with "~" if it was stated so; a stated word is quoted."""
         claim = self.row.check.claim
-        is_word = claim.stated_value.isalpha()
-        return f"“{claim.stated_value}”" if is_word else f"{claim.stated_value} {claim.unit}".rstrip()
+        is_word, about = claim.stated_value.isalpha(), "~" if self.row.is_approximate else ""
+        return f"“{claim.stated_value}”" if is_word else f"{about}{claim.stated_value} {claim.unit}".rstrip()
+
+    @property
+    def remark(self) -> str:
+        """Return the note of the file, unless the stated number shows it."""
+        return "" if self.row.is_approximate else self.row.note
 
     @property
     def unit(self) -> str:

@@ -142,7 +142,7 @@ def _row(entry: ClaimEntry) -> dict[str, Any]:
     names = (entry.claim_id, entry.outcome.value, entry.address, impossible_drives(entry.impossible_results))
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found, *names), strict=True))
     from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
-    labels = {"label": entry.label, "rounded_first": rounded_first(row)}
+    labels = {"label": entry.label, "stated_text": entry.stated, "rounded_first": rounded_first(row)}
     return texts | labels | {"from_chart": from_chart, "is_contradicted": entry.is_contradicted}
 
 

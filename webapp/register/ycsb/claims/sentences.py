@@ -21,13 +21,20 @@ MEANINGS = {
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
 }
 
+CONFIRMED = {
+    Status.REPRODUCES: "confirmed",
+    Status.TRUNCATED: "confirmed, truncated",
+    Status.ROUNDED_UP: "confirmed, rounded up",
+}
+
 
 def title(entry: ClaimEntry) -> str:
-    """Return the title of a claim's page: the stated number, and what its figures give."""
+    """Return the title of a claim's page: the stated number, what its figures give, and whether that confirms it."""
     if entry.row.check.span:
         return f"Stated {entry.stated}. Its own chart allows {entry.recomputed}."
     if entry.recomputed:
-        return f"Stated {entry.stated}. Its own table gives {entry.recomputed}."
+        confirmed = f": {CONFIRMED[entry.status]}" if entry.status in CONFIRMED else ""
+        return f"Stated {entry.stated}. Its own table gives {entry.recomputed}{confirmed}."
     return f"Stated {entry.stated}. Its figures are not published."
 
 
@@ -145,5 +152,6 @@ def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
     if entry.row.check.span:
         return [("Stated", entry.stated), ("Its own chart allows", entry.recomputed)]
     if entry.recomputed:
-        return [("Stated", entry.stated), ("Its own table gives", entry.recomputed)]
+        gives = "Confirmed: its own table gives" if entry.status in CONFIRMED else "Its own table gives"
+        return [("Stated", entry.stated), (gives, entry.recomputed)]
     return [("Stated", entry.stated), ("Recomputed", "not possible")]

@@ -12,6 +12,7 @@ from webapp.register.ycsb.claims.sentences import title
 
 WRONG = "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/"
 PEAK = "/ycsb/claims/micron-7400-brief/peak-throughput-improvement-a/"
+THROUGHPUT = "/ycsb/claims/kioxia-fl6-brief/throughput-gain-a/"
 RUN_TIME = "/ycsb/claims/kioxia-fl6-brief/run-time-gain-b/"
 CHART = "/ycsb/claims/micron-x100-paper/lower-p99-9-read-latency-at-460000-ops-s-a/"
 WORDS = "/ycsb/claims/kioxia-fl6-brief/memory-utilization-small-gains-a-f/"
@@ -96,6 +97,20 @@ def test_a_claim_without_figures_has_no_chart_and_says_what_is_missing(client):
 def test_what_was_not_recorded_about_the_source_is_one_sentence(client):
     text = text_of(client, WRONG)
     assert "figures and claims of this publication, but not its printed title, date, page and address." in text
+
+
+@pytest.mark.parametrize(
+    ("address", "headline"),
+    [
+        (THROUGHPUT, "Stated ~9 %. Its own table gives 9.8 %: confirmed, truncated."),
+        ("/ycsb/claims/kioxia-fl6-brief/throughput-gain-e/", "Its own table gives 0.5 %: confirmed, rounded up."),
+        (PEAK, "Stated 44 %. Its own table gives 43.9 %: confirmed."),
+    ],
+)
+def test_the_headline_of_a_confirmed_claim_says_so(client, address, headline):
+    text = text_of(client, address)
+    assert headline in text
+    assert "Remark" not in text
 
 
 def test_a_claim_that_uses_an_impossible_result_says_so_on_its_page(client):
