@@ -15,7 +15,9 @@ PAGE = "/ycsb/impossible/"
 def test_the_page_lists_all_checked_results_the_impossible_one_first(client):
     response = client.get(PAGE)
     rows = read_rows(response)
-    assert "1 of 12 checked YCSB results cannot be true: its throughput and mean latency contradict each" in response.text
+    assert (
+        "1 of 12 checked YCSB results cannot be true: its throughput and mean latency contradict each" in response.text
+    )
     assert [row[-1] for row in rows] == ["impossible", *["possible"] * 11]
     assert rows[0][1:] == [
         "KIOXIA FL6 against a TLC PCIe 4.0 drive on Aerospike",

@@ -100,10 +100,7 @@ class ClaimEntry:
         """Return the impossible results whose figures it uses."""
         check = self.row.check
         found = (
-            each
-            for basis in check.basis
-            for row in basis.rows
-            for each in impossible_results_behind(check, basis, row)
+            each for basis in check.basis for row in basis.rows for each in impossible_results_behind(check, basis, row)
         )
         return list(dict.fromkeys(found))
 
