@@ -255,7 +255,7 @@ MEAN_SUFFIX, RUN_TIME = "_latency_avg", "runtime"
 
 @dataclass(frozen=True)
 class LittlesLawCheck:
-    """The check of one published run by Little's law: operations in flight, from throughput and latency, and threads."""
+    """A check of one published run by Little's law: its operations in flight, which its threads limit."""
 
     publication: str
     model: str
