@@ -14,7 +14,7 @@ from django.db import transaction
 
 from results.history import record_event
 from results.models import PublishedClaim, PublishedFigure
-from results.rules.ycsb.claims import Claim, ClaimCheck, Figure, FigureFlight, check_claim, flights
+from results.rules.ycsb.claims import Claim, ClaimCheck, Figure, LittlesLawCheck, check_claim, law_checks
 from results.rules.ycsb.statements import Status, outcome_of
 
 PUBLISHED = Path(__file__).parent / "published"
@@ -22,6 +22,8 @@ FIGURE_FILES = ("ycsb_published.csv", "ycsb_read_off_points.csv")
 CLAIM_FILE = "published_claims.csv"
 CLAIMS_RECOMPUTED, CLAIM_CHANGED = "claims-recomputed", "claim-changed"  # kinds of events
 STATED, READ_OFF = "stated", "read off a figure"  # of the column "exactness"; a remark can follow "stated"
+
+APPROXIMATE = "stated with ~"  # of the column "note" of claims
 
 Row = dict[str, str]
 T = TypeVar("T", PublishedFigure, PublishedClaim)
@@ -143,6 +145,11 @@ class CheckedRow:
         return is_of_digits and self.check.status != self.check.printed_status
 
     @property
+    def is_approximate(self) -> bool:
+        """Return whether the publication states the number with a "~" before it."""
+        return self.note == APPROXIMATE
+
+    @property
     def is_in_words(self) -> bool:
         """Return whether the claim states a word instead of a number, so that its figures cannot decide it."""
         return self.check.status is Status.IN_WORDS
@@ -168,9 +175,9 @@ def check_published_claims(folder: Path = PUBLISHED) -> list[CheckedRow]:
     ]
 
 
-def published_flights(folder: Path = PUBLISHED) -> Sequence[FigureFlight]:
-    """Return the operations in flight behind every published throughput whose latencies are all stated."""
-    return flights(read_published_figures(folder))
+def published_law_checks(folder: Path = PUBLISHED) -> Sequence[LittlesLawCheck]:
+    """Return the check by Little's law of every published throughput whose latencies are all stated."""
+    return law_checks(read_published_figures(folder))
 
 
 def _claim(row: Row) -> Claim:

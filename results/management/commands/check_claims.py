@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from results.catalogue.claims import CheckedRow, check_published_claims, published_flights
+from results.catalogue.claims import CheckedRow, check_published_claims, published_law_checks
 from results.rules.act.loads import printed_decimal
-from results.rules.ycsb.claims import FigureFlight
+from results.rules.ycsb.claims import LittlesLawCheck
 
 HEADINGS = ("line", "publication", "claim", "workload", "stated", "recomputed", "status")
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         for line in _aligned([HEADINGS, *(_cells(row) for row in rows)]):
             self.stdout.write(line)
         self.stdout.write("")
-        for line in (*_remarks(rows), *_impossible(published_flights())):
+        for line in (*_remarks(rows), *_impossible(published_law_checks())):
             self.stdout.write(line)
         unexplained = [str(row.line) for row in rows if not row.is_as_recorded]
         if unexplained:
@@ -71,11 +71,11 @@ def _exactly(row: CheckedRow) -> str:
     return f"exactly {values}: {row.check.status}"
 
 
-def _impossible(flights: Iterable[FigureFlight]) -> Iterable[str]:
-    for flight in flights:
-        if not flight.law.is_possible:
-            in_flight = printed_decimal(flight.law.in_flight, 1)
+def _impossible(law_checks: Iterable[LittlesLawCheck]) -> Iterable[str]:
+    for each in law_checks:
+        if not each.law.is_possible:
+            in_flight = printed_decimal(each.law.in_flight, 1)
             yield (
-                f"{flight.publication}, {flight.model}, workload {flight.workload}: throughput x mean latency is "
-                f"{in_flight} operations in flight, and {flight.law.threads} threads can have one each"
+                f"{each.publication}, {each.model}, workload {each.workload}: throughput x mean latency is "
+                f"{in_flight} operations in flight, and {each.law.threads} threads can have one each"
             )

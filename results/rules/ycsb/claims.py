@@ -250,12 +250,12 @@ def _one(found: Sequence[Figure], model: str) -> Figure:
     return found[0]
 
 
-MEAN_SUFFIX = "_latency_avg"
+MEAN_SUFFIX, RUN_TIME = "_latency_avg", "runtime"
 
 
 @dataclass(frozen=True)
-class FigureFlight:
-    """Operations in flight of one published run, by Little's law: throughput and mean latencies against its threads."""
+class LittlesLawCheck:
+    """A check of one published run by Little's law: its operations in flight, which its threads limit."""
 
     publication: str
     model: str
@@ -264,9 +264,23 @@ class FigureFlight:
     mean_us: Fraction
     law: LittlesLaw
 
+    def is_behind(self, check: ClaimCheck, basis: Basis, row: BasisRow) -> bool:
+        """Return whether a row of a claim has the throughput, the run time or a mean latency of this run.
 
-def flights(figures: Sequence[Figure]) -> list[FigureFlight]:
-    """Return the known flights, in the order of the figures: runs with threads and the mean of each operation.
+        The run time counts as well: it is the number of operations divided by the throughput.
+        """
+        claim = check.claim
+        models = {model for model, taken in ((claim.device, row.a), (claim.against, row.b)) if taken}
+        return (
+            (claim.publication, basis.workload) == (self.publication, self.workload)
+            and self.model in models
+            and row.threads in {None, self.law.threads}
+            and (basis.metric in {claim_terms.THROUGHPUT, RUN_TIME} or basis.metric.endswith(MEAN_SUFFIX))
+        )
+
+
+def law_checks(figures: Sequence[Figure]) -> list[LittlesLawCheck]:
+    """Return the checks of all runs with threads and the mean of each operation, in the order of the figures.
 
     A workload whose only stated operation is the insert is its load phase, for any letter (E of the FL6 brief).
     """
@@ -279,7 +293,7 @@ def flights(figures: Sequence[Figure]) -> list[FigureFlight]:
         mean_us = mean_latency_us(mix, means)
         if mean_us is not None:
             law = littles_law(figure.value, mean_us, figure.threads)
-            found.append(FigureFlight(figure.publication, figure.model, figure.workload, figure.value, mean_us, law))
+            found.append(LittlesLawCheck(figure.publication, figure.model, figure.workload, figure.value, mean_us, law))
     return found
 
 

@@ -1,8 +1,9 @@
 """Changes as readers see them: public events with their subject, a sentence, the reason and an address."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from urllib.parse import urlencode
 
 from django.db.models import Q
 from django.urls import reverse
@@ -10,11 +11,11 @@ from django.urls import reverse
 from results.access.withholding import visible_events
 from results.catalogue.claims import CLAIM_CHANGED
 from results.history import PUBLISHED
-from results.models import Certificate, Event, Product, Run, Visibility
+from results.models import Certificate, Event, Product, Run, Tier, Visibility
 from results.rules.ycsb.claim_terms import claim_id
+from results.rules.ycsb.statements import Outcome
 from webapp.register.http.query_params import ParameterError
 from webapp.register.news.events import CatalogueImport, catalogue_imports, first_change, public_changes
-from webapp.register.news.months import month_of
 from webapp.register.news.past_results import PastResults
 from webapp.register.news.sentences import KINDS, Facts, Group
 from webapp.register.tables.columns import product_of
@@ -43,6 +44,7 @@ class Change:
     reason: str = ""  # with its label
     mark: str = ""
     picture: str = ""  # the address of the chart of its category
+    contradicted_page: str = ""  # the list of the contradicted claims, if the change counts such claims
 
     @property
     def title(self) -> str:
@@ -104,14 +106,13 @@ def changes_of(events: Iterable[Event], imports: Mapping[int, CatalogueImport]) 
 def _import_change(event: Event, found: CatalogueImport) -> Change:
     results = number_of(found.results_count, "published result", "published results")
     verb = "opened with" if found.is_opening else "added"
-    month = month_of(event.at)
     return Change(
         event_id=event.pk,
         at=event.at,
         group=Group.RESULTS,
         label="New results" if found.results_count > 1 else "New result",
         name=results,
-        page=reverse("news-month", args=[month.code]),
+        page=f"{reverse('drives')}?{urlencode({'tier': Tier.PUBLISHED.value, 'historical': 'include'})}",
         sentence=f"The register {verb} {results}. Their figures come from publications, without logs.",
     )
 
@@ -138,7 +139,11 @@ def _claim_change(facts: Facts) -> Change:
     if facts.event.kind == CLAIM_CHANGED:
         entry = entry_of(publication, claim_id(facts.details["claim"], facts.details["workload"]))
         page = entry.address if entry else page
-    return _change(facts, publication_of(publication).title, page)
+    change = _change(facts, publication_of(publication).title, page)
+    if not facts.details.get("outcomes", {}).get(Outcome.CONTRADICTED.value):
+        return change
+    query = urlencode({"outcome": Outcome.CONTRADICTED.value, "brief": publication})
+    return replace(change, contradicted_page=f"{reverse('ycsb-claims')}?{query}")
 
 
 def _change(facts: Facts, name: str, page: str, mark: str = "", picture: str = "") -> Change:

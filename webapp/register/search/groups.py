@@ -11,7 +11,7 @@ from functools import cache
 
 from webapp.register.http.query_params import words_of
 from webapp.register.products.name_search import SHORTEST_CORRECTED, one_error_away
-from webapp.register.search.texts import CLAIMS, Source, Text, padded_words, sources
+from webapp.register.search.texts import CLAIMS, PUBLICATIONS, Source, Text, padded_words, sources
 from webapp.templatetags import units
 
 SHOWN_AT_MOST = 5
@@ -26,6 +26,7 @@ class FoundGroup:
 
     source: Source
     texts: Sequence[Text]
+    has_title: bool  # whether the title of a text has all words of the search
 
     @property
     def shown(self) -> Sequence[Text]:
@@ -72,7 +73,14 @@ def found_groups(query: str) -> list[FoundGroup]:
 def _found_group(source: Source, alternatives: Alternatives) -> FoundGroup:
     """Return the texts of a source that match, those first whose title is the search, or has all its words."""
     found = [text for text in source.texts if _matches(_all_words(text), alternatives)]
-    return FoundGroup(source, sorted(found, key=lambda text: _rank(_title_words(text), alternatives)))
+    ranked = sorted(found, key=lambda text: _rank(_title_words(text), alternatives))
+    return FoundGroup(source, ranked, bool(ranked) and _matches(_title_words(ranked[0]), alternatives))
+
+
+def named_groups(groups: Sequence[FoundGroup]) -> list[FoundGroup]:
+    """Return the groups of publications and claims, if a title of one of them has all words of the search."""
+    found = [group for group in groups if group.source.anchor in {PUBLICATIONS, CLAIMS}]
+    return found if any(group.has_title for group in found) else []
 
 
 def _rank(title: str, alternatives: Alternatives) -> int:

@@ -19,7 +19,7 @@ from webapp.register.ycsb.claims.entries import ClaimEntry, entries, entries_of,
 from webapp.register.ycsb.publications import publication_of
 
 DETAIL_WORDS = 32  # of a text that is shown
-CLAIMS = "claims"
+PUBLICATIONS, CLAIMS = "publications", "claims"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def sources() -> list[Source]:
     """Return the texts in groups, in the order in which the page shows them."""
     claims, glossary = reverse("ycsb-claims"), reverse("explain-glossary")
     return [
-        Source("publications", "Publications", "publication", _publications(), reverse("ycsb"), "All publications"),
+        Source(PUBLICATIONS, "Publications", "publication", _publications(), reverse("ycsb"), "All publications"),
         Source(CLAIMS, "Claims of publications", "claim", _claims(), claims, "All claims"),
         Source("terms", "Terms and columns", "term", _terms(), glossary, "All terms"),
         Source("pages", "Pages and explanations", "page", _pages()),
@@ -77,7 +77,8 @@ def _publication(slug: str) -> Text:
 
 @cache
 def _claims() -> Sequence[Text]:
-    return [_claim(entry) for entry in entries()]
+    """Return the claims, contradicted ones first."""
+    return [_claim(entry) for entry in sorted(entries(), key=lambda entry: not entry.is_contradicted)]
 
 
 def _claim(entry: ClaimEntry) -> Text:

@@ -18,14 +18,17 @@ from webapp.register.drives.store.column_store import current_store
 from webapp.register.http.query_params import Parameter, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
-from webapp.register.search.groups import found_groups
+from webapp.register.search.groups import found_groups, named_groups
 
 SEARCH_TEXT = Parameter("q", {"q": "Search"}, read_search_text)
 
 
 @public_page
 def search(request: HttpRequest) -> HttpResponse:
-    """Show the drives that match, or their neighbours, and then the publications, claims, terms and pages."""
+    """Show the drives that match, or their neighbours, and then the publications, claims, terms and pages.
+
+    Publications and claims that the search names come before neighbours.
+    """
     query: str = read_parameters(request.GET, [SEARCH_TEXT])["q"]
     store = current_store()
     product_query, profile = lookup(store, query), current_limits()
@@ -37,6 +40,8 @@ def search(request: HttpRequest) -> HttpResponse:
         "products": products,
         "sentence": found_sentence(query, count, len(products)),
         "read_sentence": product_query.sentence if query else "",
+        "all_groups": groups,
+        "first_groups": [],
         "groups": groups,
     }
     if query and not products:
@@ -44,7 +49,9 @@ def search(request: HttpRequest) -> HttpResponse:
         if groups and not near.maker:  # a term such as DWPD resembles the name of a drive only by chance
             context |= {"sentence": no_drive_sentence(query), "read_sentence": ""}
         else:
+            named = named_groups(groups)
             slugs = [drive.key for drive in near.drives[:SHOWN_AT_MOST]]
-            context["sentence"] = neighbours_sentence(store, query, near)
+            context["sentence"] = no_drive_sentence(query) if named else neighbours_sentence(store, query, near)
+            context |= {"first_groups": named, "groups": [group for group in groups if group not in named]}
             context["neighbours"] = products_of(store, slugs, profile)
     return render(request, "register/search/search.html", context)

@@ -1,6 +1,6 @@
-"""Published results that cannot be true: a throughput and a mean latency that exclude each other, by Little's law.
+"""Published results that cannot be true: a throughput and a mean latency that contradict each other, by Little's law.
 
-Throughput times mean latency is the number of operations at the same time, and a thread has at most one.
+Throughput times mean latency is the number of operations in flight, and a thread has at most one.
 """
 
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from results.catalogue.claims import published_flights
+from results.catalogue.claims import published_law_checks
 from results.rules.act.loads import printed_decimal
-from results.rules.ycsb.claims import FigureFlight
+from results.rules.ycsb.claims import Basis, BasisRow, ClaimCheck, LittlesLawCheck
 from webapp.register.ycsb.gains import rate
 from webapp.register.ycsb.publications import Publication, publication_of
 from webapp.templatetags import units
@@ -21,39 +21,39 @@ from webapp.templatetags import units
 class CheckedResult:
     """One published result whose throughput, threads and mean latencies are all stated, with its check."""
 
-    flight: FigureFlight
+    check: LittlesLawCheck
 
     @property
     def publication(self) -> Publication:
         """Return its publication."""
-        return publication_of(self.flight.publication)
+        return publication_of(self.check.publication)
 
     @property
     def throughput(self) -> str:
         """Return its throughput, ops/s."""
-        return rate(self.flight.ops_per_s)
+        return rate(self.check.ops_per_s)
 
     @property
     def mean_us(self) -> str:
         """Return the mean latency over all operations, us, with one decimal."""
-        return _one_decimal(self.flight.mean_us)
+        return _one_decimal(self.check.mean_us)
 
     @property
     def in_flight(self) -> str:
-        """Return the operations at the same time, with one decimal."""
-        return _one_decimal(self.flight.law.in_flight)
+        """Return the operations in flight, with one decimal."""
+        return _one_decimal(self.check.law.in_flight)
 
     @property
     def is_impossible(self) -> bool:
-        """Return whether throughput and mean latency exclude each other."""
-        return not self.flight.law.is_possible
+        """Return whether throughput and mean latency contradict each other."""
+        return not self.check.law.is_possible
 
     @property
     def sentence(self) -> str:
         """Return why the result is impossible."""
         return (
-            f"{self.flight.model}, workload {self.flight.workload}: throughput x mean latency means {self.in_flight} "
-            f"operations at the same time, but {units.counted(self.flight.law.threads, 'thread')} can have at most one "
+            f"{self.check.model}, workload {self.check.workload}: throughput x mean latency means {self.in_flight} "
+            f"operations in flight, but {units.counted(self.check.law.threads, 'thread')} can have at most one "
             "each."
         )
 
@@ -65,7 +65,7 @@ def _one_decimal(number: Fraction) -> str:
 @cache
 def checked_results() -> tuple[CheckedResult, ...]:
     """Return the results that can be checked, impossible ones first; they come from files of the release."""
-    return tuple(sorted(map(CheckedResult, published_flights()), key=lambda each: not each.is_impossible))
+    return tuple(sorted(map(CheckedResult, published_law_checks()), key=lambda each: not each.is_impossible))
 
 
 def impossible_results(publication: str, workload: str) -> list[CheckedResult]:
@@ -74,8 +74,13 @@ def impossible_results(publication: str, workload: str) -> list[CheckedResult]:
     return [
         each
         for each in checked_results()
-        if each.is_impossible and (each.flight.publication, each.flight.workload) == wanted
+        if each.is_impossible and (each.check.publication, each.check.workload) == wanted
     ]
+
+
+def impossible_results_behind(check: ClaimCheck, basis: Basis, row: BasisRow) -> list[CheckedResult]:
+    """Return the impossible results that a row of the figures behind a claim belongs to."""
+    return [each for each in checked_results() if each.is_impossible and each.check.is_behind(check, basis, row)]
 
 
 def impossible_sentence() -> str:
@@ -85,7 +90,7 @@ def impossible_sentence() -> str:
         return f"All {units.count(total)} checked YCSB results are possible."
     which = "its throughput and mean latency" if count == 1 else "their throughputs and mean latencies"
     results = f"{units.count(count)} of {units.count(total)} checked YCSB results"
-    return f"{results} cannot be true: {which} exclude each other."
+    return f"{results} cannot be true: {which} contradict each other."
 
 
 def impossible_page() -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from results.catalogue.claims import PUBLISHED, check_published_claims, read_published_figures
 from results.rules.ycsb.claim_terms import claim_id, condition, metric, workloads
-from results.rules.ycsb.claims import BasisRow, Claim, Figure, check_claim, flights
+from results.rules.ycsb.claims import BasisRow, Claim, Figure, check_claim, law_checks
 from results.rules.ycsb.gains import Better, better
 from results.rules.ycsb.statements import Status, Taken
 
@@ -170,15 +170,15 @@ def test_workloads_are_named_one_by_one():
 
 
 def test_one_published_run_violates_littles_law():
-    impossible = [flight for flight in flights(read_published_figures()) if not flight.law.is_possible]
-    assert [(flight.model, flight.workload, round(flight.law.in_flight)) for flight in impossible] == [
+    impossible = [each for each in law_checks(read_published_figures()) if not each.law.is_possible]
+    assert [(each.model, each.workload, round(each.law.in_flight)) for each in impossible] == [
         ("TLC PCIe 4.0", "A", 135)
     ]
 
 
 def test_a_published_run_without_all_its_latencies_has_no_operations_in_flight():
-    with_flights = {(flight.publication, flight.workload) for flight in flights(read_published_figures())}
-    assert with_flights == {("kioxia-fl6-brief", workload) for workload in "ABCDEF"}
+    checked = {(each.publication, each.workload) for each in law_checks(read_published_figures())}
+    assert checked == {("kioxia-fl6-brief", workload) for workload in "ABCDEF"}
 
 
 def test_every_claim_has_an_id_of_its_own_that_an_address_can_have():

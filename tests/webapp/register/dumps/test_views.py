@@ -44,7 +44,11 @@ def test_only_files_of_the_manifest_have_an_address(client, directory, name):
 
 
 def test_the_page_and_its_files_need_no_database(client, data_dir):
-    assert "No dump yet" in client.get("/data/").text
+    text = client.get("/data/").text
+    assert "The files are not written yet." in text
+    for address in ("/drives/?historical=include", "/ycsb/claims/", "/api/v1/docs/"):
+        assert f'<a href="{address}">' in text
+    assert "manage.py" not in text
     assert client.get("/data/2026-01-01/runs.parquet").status_code == 404
 
 

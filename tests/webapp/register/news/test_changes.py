@@ -354,8 +354,8 @@ def test_an_import_of_a_catalogue_is_one_change_of_its_day(clock, import_results
     clock.set(2026, 11, 21)
     import_results(1)
     assert [(change.title, change.page) for change in changes_page().changes] == [
-        ("New result: 1 published result", "/news/2026-11/"),
-        ("New results: 3 published results", "/news/2026-11/"),
+        ("New result: 1 published result", "/drives/?tier=published&historical=include"),
+        ("New results: 3 published results", "/drives/?tier=published&historical=include"),
     ]
     added, opened = sentences()
     assert opened == "The register opened with 3 published results. Their figures come from publications, without logs."

@@ -32,6 +32,8 @@ def test_a_new_register_says_what_it_opened_with(client, catalogue):
     summary = client.get(f"/news/{month}/").text
     assert '<p class="lede">The register opened with 103 published results.</p>' in summary
     assert summary.count('<th scope="row">') == 6  # the categories
+    (address,) = re.findall(r'<a href="([^"]+)"><bdi>103 published results</bdi></a>', summary)
+    assert "103 of 103 shown." in client.get(address.replace("&amp;", "&")).text
 
 
 def test_an_empty_register_has_both_pages(client, db):
@@ -139,6 +141,14 @@ def test_claims_of_the_published_briefs_are_news(client, db):
     assert len(titles) == 4
     import_claims()
     assert len(read_entries(client)) == 4
+
+
+def test_the_count_of_contradicted_claims_leads_to_them(client, db):
+    import_claims()
+    for path in ("/news/", f"/news/{timezone.now():%Y-%m}/"):
+        (address,) = re.findall(r'<a href="([^"]+)">Contradicted claims</a>', client.get(path).text)
+        assert address == "/ycsb/claims/?outcome=contradicted&amp;brief=micron-7400-brief"
+    assert "1 of 62 claims shown." in client.get(address.replace("&amp;", "&")).text
 
 
 @pytest.mark.parametrize("path", ["/news/", "/news/feed.atom", "/news/2026-11/"])

@@ -3,7 +3,7 @@
 import pytest
 
 from results.catalogue.claims import import_figures
-from webapp.register.search.groups import SHOWN_AT_MOST, found_groups
+from webapp.register.search.groups import SHOWN_AT_MOST, found_groups, named_groups
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +66,17 @@ def test_only_the_first_texts_are_shown_with_the_list_of_all(published):
     assert (len(publications.shown), publications.list_address) == (1, "")
     assert (len(claims.shown), claims.counted) == (SHOWN_AT_MOST, "14 claims")
     assert claims.list_address == "/ycsb/claims/?brief=micron-7400-brief"
+
+
+def test_the_contradicted_claim_of_a_publication_comes_first(published):
+    _, claims = found_groups("micron 7400 pro")
+    assert claims.texts[0].title == "Micron: mean improvement over thread counts, workload D"
+
+
+def test_publications_and_claims_are_named_by_all_words_of_a_title(published):
+    named = [group.source.anchor for group in named_groups(found_groups("Micron 7400"))]
+    assert named == ["publications", "claims"]
+    assert named_groups(found_groups("aerospike 5.7")) == []
 
 
 def test_claims_of_several_publications_lead_to_the_list_of_all_claims(published):

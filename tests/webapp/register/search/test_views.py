@@ -131,14 +131,16 @@ def headings(response):
     return re.findall(r"<h2[^>]*>([^<]*)", response.text)
 
 
-def test_a_search_shows_texts_after_the_drives(client, catalogue):
+def test_a_named_publication_comes_before_similar_drives(client, catalogue):
     import_figures()
     response = client.get("/search/?q=micron+7400+pro")
     assert [heading.strip() for heading in headings(response)] == [
-        "Similar drives in the register",
         "Publications",
         "Claims of publications",
+        "Similar drives in the register",
     ]
+    assert '<p class="lede">No drive matches <bdi>micron 7400 pro</bdi>.</p>' in response.text
+    assert "Found: <a" in response.text
     assert '<a href="#publications">1 publication</a>, <a href="#claims">14 claims</a>.' in response.text
     assert '<a href="/ycsb/micron-7400-brief/">Micron 7400 PRO against 7300 PRO on RocksDB</a>' in response.text
     assert response.text.count('<a href="/ycsb/claims/micron-7400-brief/') == 5

@@ -17,6 +17,7 @@ from results.rules.ycsb.claim_terms import claim_id
 from results.rules.ycsb.claims import OF_TWO
 from results.rules.ycsb.statements import Outcome, Status, outcome_of, places_of
 from webapp.register.ycsb.gains import span
+from webapp.register.ycsb.impossible import CheckedResult, impossible_results_behind
 from webapp.register.ycsb.publications import Publication, publication_of
 
 LABELS: dict[str, str] = {
@@ -94,6 +95,15 @@ class ClaimEntry:
         """Return whether the figures of its own publication contradict it."""
         return self.outcome is Outcome.CONTRADICTED
 
+    @cached_property
+    def impossible_results(self) -> list[CheckedResult]:
+        """Return the impossible results whose figures it uses."""
+        check = self.row.check
+        found = (
+            each for basis in check.basis for row in basis.rows for each in impossible_results_behind(check, basis, row)
+        )
+        return list(dict.fromkeys(found))
+
     @property
     def workloads(self) -> str:
         """Return its workloads in words; empty if it names none."""
@@ -102,10 +112,15 @@ class ClaimEntry:
 
     @property
     def stated(self) -> str:
-        """Return the stated number with its unit; a stated word is quoted."""
+        """Return the stated number with its unit, and with "~" if it was stated so; a stated word is quoted."""
         claim = self.row.check.claim
-        is_word = claim.stated_value.isalpha()
-        return f"“{claim.stated_value}”" if is_word else f"{claim.stated_value} {claim.unit}".rstrip()
+        is_word, about = claim.stated_value.isalpha(), "~" if self.row.is_approximate else ""
+        return f"“{claim.stated_value}”" if is_word else f"{about}{claim.stated_value} {claim.unit}".rstrip()
+
+    @property
+    def remark(self) -> str:
+        """Return the note of the file, unless the stated number shows it."""
+        return "" if self.row.is_approximate else self.row.note
 
     @property
     def unit(self) -> str:
@@ -125,6 +140,11 @@ class ClaimEntry:
     def is_number(self) -> bool:
         """Return whether the claim states a number."""
         return places_of(self.row.check.claim.stated_value) is not None
+
+
+def impossible_drives(found: Iterable[CheckedResult]) -> str:
+    """Return the drives of impossible results, as exports have them."""
+    return ", ".join(dict.fromkeys(each.check.model for each in found))
 
 
 @cache

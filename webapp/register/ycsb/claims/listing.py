@@ -13,15 +13,16 @@ from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Outcome, Status
 from webapp.register.http.files import Value
 from webapp.register.http.query_params import FORMAT, read_parameters, word
-from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, ClaimEntry, entries
+from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, ClaimEntry, entries, impossible_drives
 from webapp.register.ycsb.claims.sentences import MEANINGS
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
-from webapp.register.ycsb.impossible import impossible_sentence
+from webapp.register.ycsb.impossible import checked_results, impossible_sentence
 from webapp.register.ycsb.publications import publication_of
 
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
     *("status", "recorded_status", "read_off", "reason", "id", "outcome", "url"),
+    "impossible_drive",
 )
 FILTERS = ("outcome", "brief")
 OUTCOMES = (Outcome.CONTRADICTED, Outcome.CONFIRMED, Outcome.FROM_CHART, Outcome.UNCHECKED)
@@ -91,6 +92,8 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
         "counts": [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]],
         "checked": sum(1 for entry in entries() if entry.row.check.values),
         "impossible": impossible_sentence(),
+        "has_impossible": any(each.is_impossible for each in checked_results()),
+        "impossible_claims_count": sum(1 for entry in entries() if entry.impossible_results),
     }
 
 
@@ -136,10 +139,10 @@ def _row(entry: ClaimEntry) -> dict[str, Any]:
     read_off = _possible_span(row, f"{READ_OFF}, good to 1 digit:")
     recorded = _recorded_status(row)
     found = (check.printed, check.status.value, recorded, read_off, check.reason)
-    names = (entry.claim_id, entry.outcome.value, entry.address)
+    names = (entry.claim_id, entry.outcome.value, entry.address, impossible_drives(entry.impossible_results))
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found, *names), strict=True))
     from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
-    labels = {"label": entry.label, "rounded_first": rounded_first(row)}
+    labels = {"label": entry.label, "stated_text": entry.stated, "rounded_first": rounded_first(row)}
     return texts | labels | {"from_chart": from_chart, "is_contradicted": entry.is_contradicted}
 
 

@@ -9,14 +9,16 @@ from results.rules.ycsb.statements import Taken, printed
 from webapp.register.http.files import Value
 from webapp.register.ycsb.claims import sentences
 from webapp.register.ycsb.claims.charts import chart_of, gains_of, peak_row
-from webapp.register.ycsb.claims.entries import ClaimEntry, entries_of, headline_of, strip_of
+from webapp.register.ycsb.claims.entries import ClaimEntry, entries_of, headline_of, impossible_drives, strip_of
 from webapp.register.ycsb.claims.listing import rounded_first
 from webapp.register.ycsb.gains import digits
+from webapp.register.ycsb.impossible import impossible_results_behind
 from webapp.register.ycsb.publications import metric_name, missing_facts
 
 FIGURE_FIELDS = (
     *("publication", "claim", "workload", "metric", "threads", "drive", "against", "unit", "drive_value"),
     *("against_value", "drive_from", "drive_to", "against_from", "against_to", "gain", "gain_unit"),
+    "impossible_drive",
 )
 
 
@@ -26,11 +28,13 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
     return {
         "title": sentences.title(entry),
         "statement": sentences.statement(entry),
+        "impossible": sentences.impossible_sentences(entry),
         "meaning": sentences.MEANINGS[entry.status],
         "recomputed_note": sentences.recomputed_note(entry),
         "rounded_first": rounded_first(entry.row),
         "favours": sentences.favours(entry),
         "other_computations": sentences.other_computations(entry),
+        "other_computations_note": sentences.other_computations_note(entry),
         "computation": sentences.computation(entry),
         "missing_facts": missing_facts(entry.slug),
         "chart": chart,
@@ -108,6 +112,7 @@ def figure_values(entry: ClaimEntry) -> list[dict[str, Value]]:
             "against_to": _exported(row.b, -1),
             "gain": None if gain is None else digits(gain).replace(",", ""),
             "gain_unit": unit,
+            "impossible_drive": impossible_drives(impossible_results_behind(entry.row.check, basis, row)) or None,
         }
         for basis in entry.row.check.basis
         for row in basis.rows

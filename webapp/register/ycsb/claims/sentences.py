@@ -21,14 +21,30 @@ MEANINGS = {
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
 }
 
+CONFIRMED = {
+    Status.REPRODUCES: "confirmed",
+    Status.TRUNCATED: "confirmed, truncated",
+    Status.ROUNDED_UP: "confirmed, rounded up",
+}
+
 
 def title(entry: ClaimEntry) -> str:
-    """Return the title of a claim's page: the stated number, and what its figures give."""
+    """Return the title of a claim's page: the stated number, what its figures give, and whether that confirms it."""
     if entry.row.check.span:
         return f"Stated {entry.stated}. Its own chart allows {entry.recomputed}."
     if entry.recomputed:
-        return f"Stated {entry.stated}. Its own table gives {entry.recomputed}."
+        confirmed = f": {CONFIRMED[entry.status]}" if entry.status in CONFIRMED else ""
+        return f"Stated {entry.stated}. Its own table gives {entry.recomputed}{confirmed}."
     return f"Stated {entry.stated}. Its figures are not published."
+
+
+def impossible_sentences(entry: ClaimEntry) -> list[str]:
+    """Return a sentence on each impossible result whose figures the claim uses."""
+    return [
+        f"The claim uses a result that cannot be true: the throughput and the mean latency of the {each.check.model}, "
+        f"workload {each.check.workload}, contradict each other."
+        for each in entry.impossible_results
+    ]
 
 
 def statement(entry: ClaimEntry) -> str:
@@ -92,6 +108,13 @@ def other_computations(entry: ClaimEntry) -> list[str]:
     return [_alternative(entry, each) for each in alternatives(entry.row.check)]
 
 
+def other_computations_note(entry: ClaimEntry) -> str:
+    """Return what the other computations show, and what a result that gives the stated number does not show."""
+    if any(each.gives_stated for each in alternatives(entry.row.check)):
+        return "They use the same figures. Equal numbers do not show how the publication computed the stated number."
+    return "They use the same figures."
+
+
 def _alternative(entry: ClaimEntry, found: Alternative) -> str:
     claim = entry.row.check.claim
     names = {
@@ -129,5 +152,6 @@ def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
     if entry.row.check.span:
         return [("Stated", entry.stated), ("Its own chart allows", entry.recomputed)]
     if entry.recomputed:
-        return [("Stated", entry.stated), ("Its own table gives", entry.recomputed)]
+        gives = "Confirmed: its own table gives" if entry.status in CONFIRMED else "Its own table gives"
+        return [("Stated", entry.stated), (gives, entry.recomputed)]
     return [("Stated", entry.stated), ("Recomputed", "not possible")]

@@ -12,6 +12,8 @@ from webapp.register.ycsb.claims.sentences import title
 
 WRONG = "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/"
 PEAK = "/ycsb/claims/micron-7400-brief/peak-throughput-improvement-a/"
+THROUGHPUT = "/ycsb/claims/kioxia-fl6-brief/throughput-gain-a/"
+RUN_TIME = "/ycsb/claims/kioxia-fl6-brief/run-time-gain-b/"
 CHART = "/ycsb/claims/micron-x100-paper/lower-p99-9-read-latency-at-460000-ops-s-a/"
 WORDS = "/ycsb/claims/kioxia-fl6-brief/memory-utilization-small-gains-a-f/"
 UNCHECKED = "/ycsb/claims/micron-7400-brief/lower-average-read-latency-mean-over-thread-counts-f/"
@@ -40,7 +42,10 @@ def test_the_contradicted_claim_has_the_figures_of_its_table(client):
     assert "The 7300 PRO, by 1.8 percentage points. The stated number is lower than its figures give" in text
     assert "Both drives are from Micron." in text
     assert "Mean without the row of 48 threads: 23.8 %, which rounds to the stated 24." in text
-    assert "They use the same figures, and do not explain the stated number." in text
+    note = "They use the same figures. Equal numbers do not show how the publication computed the stated number."
+    assert note in text
+    assert "Equal numbers" not in text_of(client, RUN_TIME)
+    assert "Remark" not in text
 
 
 def test_the_recomputation_lists_each_thread_count_and_the_mean(client):
@@ -92,6 +97,34 @@ def test_a_claim_without_figures_has_no_chart_and_says_what_is_missing(client):
 def test_what_was_not_recorded_about_the_source_is_one_sentence(client):
     text = text_of(client, WRONG)
     assert "figures and claims of this publication, but not its printed title, date, page and address." in text
+
+
+@pytest.mark.parametrize(
+    ("address", "headline"),
+    [
+        (THROUGHPUT, "Stated ~9 %. Its own table gives 9.8 %: confirmed, truncated."),
+        ("/ycsb/claims/kioxia-fl6-brief/throughput-gain-e/", "Its own table gives 0.5 %: confirmed, rounded up."),
+        (PEAK, "Stated 44 %. Its own table gives 43.9 %: confirmed."),
+    ],
+)
+def test_the_headline_of_a_confirmed_claim_says_so(client, address, headline):
+    text = text_of(client, address)
+    assert headline in text
+    assert "Remark" not in text
+
+
+def test_a_claim_that_uses_an_impossible_result_says_so_on_its_page(client):
+    sentence = (
+        "The claim uses a result that cannot be true: the throughput and the mean latency of the TLC PCIe 4.0, "
+        'workload A, contradict each other. <a href="/ycsb/impossible/">'
+    )
+    marked = [entry.address for entry in entries() if sentence in client.get(entry.address).text]
+    names = ("run-time", "throughput", "average-read-latency", "average-update-latency")
+    assert marked == [f"/ycsb/claims/kioxia-fl6-brief/{name}-gain-a/" for name in names]
+    (row,) = client.get(f"{marked[1]}?format=json").json()["rows"]
+    assert (row["against_value"], row["impossible_drive"]) == ("990315", "TLC PCIe 4.0")
+    rows = client.get(f"{WRONG}?format=json").json()["rows"]
+    assert {row["impossible_drive"] for row in rows} == {None}
 
 
 def test_the_strip_has_all_claims_of_the_publication_by_outcome_and_marks_this_one(client):
