@@ -338,6 +338,34 @@ def test_zooming_keeps_the_places_of_marks_and_gives_the_view_ticks_of_its_own(p
     assert page.evaluate(CHART) == before
 
 
+def test_zooming_in_keeps_marks_in_view(page):
+    page.goto("/drives/nvme-flash/?vendor=micron&max_1ms=5")
+    explore(page)
+    for _ in range(3):
+        page.locator(".explored-speed").get_by_role("button", name="Zoom in").click()
+        page.wait_for_function(f"{EXPLORED}.layout.xaxis.range[0] >= 0")
+    span = "({range: [low, high]}) => high - low"
+    assert page.evaluate(f"({span})({EXPLORED}.layout.yaxis)") == pytest.approx(100 / 8)
+    within = "(value, {range: [low, high]}) => low <= value && value <= high"
+    both = f"({within})(at, xaxis) && ({within})(y[n], yaxis)"
+    in_view = f"({{x, y}}, {{xaxis, yaxis}}) => x.filter((at, n) => {both}).length"
+    assert page.evaluate(f"({in_view})({EXPLORED}.data.at(-1), {EXPLORED}.layout)") > 0
+
+
+def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_leaves_it(page):
+    page.goto("/drives/nvme-flash/")
+    explore(page)
+    chart = page.locator(".explored-speed > div").first
+    chart.focus()
+    status = page.locator(".explored-speed + .vh, .explored-speed .vh").first
+    page.keyboard.press("ArrowDown")
+    assert "SanDisk DC SN861 6.4 TB: 1,728,000 tps" in status.inner_text()
+    page.keyboard.press("ArrowDown")
+    assert "1,506,000 tps" in status.inner_text()
+    page.keyboard.press("Escape")
+    assert status.inner_text() == ""
+
+
 def with_few_marks(page):
     """Let the script draw density cells for more than ten results."""
     source = (settings.BASE_DIR / "static/js/landscape/density.js").read_text()

@@ -88,8 +88,16 @@ export function drawIn(plot, traces, parts, label, points = [], config = {displa
 
 function readByKeys(event) {
   const plot = event.currentTarget;
-  const last = plot.chartPoints.length - 1, now = plot.chartPlace ?? -1;
-  const place = {ArrowRight: Math.min(now + 1, last), ArrowLeft: Math.max(now - 1, 0), Home: 0, End: last}[event.key];
+  const last = plot.chartPoints.length - 1, now = plot.chartPlace;
+  if (event.key === 'Escape') {
+    plot.chartPlace = undefined;
+    window.Plotly.Fx.unhover(plot);
+    plot.chartStatus.textContent = '';
+    return;
+  }
+  const step = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1}[event.key];
+  const first = plot.chartStart === 'last' ? last : 0;
+  const place = step ? Math.min(Math.max(now === undefined ? first : now + step, 0), last) : {Home: 0, End: last}[event.key];
   if (place === undefined || last < 0) return;
   event.preventDefault();
   plot.chartPlace = place;
@@ -98,8 +106,9 @@ function readByKeys(event) {
   plot.chartStatus.textContent = sentence;
 }
 
-/** Let the arrow keys step through the points of a plot, and read them aloud. */
-export function listen(plot) {
+/** Let the arrow keys step through the points of a plot from the first or the last one, and read them aloud. */
+export function listen(plot, start = 'first') {
+  plot.chartStart = start;
   plot.chartStatus = document.createElement('p');
   plot.chartStatus.className = 'vh';
   plot.chartStatus.setAttribute('aria-live', 'polite');

@@ -11,7 +11,6 @@ import {linearScale, logScale, percent} from './scales.js';
 import {LABELS_MAX, SHARE_TICKS, shareTicks, speedChart} from './speed-chart.js';
 
 const WHOLE = {x: [0, 100], y: [0, 100]};
-const BUTTONS = ['zoom2d', 'pan2d', 'zoomIn2d', 'zoomOut2d', 'resetScale2d'];
 const marginOf = () => ({t: 32, b: 28, ...isNarrow() ? {l: 28, r: 12} : {l: 30, r: 34}}); // on the right, labels reach as far beyond the plot as in the picture
 const BASELINE_PX = 4; // from the lower edge of an annotation to the baseline of its text
 // As css/landscape.css: colour, width and dashes of lines by kind, colour and element of texts by kind, colour of marks by state.
@@ -63,6 +62,20 @@ function pictureOf(charted, view, plot) {
     xTicks: ticks.map((x, number) => placed({kind: 'tick', text: '', ...tickTexts[number], x, y: 100})),
     yTicks: shareTicks(own, percent(1 - own.y.place(own.limit_pct))).map(placed),
   };
+}
+
+// A view half as wide and high, around the selected mark or the one nearest to the middle of the marks: no view is empty.
+function nearer(view, marks, selected) {
+  const inView = marks.filter(mark => ['x', 'y'].every(name => view[name][0] <= mark[name] && mark[name] <= view[name][1]));
+  const middle = name => inView.map(mark => mark[name]).sort((a, b) => a - b)[inView.length >> 1], [x, y] = ['x', 'y'].map(middle);
+  const distance = mark => Math.abs(mark.x - x) + Math.abs(mark.y - y);
+  const around = selected ?? inView.reduce((near, mark) => near && distance(near) <= distance(mark) ? near : mark, undefined);
+  const half = name => {
+    const [low, high] = view[name], length = (high - low) / 2, start = (around?.[name] ?? (low + high) / 2) - length / 2;
+    const first = Math.min(Math.max(start, low), high - length);
+    return [first, first + length];
+  };
+  return {x: half('x'), y: half('y')};
 }
 
 const isShown = ({kind}) => !kind.split(' ').includes(isNarrow() ? WIDE : PHONE);
@@ -136,6 +149,13 @@ export async function explorer(library, {store, plotted, query}) {
   const wordsOf = row => `<b>${plain(nameOf(store, row))}</b><br>${count(Math.floor(speedsOf(store)[row] + 0.5))} tps<br>${share.word(row)} % of reads over ${THRESHOLDS[threshold][1]}`;
   return plot => {
     let view = WHOLE, marks = [];
+    const zoomIn = {
+      name: 'Zoom in', title: 'Zoom in', icon: window.Plotly.Icons.zoom_plus,
+      click: () => {
+        const {x, y} = nearer(view, marks, marks[plot.chartPoints[plot.chartPlace]?.[1]]);
+        window.Plotly.relayout(plot, {'xaxis.range': x, 'yaxis.range': y});
+      },
+    };
     const redraw = () => {
       const picture = pictureOf(charted, view, plot), traces = [...(picture.cells.length ? [cellTrace(picture)] : []), ...lineTraces(picture), markTrace(picture, wordsOf)];
       ({marks} = picture);
@@ -144,12 +164,12 @@ export async function explorer(library, {store, plotted, query}) {
         ...axesOf(picture, view), margin: marginOf(), dragmode: plot.layout?.dragmode ?? 'zoom', shapes: [zoneShape(picture)],
         annotations: picture.texts.filter(({kind}) => kind.split(' ')[0] in TEXTS).filter(isShown).map(annotationOf),
         modebar: {bgcolor: 'transparent', color: token('ink-3'), activecolor: token('accent')},
-      }, 'Speed and slow reads', bySpeed, {displayModeBar: true, displaylogo: false, modeBarButtons: [BUTTONS]});
+      }, 'Speed and slow reads', bySpeed, {displayModeBar: true, displaylogo: false, modeBarButtons: [['zoom2d', 'pan2d', zoomIn, 'zoomOut2d', 'resetScale2d']]});
     };
     const open = place => location.assign(linkOf(marks[place].key).address);
     const changes = new MutationObserver(redraw), media = ['(prefers-color-scheme: dark)', '(max-width: 760px)'].map(condition => matchMedia(condition));
     redraw();
-    listen(plot);
+    listen(plot, 'last'); // the fastest mark
     plot.on('plotly_relayout', () => {
       view = {x: plot.layout.xaxis.range, y: plot.layout.yaxis.range};
       plot.chartPlace = undefined; // other marks may be in view
