@@ -17,7 +17,7 @@ from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, ClaimEnt
 from webapp.register.ycsb.claims.sentences import MEANINGS
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
 from webapp.register.ycsb.impossible import impossible_sentence
-from webapp.register.ycsb.publications import publication_of
+from webapp.register.ycsb.publications import publication_of, with_metric_names
 
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
@@ -139,7 +139,7 @@ def _row(entry: ClaimEntry) -> dict[str, Any]:
     names = (entry.claim_id, entry.outcome.value, entry.address)
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found, *names), strict=True))
     from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
-    labels = {"label": entry.label, "rounded_first": rounded_first(row)}
+    labels = {"label": entry.label, "rounded_first": rounded_first(row), "why": with_metric_names(check.reason)}
     return texts | labels | {"from_chart": from_chart, "is_contradicted": entry.is_contradicted}
 
 
