@@ -93,7 +93,10 @@ def test_the_first_result_is_below_the_sticky_head_after_the_skip_link(new_page)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_function("scrollY > 0")
-    head, body = page.locator(".sticky thead th").first.bounding_box(), page.locator(".sticky tbody").first.bounding_box()
+    head, body = (
+        page.locator(".sticky thead th").first.bounding_box(),
+        page.locator(".sticky tbody").first.bounding_box(),
+    )
     assert body["y"] >= head["y"] + head["height"]
 
 

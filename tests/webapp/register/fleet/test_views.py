@@ -216,7 +216,10 @@ def test_the_page_has_counts_and_explanations(client, ex4, make_published_run):
     [
         ("model\nDC EX4\n", ["Register", "Model", "Capacity", "Why"]),
         ("model,firmware\nDC EX4,F1\nDC EX5,\n", ["Register", "Model", "Firmware", "Capacity", "Why"]),
-        (json.dumps({"Devices": [{"ModelNumber": "EX4", "DevicePath": "/dev/nvme0n1"}]}), ["Register", "Device", "Model"]),
+        (
+            json.dumps({"Devices": [{"ModelNumber": "EX4", "DevicePath": "/dev/nvme0n1"}]}),
+            ["Register", "Device", "Model"],
+        ),
     ],
 )
 def test_a_column_without_values_is_left_out(client, ex4, text, heads):
