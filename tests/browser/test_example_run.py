@@ -174,3 +174,10 @@ def test_how_a_slice_was_counted_fits_a_phone_and_prints(phone_page):
     page.wait_for_url("**/slices/**")
     faults = faults_of(page, fits=(320, 390), accessible=(320,))
     assert faults | print_faults_of(page, 703, "auto") == {}
+
+
+def test_the_ladder_fits_on_a_phone(new_page):
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(ADDRESS)
+    ladder = page.locator(".ladder")
+    assert ladder.evaluate("table => table.parentElement.scrollWidth - table.parentElement.clientWidth") <= 0

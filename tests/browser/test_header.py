@@ -43,6 +43,14 @@ def test_a_narrow_screen_links_to_the_search(new_page):
     expect(page.get_by_label("Search the site")).to_be_hidden()
     page.get_by_role("banner").get_by_role("link", name="Search").click()
     page.wait_for_url("**/search/")
+    expect(page.get_by_label("Search the register")).to_be_focused()
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_the_theme_is_offered_only_with_the_script_that_changes_it(new_page, has_script):
+    page = new_page(viewport=DESKTOP, java_script_enabled=has_script)
+    page.goto("/about/")
+    expect(page.get_by_role("button", name="Dark")).to_be_visible(visible=has_script)
 
 
 @pytest.mark.parametrize("width", [320, 360, 390, 768, 1019, 1020, 1239, 1240, 1280])

@@ -87,6 +87,34 @@ def test_the_first_row_is_reached_by_two_tab_stops(new_page, address, has_script
     assert first.locator(":focus").count() == 1
 
 
+def test_the_first_result_is_below_the_sticky_head_after_the_skip_link(new_page):
+    page = new_page(viewport={"width": 1280, "height": 900})
+    page.goto(FLASH)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_function("scrollY > 0")
+    head, body = (
+        page.locator(".sticky thead th").first.bounding_box(),
+        page.locator(".sticky tbody").first.bounding_box(),
+    )
+    assert body["y"] >= head["y"] + head["height"]
+
+
+def test_the_summary_on_a_phone_follows_the_filters(new_page):
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(FLASH)
+    summary = page.locator(".opener summary")
+    before = summary.inner_text()
+    assert before.startswith("Filter and limits: none, ")
+    summary.click()
+    page.get_by_label("Speed, at least").fill("500k")
+    expect(summary).not_to_have_text(before)
+    text = summary.inner_text()
+    assert text.startswith("Filter and limits: 1 set, ")
+    page.reload()
+    expect(summary).to_have_text(text)
+
+
 @pytest.mark.parametrize("has_script", [True, False])
 @pytest.mark.parametrize(
     ("address", "field"), [(FLASH, "Speed, at least"), ("/", "Speed of one drive, at least")], ids=["table", "home"]

@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from results.rules.endurance import needed_dwpd, sustained_tps
+from results.rules.percent import whole_percent
 
 NEAR = Fraction(3, 100)  # a ratio this near to a simple fraction is called by its name
 SIMPLE_FRACTIONS = (
@@ -74,15 +75,17 @@ def endurance_gap(tps: Fraction | None, endurance_dwpd: Decimal | None, capacity
 
 
 def part_words(ratio: Fraction) -> str:
-    """Return a part below 1 in words: a simple fraction within 3 % of it, otherwise a percentage rounded down.
+    """Return a part below 1 in words: a simple fraction within 3 % of it, otherwise a percentage.
+
+    The percentage is rounded half up, but a part below 1 is never called 100 % and never 0 %.
 
     >>> [part_words(Fraction(number)) for number in ("0.125", "0.129", "0.9999", "0.0051", "0.5")]
-    ['an eighth', '12 %', '99 %', 'less than 1 %', 'half']
+    ['an eighth', '13 %', '99 %', '1 %', 'half']
     """
     for fraction, words in SIMPLE_FRACTIONS:
         if abs(ratio / fraction - 1) <= NEAR:
             return words
-    percent = ratio.numerator * 100 // ratio.denominator
+    percent = whole_percent(ratio)
     return f"{percent} %" if percent else "less than 1 %"
 
 

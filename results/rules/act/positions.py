@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from results.rules.percent import whole_percent
+
 Figure = int | Fraction
 FEWEST_FOR_PERCENT = 10  # drives, the drive in question included
 
@@ -60,17 +62,18 @@ class Position:
 
     @property
     def beaten_pct(self) -> int | None:
-        """Return the same as a whole percentage, rounded down so that it never claims more than was counted.
+        """Return the same as a whole percentage, rounded half up; at most 99 unless all other drives are beaten.
 
-        None for fewer than ten drives, and where rounding down would leave nothing of the drives that are beaten.
+        None for fewer than ten drives, and where rounding would leave nothing of the drives that are beaten.
 
         >>> Position(better=2, equal=0, worse=27).beaten_pct, Position(better=2, equal=0, worse=6).beaten_pct
         (93, None)
         """
         if self.total < FEWEST_FOR_PERCENT:
             return None
-        percent = self.worse * 100 // self.others
-        return None if percent == 0 and self.worse else percent
+        if not self.worse:
+            return 0
+        return whole_percent(Fraction(self.worse, self.others)) or None
 
     @property
     def standing(self) -> Standing:

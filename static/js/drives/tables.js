@@ -67,10 +67,17 @@ function hiddenLine({hidden, reasons}, query) {
   return ` ${count(hidden)} hidden: ${lines.join('; ')}${alone ? '' : `${overlap}.${lift(withEverything(query), 'Show all')}`}`;
 }
 
+/** Return how many filters and limits are set, and how many results match: filters_sentence() of form.py. */
+function filtersSentence({choices, numbers, search, ownLimits, onlyWithin, included}, shown) {
+  const number = choices.length + numbers.length + included.length + [search, ownLimits.length, onlyWithin].filter(Boolean).length;
+  return `Filter and limits: ${number ? `${number} set` : 'none'}, ${count(shown)} ${shown === 1 ? 'result' : 'results'}`;
+}
+
 function showAround(results, query) {
   const note = results.readSentence ? ` ${escape(results.readSentence)}` : '';
   document.querySelector('[data-shown]').innerHTML = `<b>${count(results.shown)} of ${count(results.shown + results.hidden)} shown.</b>${hiddenLine(results, query)}${note}`;
   document.querySelector('[data-changes]').textContent = results.limitsSentence;
+  document.querySelector('[data-filters]').textContent = filtersSentence(query, results.shown);
   document.querySelector('[data-headline]').textContent = results.headline;
   for (const note of form.querySelectorAll('[data-over]')) note.hidden = (note.dataset.over === 'hidden') !== query.onlyWithin;
   document.querySelectorAll('[data-empty]').forEach(state => { state.hidden = results.shown > 0; });

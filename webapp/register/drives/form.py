@@ -38,9 +38,18 @@ def form_context(page: DrivesPage) -> dict[str, Any]:
         "more_fields": [field for field in fields if field["name"] not in ALWAYS_VISIBLE],
         "has_more_set": bool(set_names - ALWAYS_VISIBLE or page.query.included or page.query.only_within),
         "column_boxes": _column_boxes(page),
-        "filters_sentence": "Filter and limits: " + (", ".join(active_filters(page.query)) or "none"),
+        "filters_sentence": filters_sentence(len(active_filters(page.query)), page.filtered_rows.bit_count()),
         "script_data": page.store.cached(key, lambda: json_script(_script_data(page), "drives-page")),
     }
+
+
+def filters_sentence(number: int, results: int) -> str:
+    """Return how many filters and limits are set, and how many results match; tables.js has the same.
+
+    >>> filters_sentence(0, 1), filters_sentence(2, 7)
+    ('Filter and limits: none, 1 result', 'Filter and limits: 2 set, 7 results')
+    """
+    return f"Filter and limits: {f'{number} set' if number else 'none'}, {units.counted(results, 'result')}"
 
 
 def _fields(page: DrivesPage) -> Iterable[dict[str, Any]]:

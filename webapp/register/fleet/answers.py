@@ -44,6 +44,17 @@ MEANINGS = {
 }
 
 
+# The state of a drive that the register knows is also "unknown" in files: their codes do not change.
+NO_RESULT, NO_CAPACITY = "known, no result", "known, capacity missing"
+WORDS = {
+    **{str(state.label): MEANINGS[state] for state in State if state != State.UNKNOWN},
+    NO_RESULT: "The register has this model, but no current ACT result of it, or only runs on virtual devices.",
+    NO_CAPACITY: "The register has this model in several capacities, and the list has no capacity for the drive.",
+    str(State.UNKNOWN.label): "The register does not have this model or part number, or not in this capacity. "
+    "The state unknown does not mean that the drive is bad.",
+}
+
+
 class NextStep(TextChoices):
     """What the reader of an answer can do next, after links to the products that it names."""
 
@@ -99,6 +110,13 @@ class FleetAnswer:
         return NextStep.NEAREST if self.nearest else NextStep.SUBMIT
 
     @property
+    def word(self) -> str:
+        """Return the state in words, which also tell a drive that the register knows from one that it does not."""
+        if self.state != State.UNKNOWN or not self.products:
+            return str(self.state.label)
+        return NO_CAPACITY if len({product.capacity_gb for product in self.products}) > 1 else NO_RESULT
+
+    @property
     def is_to_submit(self) -> bool:
         """Return whether the next step can be to submit a log."""
         return self.next_step in TO_SUBMIT
@@ -126,6 +144,14 @@ def counts(found: Sequence[FleetAnswer]) -> list[tuple[State, str, int, str]]:
     for each in found:
         counted_states[each.state] += each.drive.count
     return [(state, str(state.label), counted_states[state], MEANINGS[state]) for state in State]
+
+
+def counts_by_word(found: Sequence[FleetAnswer]) -> list[tuple[str, int]]:
+    """Return the number of drives for each word of a state that occurs, in the order of the states."""
+    counted_words: Counter[str] = Counter()
+    for each in found:
+        counted_words[each.word] += each.drive.count
+    return [(word, counted_words[word]) for word in WORDS if counted_words[word]]
 
 
 def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from webapp.api.authentication import ReadThrottle
-from webapp.register.fleet.answers import FleetAnswer, answers, counts
+from webapp.register.fleet.answers import WORDS, FleetAnswer, answers, counts_by_word
 from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
 from webapp.register.http.files import Value, rows_response
@@ -111,9 +111,12 @@ def _check(request: HttpRequest) -> HttpResponse:
     if wanted in {"csv", "json"}:
         return rows_response(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
     columns = {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")}
-    states = counts(found)
-    shown = [each for each in states if each[2]]  # a count of 0 says nothing: each drive has a state
-    page = {"answers": found, "counts": shown, "states": states, "total": sum(each.drive.count for each in found)}
+    page = {
+        "answers": found,
+        "counts": counts_by_word(found),
+        "words": WORDS.items(),
+        "total": sum(each.drive.count for each in found),
+    }
     return render(request, "register/fleet/answer.html", {"section": "check", "columns": columns} | page)
 
 

@@ -25,6 +25,11 @@ def example_address() -> str:
     return reverse("run-detail", args=[MAIN.run_id]) if is_shown else ""
 
 
+def example_log_address() -> str:
+    """Return the address of the log of the same run; empty while the register shows none."""
+    return reverse("run-log", args=[MAIN.run_id]) if example_address() else ""
+
+
 def example_view(run: Run, limits: Sequence[Limit]) -> dict[str, Any] | None:
     """Return the label, the ladder and the certificate requirements of the example runs; None for any other run."""
     if not run.is_demo:

@@ -119,6 +119,7 @@ def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
         "violations": shown,
         "cut_sentence": cut_sentence(len(shown), len(violations), cut),
         "short_run": short_run_sentence(run, verdict),
+        "short_fail": short_fail_sentence(run, verdict),
         "basis": basis_sentence(run, verdict.profile),
         "has_other_slices": run.slice_length_s not in {None, required_slice_length_s(verdict.profile)},
     }
@@ -133,6 +134,16 @@ def short_run_sentence(run: Run, verdict: Verdict) -> str:
     by = "hour by hour" if slice_s == HOUR_S else f"in {slices_in_words(slice_s)}"
     lasted, needed = duration_in_words(run.duration_s), duration_in_words(required_s)
     return f"No verdict: the test ran {lasted}. A verdict needs {needed}, judged {by}."
+
+
+def short_fail_sentence(run: Run, verdict: Verdict) -> str:
+    """Return why a short run can fail, although a pass needs the duration of the profile; empty for any other run."""
+    required_s = json.loads(verdict.profile.document)["duration_s"]
+    if verdict.outcome != Verdict.Outcome.FAIL or run.duration_s is None or run.duration_s >= required_s:
+        return ""
+    lasted, needed = duration_in_words(run.duration_s), duration_in_words(required_s)
+    certain = "A limit that is exceeded is a certain fail in a short test, too"
+    return f"The test ran {lasted}. {certain}; a pass needs {needed}."
 
 
 def figures(run: Run, limits: Sequence[Limit]) -> list[dict[str, Any]]:

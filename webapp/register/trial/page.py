@@ -70,7 +70,13 @@ def trial_page(document: Document) -> Part:
             len(parts), len(named), "This section considers the first {shown} of {total} runs."
         ),
         "reader_version": document["reader"]["version"],
-    }
+    } | _suggested(parts)
+
+
+def _suggested(parts: list[Part]) -> Part:
+    """Return a tenth of the shortest run without a slice, for the field of the form; nothing without such a run."""
+    lengths = [part["shorter_slice_s"] for part in parts if part.get("shorter_slice_s")]
+    return {"slice_length_s": min(lengths)} if lengths else {}
 
 
 def _act_part(name: str, read: Document, document: Document, profile: Profile) -> tuple[TrialRun, Part]:
@@ -82,6 +88,7 @@ def _act_part(name: str, read: Document, document: Document, profile: Profile) -
     part["is_virtual"] = run.is_virtual or bool(run.facts.get("is_virtual_device"))
     if rows.verdict is not None:
         part |= {
+            "has_side_file": bool(run.facts.get("side_file")),
             "verdict": verdict_view(run, rows.verdict),
             "judged_sentence": judged_sentence(rows.verdict.document),
             "figures": _figures(rows.shares, profile),
@@ -111,10 +118,18 @@ def _slices(name: str, run: Run, read: Document, histogram: Histogram, verdict: 
     cut = "The table has the first {shown} of {total} slices; the chart has all."
     return {
         "table": table,
+        "shorter_slice_s": _shorter_slice_s(run),
         "table_cut_sentence": cut_sentence(len(rows), len(slices), cut),
         "chart": panels_of(name.replace(" ", "-"), slices, limits),
         "buckets": bucket_rows(histogram, rows, limits) if len(rows) == len(slices) else [],
     }
+
+
+def _shorter_slice_s(run: Run) -> int | None:
+    """Return a tenth of a run that is shorter than one slice; None for other runs."""
+    if run.duration_s is None or run.slice_length_s is None or run.duration_s >= run.slice_length_s:
+        return None
+    return max(1, run.duration_s // 10)
 
 
 def _own_slices(read: Document, ordinal: int) -> Iterator[HistogramSlice]:

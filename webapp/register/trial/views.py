@@ -9,6 +9,7 @@ from django.shortcuts import render
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_form, public_page
+from webapp.register.runs.example import example_log_address
 from webapp.register.trial import refusals
 from webapp.register.trial.page import trial_page
 from webapp.register.trial.readings import read_trial
@@ -51,6 +52,7 @@ def _form(request: HttpRequest, refusal: Refusal | None) -> HttpResponse:
 def _limits() -> dict[str, object]:
     """Return the limits that the form states."""
     return {
+        "example_log": example_log_address(),
         "upload_most": refusals.upload_most(),
         "readings_per_hour": settings.TRIAL_READINGS_PER_HOUR,
         "cpu_s": settings.TRIAL_CPU_S,

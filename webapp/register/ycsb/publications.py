@@ -1,5 +1,6 @@
 """Vendors' publications with YCSB figures: their set-up, and every figure with its exact value."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -113,6 +114,19 @@ def missing_facts(slug: str) -> str:
 def metric_name(metric: str) -> str:
     """Return the label of a metric."""
     return METRICS.get(metric, metric.replace("_", " "))
+
+
+def with_metric_names(sentence: str) -> str:
+    """Return a sentence with the labels of metrics instead of their ids.
+
+    >>> with_metric_names("no figure of read_latency_avg for 7400 PRO")
+    'no figure of average read latency for 7400 PRO'
+    """
+    return re.sub(r"[a-z]+(?:_[a-z0-9]+)+", lambda found: _lower_first(metric_name(found[0])), sentence)
+
+
+def _lower_first(label: str) -> str:
+    return label[:1].lower() + label[1:]
 
 
 def workload_note(publication: str, letter: str) -> str:

@@ -44,15 +44,17 @@ def test_missing_facts_stay_missing():
         ("0.7725", "three quarters"),
         ("0.7726", "77 %"),
         ("0.515", "half"),
-        ("0.5151", "51 %"),
+        ("0.5151", "52 %"),
         ("0.485", "half"),
         ("0.4849", "48 %"),
         ("0.125", "an eighth"),
         ("0.097", "a tenth"),
-        ("0.0969", "9 %"),
+        ("0.0969", "10 %"),
         ("0.01", "1 %"),
-        ("0.0099", "less than 1 %"),
+        ("0.0574", "6 %"),
+        ("0.0099", "1 %"),
+        ("0.0049", "less than 1 %"),
     ],
 )
-def test_a_part_is_a_simple_fraction_within_3_percent_and_otherwise_rounded_down(ratio, words):
+def test_a_part_is_a_simple_fraction_within_3_percent_and_otherwise_rounded_half_up(ratio, words):
     assert part_words(Fraction(ratio)) == words

@@ -29,7 +29,7 @@ def test_a_position_is_worded_by_its_standing(position, standing):
 
 def test_a_percentage_needs_ten_drives():
     assert Position(4, 0, 4).beaten_pct is None
-    assert Position(4, 0, 5).beaten_pct == 55
+    assert Position(4, 0, 5).beaten_pct == 56
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,14 @@ def test_a_percentage_needs_ten_drives():
         (Position(1, 0, 1999), 99),  # 99.95 % is not 100 %
         (Position(0, 0, 1999), 100),
         (Position(99, 0, 1), 1),
-        (Position(100, 0, 1), None),  # below 1 %, which rounds down to nothing
+        (Position(3, 0, 8), 73),  # 72.7 %
+        (Position(318, 0, 432), 58),  # 57.6 %
+        (Position(199, 0, 1), 1),  # exactly half a percent
+        (Position(200, 0, 1), None),  # which rounds to nothing
         (Position(100, 0, 0), 0),
     ],
 )
-def test_a_percentage_is_rounded_down(position, percent):
+def test_a_percentage_is_rounded_half_up_and_100_only_for_all(position, percent):
     assert position.beaten_pct == percent
 
 

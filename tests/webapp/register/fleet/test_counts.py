@@ -70,3 +70,16 @@ def test_exports_and_the_api_have_the_count(client, ex4):
     assert [row["count"] for row in rows] == [4, 2, 8, 1]
     counts = client.generic("POST", "/api/v1/check/", LIST, "text/csv").json()["counts"]
     assert (counts["published"], counts["unknown"]) == (5, 10)
+
+
+@pytest.mark.django_db
+def test_a_recognised_drive_without_a_result_is_not_called_unknown(client, make_product, make_published_run):
+    make_published_run(
+        product=make_product(vendor="Exemplar", model="EX5", capacity_gb=3200),
+        workload="ycsb", tier="reviewed", statistic="overall",
+    )  # fmt: skip
+    text = client.post("/check/answer/", {"list": "model,capacity_gb\nEX5,3200\nnobody's drive,3200\n"}).text
+    assert "1 known, no result, 1 unknown." in text
+    assert '<tr><td class="fleet-state"><span class="tag">known, no result</span></td><th scope="row">' in text
+    rows = client.post("/check/answer/", {"list": "model\nEX5\n", "format": "json"}).json()["rows"]
+    assert rows[0]["state"] == "unknown"

@@ -214,9 +214,12 @@ def test_the_page_has_counts_and_explanations(client, ex4, make_published_run):
 @pytest.mark.parametrize(
     ("text", "heads"),
     [
-        ("model\nDC EX4\n", ["Model", "Capacity", "Register", "Why"]),
-        ("model,firmware\nDC EX4,F1\nDC EX5,\n", ["Model", "Firmware", "Capacity", "Register", "Why"]),
-        (json.dumps({"Devices": [{"ModelNumber": "EX4", "DevicePath": "/dev/nvme0n1"}]}), ["Device", "Model"]),
+        ("model\nDC EX4\n", ["Register", "Model", "Capacity", "Why"]),
+        ("model,firmware\nDC EX4,F1\nDC EX5,\n", ["Register", "Model", "Firmware", "Capacity", "Why"]),
+        (
+            json.dumps({"Devices": [{"ModelNumber": "EX4", "DevicePath": "/dev/nvme0n1"}]}),
+            ["Register", "Device", "Model"],
+        ),
     ],
 )
 def test_a_column_without_values_is_left_out(client, ex4, text, heads):

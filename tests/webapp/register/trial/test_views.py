@@ -53,6 +53,8 @@ def test_a_log_is_judged_without_an_account_and_without_a_token(real_reader, sen
     assert "Fails : slice 2 (10-20" in page
     assert "also over 1 ms and 8 ms" in page.replace("\N{NO-BREAK SPACE}", " ")
     assert "1 of 4 slices is within every limit." in page
+    assert "A limit that is exceeded is a certain fail in a short test, too; a pass needs 24 hours." in page
+    assert "No side file came with this log." in page
     assert "device-virtual" in page
     assert "no load test with one device passes (run 1: fail)" in page
     assert 'href="/submit/"' in response.text
@@ -91,9 +93,20 @@ def test_the_page_has_the_shares_and_slices_of_the_reader(real_reader, send):
 
 
 def test_a_short_log_is_undecided_and_says_what_to_do(real_reader, send):
-    page = text_of(send(log_bytes("four-us"), slice_length_s="3600"))
-    assert "No verdict: the test ran 1 minute. A verdict needs 24 hours" in page
-    assert "so it has no worst slice. Send the log again with a shorter slice length" in page
+    response = send(log_bytes("four-us"), slice_length_s="3600")
+    page = text_of(response)
+    assert "Undecided : the test ran 1 minute. A verdict needs 24 hours" in page
+    assert "No verdict" not in page
+    assert "so it has no worst slice. Send the log again with a slice length of 6 s" in page
+    assert 'name="slice_length_s" type="number" min="1" max="86400" value="6"' in response.text
+
+
+def test_the_form_and_a_refusal_lead_to_the_log_of_the_example(real_reader, send, client, monkeypatch):
+    assert "No log at hand?" not in client.get("/try/").text
+    monkeypatch.setattr("webapp.register.trial.views.example_log_address", lambda: "/runs/demo-loop/log")
+    link = '<a href="/runs/demo-loop/log">Download the log of the example run</a>'
+    assert f"No log at hand? {link}" in client.get("/try/").text
+    assert send(b"no log").text.count(link) == 2
 
 
 def test_each_run_of_a_log_has_a_part(real_reader, send):

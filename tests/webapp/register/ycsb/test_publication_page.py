@@ -53,14 +53,14 @@ def test_the_7400_brief_has_its_44_and_49_per_cent(client, published):
     first = response.text.split("</table>")[0]
     assert re.search(r"peak</th>.*?29,195.*?42,012.*?<b>\+43\.9</b>", first, re.DOTALL)
     assert re.search(r"mean</th>.*?<b>\+48\.6</b>", first, re.DOTALL)
-    assert "Status of the published claim “44 % peak throughput improvement”: reproduced." in response.text
-    assert "Status of the published claim “49 % mean improvement over thread counts”: reproduced." in response.text
+    assert "Status of the published claim “44 % peak throughput improvement”: confirmed." in response.text
+    assert "Status of the published claim “49 % mean improvement over thread counts”: confirmed." in response.text
 
 
 def test_a_stored_status_does_not_replace_that_of_the_exact_value(client, published):
     PublishedClaim.objects.filter(status="reproduces").update(status=Status.CONTRADICTS)
     text = client.get("/ycsb/micron-7400-brief/").text
-    assert "Status of the published claim “44 % peak throughput improvement”: reproduced." in text
+    assert "Status of the published claim “44 % peak throughput improvement”: confirmed." in text
     assert text.count('<p class="callout fault">') == 1
 
 

@@ -21,7 +21,7 @@ from webapp.register.ycsb.impossible import CheckedResult, impossible_results_be
 from webapp.register.ycsb.publications import Publication, publication_of
 
 LABELS: dict[str, str] = {
-    Status.REPRODUCES: "reproduced",
+    Status.REPRODUCES: "confirmed",
     Status.TRUNCATED: "truncated",
     Status.ROUNDED_UP: "rounded up",
     Status.AS_READ: "consistent with the chart",

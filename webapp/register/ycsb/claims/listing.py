@@ -17,7 +17,7 @@ from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, ClaimEnt
 from webapp.register.ycsb.claims.sentences import MEANINGS
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
 from webapp.register.ycsb.impossible import checked_results, impossible_sentence
-from webapp.register.ycsb.publications import publication_of
+from webapp.register.ycsb.publications import publication_of, with_metric_names
 
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
@@ -143,6 +143,7 @@ def _row(entry: ClaimEntry) -> dict[str, Any]:
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found, *names), strict=True))
     from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
     labels = {"label": entry.label, "stated_text": entry.stated, "rounded_first": rounded_first(row)}
+    labels |= {"why": with_metric_names(check.reason)}
     return texts | labels | {"from_chart": from_chart, "is_contradicted": entry.is_contradicted}
 
 

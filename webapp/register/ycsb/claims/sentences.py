@@ -8,6 +8,7 @@ from results.rules.ycsb.claims import MEAN_OF_GAINS, PEAKS
 from results.rules.ycsb.statements import Status, places_of, printed
 from webapp.register.ycsb.claims.entries import ClaimEntry, vendors
 from webapp.register.ycsb.gains import digits
+from webapp.register.ycsb.publications import with_metric_names
 
 MEANINGS = {
     Status.REPRODUCES: "The publication's own figures give the claimed number, correctly rounded.",
@@ -60,7 +61,7 @@ def recomputed_note(entry: ClaimEntry) -> str:
     check = entry.row.check
     places = places_of(check.claim.stated_value)
     if check.reason or not check.values:
-        return check.reason
+        return with_metric_names(check.reason)
     if check.span or len(check.values) > 1 or places is None:
         return ""
     (value,) = check.values

@@ -106,7 +106,7 @@ def test_both_roundings_are_shown_if_a_second_rounding_makes_the_difference(clie
     (row,) = [row for row in exported(client) if row["recorded_status"]]
     assert (row["workload"], row["stated"], row["status"]) == ("F", "16", "truncated")
     assert row["recorded_status"] == "exactly 16.5248; rounded to 16.5 first: reproduces"
-    sentence = "The exact value is 16.5248. Rounded to 16.5 first, the status would be: reproduced."
+    sentence = "The exact value is 16.5248. Rounded to 16.5 first, the status would be: confirmed."
     assert sentence in client.get("/ycsb/claims/").text
 
 

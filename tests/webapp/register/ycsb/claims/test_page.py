@@ -90,7 +90,7 @@ def test_a_claim_without_figures_has_no_chart_and_says_what_is_missing(client):
     assert charts_of(client.get(UNCHECKED)) == []
     text = text_of(client, UNCHECKED)
     assert "Stated 51 %. Its figures are not published." in text
-    assert "no figure of read_latency_avg for 7400 PRO, workload F" in text
+    assert "no figure of average read latency for 7400 PRO, workload F" in text
     assert "the conclusion says 57 for F" in text
 
 
