@@ -22,7 +22,7 @@ def written_gb_per_day(tps: Fraction | Decimal | int) -> Fraction:
     return at_1x * Fraction(tps) / TPS
 
 
-def sustained_tps(endurance_dwpd: Decimal | None, capacity_gb: int | None) -> Fraction | None:
+def sustained_tps(endurance_dwpd: Fraction | Decimal | None, capacity_gb: int | None) -> Fraction | None:
     """Return the speed, tps, at which ACT's daily writes equal the rating; None if a fact is missing.
 
     The rating counts the writes of the host, so the drive's own write amplification does not matter.

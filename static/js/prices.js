@@ -1,17 +1,27 @@
 // The reader's own prices of drives: stored in this browser, never sent. Fills every cell with data-price, and the price
 // list.
 // The server writes the cells without figures, and hides them, because they need this script.
+import {ungrouped} from './typed-numbers.js';
+
 const KEY = 'drivecert.prices', COLUMN_KEY = 'drivecert.prices.column', CURRENCY_KEY = 'drivecert.prices.currency';
-const SLUG = /^[a-z0-9_-]{1,120}$/, PRICE = /^\d{1,9}(\.\d{1,4})?$/, GROUPED = /^\d{1,3}([,\s]\d{3})+(\.\d+)?$/;
+const SLUG = /^[a-z0-9_-]{1,120}$/, PRICE = /^\d{1,9}(\.\d{1,4})?$/;
+const SIGN = String.raw`(\p{Sc}|[A-Z]{3})?`, SIGNED = new RegExp(String.raw`^${SIGN}\s*(.*?)\s*${SIGN}$`, 'iu');
+const TWO_MEANINGS = /^([1-9]\d{0,2})\.(\d{3})$/; // 1.450 is 1,450 in some languages
 const CURRENCY_MAX = 8, NO_BREAK = '\u00a0';
 
 const stored = key => { try { return localStorage.getItem(key) ?? ''; } catch { return ''; } };
 const store = (key, text) => { try { localStorage.setItem(key, text); return true; } catch { return false; } };
 
-/** Return a price as typed in plain digits, null if it is not one: thousands may be grouped. */
-export function priceOf(text) {
-  const typed = text.trim(), digits = GROUPED.test(typed) ? typed.replace(/[,\s]/g, '') : typed;
-  return PRICE.test(digits) && Number(digits) > 0 ? digits.replace(/\.0+$/, '') : null;
+/** Return a typed price: plain digits, or null with the problem, and the currency sign before or after it. */
+export function typedPrice(text) {
+  const [, before = '', number, after = ''] = SIGNED.exec(text.trim()) ?? [];
+  const digits = ungrouped(number ?? ''), currency = before || after;
+  if (TWO_MEANINGS.test(digits)) {
+    const [whole, plain] = [digits.replace('.', ''), String(Number(digits))];
+    return {price: null, currency, problem: `"${text.trim()}" has two meanings. Type ${whole} or ${plain}.`};
+  }
+  if (PRICE.test(digits) && Number(digits) > 0 && !(before && after)) return {price: digits.replace(/\.0+$/, ''), currency, problem: ''};
+  return {price: null, currency, problem: `"${text.trim()}" is not a price. Type digits, for example 1,250.50.`};
 }
 
 /** Return the currency of a text: no separators of a CSV file, and no control characters. */
@@ -23,9 +33,9 @@ export function readList(text) {
   for (const [place, line] of text.split(/\r?\n/).entries()) {
     if (!line.trim() || (place === 0 && /^\s*product\s*,/i.test(line))) continue;
     const [slug = '', ...rest] = line.split(',').map(part => part.trim().replace(/^"(.*)"$/, '$1'));
-    const price = priceOf(rest[0] ?? '');
+    const {price, currency} = typedPrice(rest[0] ?? '');
     if (!SLUG.test(slug) || price === null || rest.length > 2) return {prices, wrongLine: place + 1};
-    prices.set(slug, {price, currency: currencyOf(rest[1] ?? '')});
+    prices.set(slug, {price, currency: currencyOf(rest[1] || currency)});
   }
   return {prices, wrongLine: 0};
 }
@@ -38,9 +48,10 @@ export const writeList = prices => ['product,price,currency',
 export const threeDigits = number => number >= 999.5
   ? Math.round(number).toLocaleString('en-US') : String(Number(number.toPrecision(3)));
 
-// What a cell shows, from the price of one drive, its tested speed, its capacity and the number of drives.
+// What a cell shows, from the price of one drive, its tested and its sustained speed, its capacity and the number of drives.
 const FIGURES = {
   'per-tps': (price, {tps}) => Number(tps) ? price / Number(tps) * 1000 : null,
+  'per-sustained-tps': (price, {sustained}) => Number(sustained) ? price / Number(sustained) * 1000 : null,
   'per-tb': (price, {gb}) => Number(gb) ? price / Number(gb) * 1000 : null,
   total: (price, {count}) => Number(count) ? price * Number(count) : null,
 };
@@ -53,8 +64,10 @@ export function figureText(entry, shows, drive) {
   return figure ? withCurrency(figure, entry.currency) : '';
 }
 
+const WORDS = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000 sustained tps'], ['per-tb', 'per TB']];
+
 /** Return the figures per speed and per capacity in words. */
-export const figuresText = (entry, drive) => [['per-tps', 'per 1,000 tps'], ['per-tb', 'per TB']]
+export const figuresText = (entry, drive) => WORDS
   .map(([shows, words]) => [figureText(entry, shows, drive), words]).filter(([text]) => text)
   .map(([text, words]) => `${text} ${words}`).join(', ');
 
@@ -80,6 +93,7 @@ export function cheapestText(clusters) {
 const panel = globalThis.document?.querySelector('[data-prices]');
 const part = name => panel.querySelector(`[data-price-${name}]`);
 let prices = new Map();
+const unreadable = new Map(); // by product: {text, problem} of a field as typed, until it is a price
 
 function save(message) {
   const isStored = store(KEY, writeList(prices));
@@ -91,27 +105,28 @@ function save(message) {
 function changed(event) {
   const {target: input} = event, cell = input.closest('[data-price]');
   if (!cell || input.type !== 'text') return;
-  const price = priceOf(input.value), isWrong = input.value.trim() !== '' && price === null;
-  input.setAttribute('aria-invalid', String(isWrong));
-  if (isWrong) {
-    const expected = 'Expected digits, for example 1,250.50.';
-    part('message').textContent = `${cell.dataset.name}: "${input.value}" is not a price. ${expected}`;
-    return;
-  }
-  const currency = currencyOf(part('currency').value);
-  if (price === null) prices.delete(cell.dataset.price); else prices.set(cell.dataset.price, {price, currency});
-  save('');
+  const {price: slug, name} = cell.dataset, {price, currency, problem} = typedPrice(input.value);
+  const isWrong = input.value.trim() !== '' && price === null;
+  if (isWrong) unreadable.set(slug, {text: input.value, problem}); else unreadable.delete(slug);
+  if (price === null) prices.delete(slug); else prices.set(slug, {price, currency: currencyOf(currency || part('currency').value)});
+  save(isWrong ? `${name}: ${problem}` : '');
 }
 
-// A field keeps its text while the reader types in it.
+// A field keeps its text while the reader types in it, and while the text is not a price.
+let fieldsMade = 0;
 function showField(cell, entry) {
   if (!cell.firstElementChild) {
     cell.replaceChildren(part('field').content.cloneNode(true));
     cell.firstElementChild.setAttribute('aria-label', `Price of one ${cell.dataset.name}`);
+    cell.lastElementChild.id = `price-problem-${fieldsMade += 1}`;
   }
-  const [input, currency] = cell.children;
-  if (input !== document.activeElement) input.value = entry?.price ?? '';
+  const [input, currency, problem] = cell.children, wrong = unreadable.get(cell.dataset.price);
+  if (input !== document.activeElement) input.value = entry?.price ?? wrong?.text ?? '';
   currency.textContent = entry?.currency ?? '';
+  input.setAttribute('aria-invalid', String(Boolean(wrong)));
+  if (wrong) input.setAttribute('aria-describedby', problem.id); else input.removeAttribute('aria-describedby');
+  problem.hidden = !wrong;
+  problem.textContent = wrong?.problem ?? '';
 }
 
 function showCell(cell) {
@@ -149,6 +164,7 @@ function saveList() {
     return;
   }
   prices = read;
+  unreadable.clear();
   save(`The price list has ${read.size} price${read.size === 1 ? '' : 's'}.`);
 }
 
@@ -163,9 +179,14 @@ function download() {
 let drivesByRun;
 async function loadDrives() {
   const {load} = await import('./drives/column-store.js');
-  const drives = await load(panel.dataset.file), {device_tps: tps, capacity_gb: capacity} = drives.columns;
-  const facts = row => ({slug: drives.product[row], tps: tps.value(row), gb: capacity.value(row)});
+  const drives = await load(panel.dataset.file), {device_tps: tps, sustained_tps: sustained, capacity_gb: capacity} = drives.columns;
+  const facts = row => ({slug: drives.product[row], tps: tps.value(row), sustained: sustained.value(row), gb: capacity.value(row)});
   return new Map(drives.run.map((run, row) => [run, facts(row)]));
+}
+
+// A row across the table is as wide as its head, also after the column is removed.
+function widenRows(table) {
+  for (const cell of table.querySelectorAll('tr.group > *, tr.remark > *')) cell.colSpan = table.tHead.rows[0].cells.length;
 }
 
 function addColumn(table, drives) {
@@ -181,7 +202,7 @@ function addColumn(table, drives) {
     const name = box.getAttribute('aria-label').replace(/^Compare (.*), run .*$/, '$1');
     for (const [tag, shows] of [['span', 'field'], ['small', 'both']]) {
       const figure = document.createElement(tag);
-      Object.assign(figure.dataset, {price: drive.slug, shows, name, tps: drive.tps ?? '', gb: drive.gb});
+      Object.assign(figure.dataset, {price: drive.slug, shows, name, tps: drive.tps ?? '', sustained: drive.sustained ?? '', gb: drive.gb});
       cell.append(figure);
     }
   }
@@ -190,19 +211,26 @@ function addColumn(table, drives) {
 async function showColumn() {
   const isShown = part('column')?.checked;
   document.querySelectorAll('[data-section]').forEach(wrap => wrap.classList.toggle('with-prices', Boolean(isShown)));
-  if (!isShown) return document.querySelectorAll('[data-price-added]').forEach(cell => cell.remove());
+  const tables = document.querySelectorAll('table.runs');
+  if (!isShown) {
+    document.querySelectorAll('[data-price-added]').forEach(cell => cell.remove());
+    return tables.forEach(widenRows);
+  }
   try {
     drivesByRun ??= await loadDrives();
   } catch (error) {
     part('message').textContent = `The figures of the drives could not be loaded. ${error.message}`;
     return undefined;
   }
-  document.querySelectorAll('table.runs').forEach(table => addColumn(table, drivesByRun));
+  for (const table of tables) { addColumn(table, drivesByRun); widenRows(table); }
   return show();
 }
 
 function start() {
-  const read = () => { prices = readList(stored(KEY)).prices; };
+  const read = () => {
+    prices = readList(stored(KEY)).prices;
+    for (const slug of prices.keys()) unreadable.delete(slug);
+  };
   read();
   panel.hidden = false;
   part('currency').value = stored(CURRENCY_KEY);

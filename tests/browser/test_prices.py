@@ -9,6 +9,7 @@ pytestmark = pytest.mark.browser
 
 SN861, P5510 = "sandisk-dc-sn861-6400gb", "intel-p5510-7680gb"
 PAIR = f"/compare/?drive={SN861}&drive={P5510}"
+SUSTAINED = "8 EUR"  # of 1,728 EUR and the rating of the SN861
 STORED = "localStorage.getItem('drivecert.prices')"
 
 
@@ -36,6 +37,7 @@ def test_a_price_gives_figures_on_every_page_and_is_never_sent(page, requests):
     page.get_by_label("Currency of new prices").fill("EUR")
     enter(page, "SanDisk DC SN861 6.4 TB", "1,728.00")
     expect(cell(page, SN861, "per-tps")).to_have_text("1 EUR")
+    expect(cell(page, SN861, "per-sustained-tps")).to_have_text(SUSTAINED)
     expect(cell(page, SN861, "per-tb")).to_have_text("270 EUR")
     expect(cell(page, P5510, "per-tb")).to_have_text("")
     page.goto(f"/drive/{SN861}/")
@@ -43,7 +45,9 @@ def test_a_price_gives_figures_on_every_page_and_is_never_sent(page, requests):
     page.goto("/sizing/?reads=500000&writes=125000")
     drives = page.locator(f"tr:has([data-price={SN861}]) td").first.inner_text()
     expect(cell(page, SN861, "total")).to_have_text(f"{int(drives) * 1728:,} EUR")
-    expect(cell(page, SN861, "both")).to_have_text("1 EUR per 1,000 tps, 270 EUR per TB")
+    expect(cell(page, SN861, "both")).to_have_text(
+        f"1 EUR per 1,000 tps, {SUSTAINED} per 1,000 sustained tps, 270 EUR per TB"
+    )
     assert [sent for sent in requests if "1728" in sent or "EUR" in sent] == []
 
 
@@ -98,21 +102,42 @@ def test_the_cheapest_cluster_has_a_rating_if_one_has(page):
 
 
 @pytest.mark.parametrize(
-    ("text", "price"),
-    [("1,250.50", "1250.50"), ("1 250", "1250"), ("1728.00", "1728"), ("0", None), ("1,5", None), ("1e3", None)],
+    ("text", "price", "currency"),
+    [
+        ("1,250.50", "1250.50", ""),
+        ("1 250", "1250", ""),
+        ("1728.00", "1728", ""),
+        ("$1,450", "1450", "$"),
+        ("1\u202f450 \u20ac", "1450", "\u20ac"),
+        ("EUR 1450", "1450", "EUR"),
+        ("\u20ac1.450", None, "\u20ac"),
+        ("$1450 $", None, "$"),
+        ("0", None, ""),
+        ("1,5", None, ""),
+        ("1e3", None, ""),
+    ],
 )
-def test_a_typed_price_becomes_plain_digits(page, text, price):
+def test_a_typed_price_becomes_plain_digits(page, text, price, currency):
     page.goto(PAIR)
     address = page.locator("script[src*=prices]").get_attribute("src")
-    assert page.evaluate("([at, text]) => import(at).then(({priceOf}) => priceOf(text))", [address, text]) == price
+    typed = page.evaluate("([at, text]) => import(at).then(({typedPrice}) => typedPrice(text))", [address, text])
+    assert (typed["price"], typed["currency"], typed["problem"] == "") == (price, currency, price is not None)
 
 
 def test_a_wrong_price_is_named_and_not_stored(page):
     page.goto(PAIR)
-    enter(page, "SanDisk DC SN861 6.4 TB", "1,5")
-    expect(page.locator("[data-price-message]")).to_contain_text('"1,5" is not a price')
     field = page.get_by_label("Price of one SanDisk DC SN861 6.4 TB")
-    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("1280")
+    expect(cell(page, SN861, "per-tb")).to_have_text("200")
+    field.fill("1.450")
+    expect(cell(page, SN861, "per-tb")).to_have_text("")
+    expect(page.locator("[data-price-message]")).to_contain_text('"1.450" has two meanings')
+    enter(page, "Intel P5510 7.68 TB", "$1,450")
+    expect(cell(page, P5510, "per-tb")).to_have_text("189 $")
+    expect(field).to_have_value("1.450")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_accessible_description('"1.450" has two meanings. Type 1450 or 1.45.')
+    assert SN861 not in page.evaluate(STORED)
     field.fill("")
     assert field.get_attribute("aria-invalid") == "false"
     assert SN861 not in page.evaluate(STORED)
@@ -150,16 +175,21 @@ def test_a_table_of_drives_has_a_column_of_prices_on_request(page):
     assert page.locator("[data-price-added]").count() == 0
     page.get_by_label("Show a column of prices in the table").check()
     row = page.locator("table.runs tbody tr", has_text="SN861 6.4").first
-    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text("1 per 1,000 tps, 270 per TB")
+    figures = f"1 per 1,000 tps, {SUSTAINED.removesuffix(' EUR')} per 1,000 sustained tps, 270 per TB"
+    across = "table => [...table.querySelectorAll('tr.group > *')].map(c => c.colSpan - table.rows[0].cells.length)"
+    assert set(page.locator("table.runs").first.evaluate(across)) == {0}
+    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text(figures)
     page.get_by_label("Speed, at least").fill("1000000")
     expect(page.locator("[data-shown]")).to_contain_text("of 36 shown")
-    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text("1 per 1,000 tps, 270 per TB")
+    expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text(figures)
     rows = page.locator("table.runs tbody tr:has(input[name=run])").count()
     expect(page.locator("td[data-price-added]")).to_have_count(rows)
+    assert set(page.locator("table.runs").first.evaluate(across)) == {0}
     page.reload()
     expect(page.locator("td[data-price-added]").first).to_be_visible()
     page.get_by_label("Show a column of prices in the table").uncheck()
     assert page.locator("[data-price-added]").count() == 0
+    assert set(page.locator("table.runs").first.evaluate(across)) == {0}
     assert row.count() <= 1
 
 

@@ -97,6 +97,8 @@ function showAround(results, query) {
   for (const pick of form.querySelectorAll('[data-pick]')) {
     const labels = [...pick.querySelectorAll('input:checked')].map(field => field.nextSibling.data.trim());
     pick.querySelector('[data-picked]').textContent = labels.join(', ') || 'any';
+    const heading = pick.dataset.pick === 'category' && document.querySelector('[data-categories]');
+    if (heading) heading.textContent = labels.length ? `Drives: ${labels.join(', ')}` : 'Drives of all categories';
   }
 }
 

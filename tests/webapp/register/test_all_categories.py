@@ -93,6 +93,8 @@ def test_a_short_run_is_marked_with_the_default_columns(client, make_published_r
 def test_a_category_can_be_selected(client, fast_and_slow):
     assert len(names(client.get("/drives/?category=cloud~sata-sas-flash"))) == 2
     assert client.get("/drives/?category=tape").status_code == 400
+    assert "<h1 data-categories>Drives: Cloud instances</h1>" in client.get("/drives/?category=cloud").text
+    assert "<h1 data-categories>Drives of all categories</h1>" in client.get("/drives/").text
 
 
 def test_the_export_has_the_list_as_shown(client, fast_and_slow):

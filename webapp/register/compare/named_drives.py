@@ -50,6 +50,14 @@ def named_drives(names: Sequence[str]) -> list[NamedDrive]:
     return [_once(each, found[:place]) for place, each in enumerate(found)]
 
 
+def typed_names(slugs: Iterable[str]) -> list[str]:
+    """Return the text of the field of each drive: its name, or its slug if other drives have the same name."""
+    store = current_store()
+    rows = {slug: row for row, slug in enumerate(store.slugs)}
+    names = [(slug, name_of(store, rows[slug]) if slug in rows else slug) for slug in slugs]
+    return [name if name == slug or _named(store, name).slug == slug else slug for slug, name in names]
+
+
 def _once(drive: NamedDrive, before: Iterable[NamedDrive]) -> NamedDrive:
     if drive.slug and any(each.slug == drive.slug for each in before):
         return replace(drive, slug="", error="this drive is already selected above")

@@ -5,7 +5,7 @@ from django.shortcuts import render
 
 from webapp.register.compare.choice import choose
 from webapp.register.compare.exports import as_csv, as_json
-from webapp.register.compare.named_drives import choice_response
+from webapp.register.compare.named_drives import choice_response, typed_names
 from webapp.register.compare.page import comparison_of
 from webapp.register.compare.query import read_chosen
 from webapp.register.http.responses import public_page
@@ -25,6 +25,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         "section": "compare",
         "comparison": comparison,
         "chosen": chosen,
+        "other_drives": typed_names(comparison.slugs),
         "csv_address": chosen.address("csv"),
         "json_address": chosen.address("json"),
     }

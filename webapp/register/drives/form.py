@@ -9,7 +9,7 @@ from django.utils.html import json_script
 from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category
-from webapp.register.drives.filters import CHOICE, Filter
+from webapp.register.drives.filters import CATEGORY, CHOICE, Filter
 from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
 from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, HIDDEN_BECAUSE, DrivesPage
 from webapp.register.drives.query import active_filters
@@ -67,6 +67,12 @@ def _fields(page: DrivesPage) -> Iterable[dict[str, Any]]:
             field["picked"] = ", ".join(label for _, label, is_chosen in options if is_chosen) or "any"
             field["is_hidden"] = len(options) < 2 and each.name not in choices
         yield field
+
+
+def chosen_categories(page: DrivesPage) -> str:
+    """Return the chosen categories in words; empty for all categories."""
+    chosen = dict(page.query.choices).get(CATEGORY.name, ())
+    return ", ".join(label for _, label, is_chosen in _options(page, CATEGORY, chosen) if is_chosen)
 
 
 def _options(page: DrivesPage, each: Filter, chosen: tuple[str, ...]) -> list[Option]:

@@ -10,7 +10,7 @@ from django.utils.cache import set_response_etag
 
 from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
-from webapp.register.drives.form import form_context
+from webapp.register.drives.form import chosen_categories, form_context
 from webapp.register.drives.headline import page_headline
 from webapp.register.drives.landscape import landscape_svg, page_charts, switches_html
 from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, HISTORICAL_LAYOUT, PageLayout, category_layout
@@ -92,6 +92,7 @@ def _context(page: DrivesPage) -> dict[str, Any]:
         "section": "drives",
         "page": page,
         "form": form_context(page),
+        "categories": chosen_categories(page),
         "headline": page_headline(page),
         "charts": charts,
         "chart_switches": switches_html(query, charts),

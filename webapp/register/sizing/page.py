@@ -9,6 +9,7 @@ from results.models import Statistic
 from results.rules import sizing
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime
 from results.rules.act.loads import printed_decimal
+from results.rules.endurance import sustained_tps, three_digits
 from results.rules.plural import counted
 from results.rules.sizing import Mix, Size, Tested, differences_from_test, mix_of
 from webapp.register.http.files import Value
@@ -93,7 +94,8 @@ class SizingRow:
     @property
     def priced(self) -> PricedDrive:
         """Return the drive with the facts that a reader's price is divided by."""
-        return PricedDrive(self.slug, self.name, round(self.candidate.offer.tps), self.capacity_gb)
+        sustained = three_digits(sustained_tps(self.candidate.offer.dwpd, self.capacity_gb))
+        return PricedDrive(self.slug, self.name, round(self.candidate.offer.tps), sustained, self.capacity_gb)
 
     @property
     def capacity_gb(self) -> int:

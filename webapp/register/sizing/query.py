@@ -14,6 +14,7 @@ from typing import Any
 from django.http import QueryDict
 
 from results.rules.act.limits import Limit
+from results.rules.act.loads import printed_decimal
 from results.rules.sizing import Demand
 from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, number, read_parameters, word
 from webapp.register.limits.reader_limits import YourLimits, limit_name, limits_parameter
@@ -124,9 +125,24 @@ class SizingQuestion:
     restrictions: Restrictions = Restrictions()
 
     @property
+    def assumptions(self) -> list[tuple[str, str]]:
+        """Return the fields of cluster and endurance that the answer depends on: name, and label with value."""
+        of_drives = {"defrag", "per_node", "life", "warranty"}
+        return [
+            (field.name, f"{field.label.lower()} {_with_unit(field, self.demand)}")
+            for field in FIELDS
+            if field.part != LOAD and (self.kind is Kind.DRIVES or field.name not in of_drives)
+        ]
+
+    @property
     def priced_drives(self) -> dict[str, str]:
         """Return the parameters of prices, with the slug of the drive that each names."""
         return {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
+
+
+def _with_unit(field: Field, demand: Demand) -> str:
+    shown = printed_decimal(Fraction(getattr(demand, field.quantity)) / field.scale, 2)
+    return f"{shown}{units.NBSP}{field.unit}" if field.unit else shown
 
 
 def _price_names(query: QueryDict) -> list[str]:

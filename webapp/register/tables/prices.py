@@ -5,20 +5,23 @@ static/js/prices.js fills the cells of `register/prices/cell.html`, which have t
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from results.models import Product, Run
 from results.models.categories import OF_DRIVES
+from results.rules.endurance import sustained_tps, three_digits
 from webapp.register.tables.columns import product_of, whole_device_tps
 from webapp.register.tables.sentences import product_name
 
 
 @dataclass(frozen=True)
 class PricedDrive:
-    """A drive with the facts that prices are divided by: the speed of one drive in whole tps, and the capacity."""
+    """A drive with the facts that prices are divided by: tested and sustained speed of one drive, and capacity."""
 
     slug: str
     name: str
     tps: int | None
+    sustained_tps: Decimal | None
     capacity_gb: int
 
 
@@ -33,6 +36,7 @@ def priced_drives(runs: Iterable[Run]) -> list[PricedDrive]:
     for run in runs:
         product = product_of(run)
         if is_priced(product):
-            drive = PricedDrive(product.slug, product_name(product), whole_device_tps(run), product.capacity_gb or 0)
-            found.setdefault(product.slug, drive)
+            sustained = three_digits(sustained_tps(product.endurance_dwpd, product.capacity_gb))
+            facts = (whole_device_tps(run), sustained, product.capacity_gb or 0)
+            found.setdefault(product.slug, PricedDrive(product.slug, product_name(product), *facts))
     return list(found.values())

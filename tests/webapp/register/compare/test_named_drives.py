@@ -43,7 +43,7 @@ def test_one_invalid_name_is_not_reported_as_one_selected_drive(client, catalogu
     answer = get(client, "Nobody's drive <b>")
     assert answer.status_code == 404
     assert "One is chosen" not in answer.text
-    assert "no drive has this name" in answer.text
+    assert "No drive has this name" in answer.text
     assert "drive <b>" not in answer.text
 
 

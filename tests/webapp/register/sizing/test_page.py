@@ -108,8 +108,19 @@ def test_the_form_sends_no_price_and_the_cells_of_prices_are_hidden_without_a_sc
     assert len(cells) == 4  # two heads and two cells
     assert all(cell.endswith(" hidden>") for cell in cells)
     assert f'data-price="{product.slug}" data-shows="total"' in text
-    assert 'data-tps="200000" data-gb="20000" data-count="3"' in text
+    assert re.search(r'data-tps="200000" data-sustained="[^"]*" data-gb="20000" data-count="3"', text)
     assert re.search(r"<section class=\"prices[^>]* hidden>", text)
+
+
+def test_live_typing_replaces_the_links_and_the_answer_names_its_assumptions(client, drive):
+    drive()
+    text, refused = client.get(f"/sizing/?{ASKED}").text, client.get("/sizing/?reads=much").text
+    (answers,) = re.findall(r'data-answers="([^"]*)"', text)
+    assert {"#skip", "#jump"} <= set(answers.split(", "))
+    assert all(part in page for page in (text, refused) for part in ('<span id="skip">', 'id="jump"'))
+    for name in re.findall(r'<a href="#field-(\w+)">', text.partition('id="answer"')[2]):
+        assert f'id="field-{name}"' in text
+    assert '<a href="#field-defrag">defrag threshold ' in text
 
 
 def test_every_column_is_in_a_group_that_a_phone_can_choose(client, drive, instance):

@@ -12,11 +12,11 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_price_is_of_one_drive(make_product, make_published_run):
-    drive = make_product(capacity_gb=6400)
+    drive = make_product(capacity_gb=6400, endurance_dwpd=Decimal(3))
     pair = make_published_run(product=drive, tps=Decimal(600_001), device_count=2)
     slower = make_published_run(product=drive, tps=Decimal(100_000))
     (priced,) = priced_drives([pair, slower])
-    assert (priced.slug, priced.tps, priced.capacity_gb) == (drive.slug, 300_001, 6400)
+    assert (priced.slug, priced.tps, priced.sustained_tps, priced.capacity_gb) == (drive.slug, 300_001, 216_000, 6400)
 
 
 @pytest.mark.parametrize("fields", [{"category": "cloud"}, {"category": "networked"}, {"capacity_gb": None}])
@@ -37,9 +37,9 @@ def test_the_page_of_a_drive_has_hidden_cells_for_its_price(client, make_product
     (section,) = re.findall(r"<section[^>]*data-prices[^>]*>", text)
     assert section.endswith(" hidden>")
     assert re.findall(r'data-price="([^"]*)" data-shows="([^"]*)"', text) == [
-        (drive.slug, shows) for shows in ("field", "per-tps", "per-tb")
+        (drive.slug, shows) for shows in ("field", "per-tps", "per-sustained-tps", "per-tb")
     ]
-    assert text.count('data-tps="300000" data-gb="6400"') == 3
+    assert text.count('data-tps="300000" data-sustained="') == 4
 
 
 @pytest.mark.parametrize("path", ["/drive/gcp-n2-standard-80/", "/drives/cloud/", "/drives/networked/"])
