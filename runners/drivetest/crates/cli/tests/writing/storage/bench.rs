@@ -88,9 +88,12 @@ impl Bench {
     /// Returns the operation and the time that was so long that requests may have been left out; None if none was.
     fn longest_stall(&self) -> Option<String> {
         let end = self.side().pop()?;
-        let times = end["operations"].as_object()?.iter().flat_map(|(name, operation)| {
-            ["lateness", "service"].map(|time| (operation[time]["max_ns"].as_u64(), name, time))
-        });
+        let times = end["operations"]
+            .as_object()?
+            .iter()
+            .flat_map(|(name, operation)| {
+                ["lateness", "service"].map(|time| (operation[time]["max_ns"].as_u64(), name, time))
+            });
         let (longest_ns, name, time) = times.max()?;
         let longest_ns = longest_ns.filter(|&longest_ns| longest_ns >= NEARLY_LEFT_OUT_NS)?;
         Some(format!("{name}, {time} {} ms", longest_ns / 1_000_000))
