@@ -432,7 +432,8 @@ def test_the_first_touch_of_a_mark_shows_its_name_and_the_second_one_opens_its_p
 def test_the_chart_to_explore_has_the_colours_of_the_picture(page):
     page.goto("/")
     different = page.evaluate("""async () => {
-      const {LINES, TEXTS, STATES} = await import(document.querySelector('script[src*="landscape/navigation"]').src.replace('navigation', 'explore'));
+      const {LINES, TEXTS, STATES} = await import(
+        document.querySelector('script[src*="landscape/navigation"]').src.replace('navigation', 'explore'));
       const svg = document.querySelector('svg.landscape'), probe = document.createElement('i');
       document.body.append(probe);
       const colour = name => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color; };
@@ -446,11 +447,13 @@ def test_the_chart_to_explore_has_the_colours_of_the_picture(page):
       return [
         ...Object.entries(LINES).map(([kind, [name, width, dash]]) => {
           const {stroke, strokeWidth, strokeDasharray: dashes} = styleOf('line', kind);
-          return [kind, [stroke, parseFloat(strokeWidth), dashes.replaceAll(' ', '').replace('none', 'solid')], [colour(name), width, dash]];
+          const dashed = dashes.replaceAll(' ', '').replace('none', 'solid');
+          return [kind, [stroke, parseFloat(strokeWidth), dashed], [colour(name), width, dash]];
         }),
         ...Object.entries(TEXTS).map(([kind, [name, element]]) => {
           const {fill, fontWeight, fontStyle} = styleOf('text', kind);
-          return [kind, [fill, fontWeight, fontStyle], [colour(name), isBold[element], element === 'i' ? 'italic' : 'normal']];
+          const style = element === 'i' ? 'italic' : 'normal';
+          return [kind, [fill, fontWeight, fontStyle], [colour(name), isBold[element], style]];
         }),
         ...Object.entries(STATES).map(([state, name]) => {
           const custom = styleOf('a', `m full ${state}`).getPropertyValue('--c');
