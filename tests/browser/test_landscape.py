@@ -419,3 +419,85 @@ def test_the_picture_stays_if_the_chart_library_does_not_load(browser, site):
         page.unroute("**/plotly-cartesian*")
         page.get_by_role("button", name="not loaded, try again").click()
         page.locator(".explored-speed svg.main-svg").first.wait_for()
+
+
+SHOWN_NAME = ".readout:not([hidden])"
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/cloud/", "/drive/sandisk-dc-sn861-6400gb/"])
+def test_the_name_of_a_mark_is_shown_on_focus_and_hover_and_moves_nothing(page, path):
+    page.goto(path)
+    marks = page.locator("svg[data-marks] a[tabindex='0']")
+    height = page.evaluate("document.documentElement.scrollHeight")
+    marks.first.focus()
+    name = page.locator(SHOWN_NAME)
+    assert name.inner_text() == focused_name(page)
+    page.keyboard.press("ArrowLeft")
+    assert name.inner_text() == focused_name(page)
+    chart, box = page.locator("svg[data-marks]").first.bounding_box(), name.bounding_box()
+    assert box["y"] >= chart["y"] + chart["height"] or box["y"] + box["height"] <= chart["y"]
+    assert page.evaluate("document.documentElement.scrollHeight") == height
+    page.keyboard.press("Escape")
+    assert name.count() == 0
+    marks.last.hover(force=True)
+    assert name.count() == 1
+    page.mouse.move(0, 0)
+    assert name.inner_text() == focused_name(page)
+
+
+def test_the_first_touch_of_a_mark_shows_its_name_and_the_second_one_opens_its_page(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    page.goto("/")
+    mark = page.locator("[data-plot=speed-chart] a[tabindex='0']")
+    mark.tap(force=True)
+    name = page.locator(SHOWN_NAME)
+    assert name.inner_text() == mark.get_attribute("aria-label")
+    box = name.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    mark.tap(force=True)
+    page.wait_for_url("**/drive/sandisk-dc-sn861-6400gb/")
+
+
+def test_the_chart_to_explore_has_the_colours_of_the_picture(page):
+    page.goto("/")
+    different = page.evaluate("""async () => {
+      const {LINES, TEXTS, STATES} = await import(
+        document.querySelector('script[src*="landscape/navigation"]').src.replace('navigation', 'explore'));
+      const svg = document.querySelector('svg.landscape'), probe = document.createElement('i');
+      document.body.append(probe);
+      const colour = name => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color; };
+      const styleOf = (tag, kind) => {
+        const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+        element.setAttribute('class', kind);
+        svg.append(element);
+        return getComputedStyle(element);
+      };
+      const isBold = {b: '600', i: '400', span: '400'};
+      return [
+        ...Object.entries(LINES).map(([kind, [name, width, dash]]) => {
+          const {stroke, strokeWidth, strokeDasharray: dashes} = styleOf('line', kind);
+          const dashed = dashes.replaceAll(' ', '').replace('none', 'solid');
+          return [kind, [stroke, parseFloat(strokeWidth), dashed], [colour(name), width, dash]];
+        }),
+        ...Object.entries(TEXTS).map(([kind, [name, element]]) => {
+          const {fill, fontWeight, fontStyle} = styleOf('text', kind);
+          const style = element === 'i' ? 'italic' : 'normal';
+          return [kind, [fill, fontWeight, fontStyle], [colour(name), isBold[element], style]];
+        }),
+        ...Object.entries(STATES).map(([state, name]) => {
+          const custom = styleOf('a', `m full ${state}`).getPropertyValue('--c');
+          probe.style.color = custom;
+          return [state, [getComputedStyle(probe).color], [colour(name)]];
+        }),
+      ].filter(([, found, wanted]) => String(found) !== String(wanted));
+    }""")
+    assert different == []
+
+
+def test_both_charts_end_at_one_line_while_one_is_explored(page):
+    page.goto("/")
+    page.get_by_role("button", name="Explore").click()
+    page.get_by_role("button", name="Show picture").wait_for()
+    ends = [page.locator(f".{chart} .axis-name").bounding_box()["y"] for chart in ("chart-speed", "chart-endurance")]
+    assert ends[0] == pytest.approx(ends[1], abs=2)

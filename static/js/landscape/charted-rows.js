@@ -14,6 +14,13 @@ const FRONTIER_NAMES = {
 };
 const TIME_WORDS = {service: 'ACT 6.x: service time', 'queue-and-service': 'ACT up to 5.3: with queue time', unknown: 'ACT version not reported'};
 
+// The name of a frontier with its number of devices, which a colon at the end of a line follows.
+function namedDevices({name, short_name: short}, devices) {
+  const words = `, ${devices} ${devices === '1' ? 'device' : 'devices'}`, [first, ...others] = name;
+  const named = first.endsWith(':') ? [`${first.slice(0, -1)}${words}:`, ...others] : [...name.slice(0, -1), name.at(-1) + words];
+  return {name: named, short_name: short + words};
+}
+
 const sharesOf = (store, threshold) => cached(store, `shares ${threshold}`, () => {
   const {codes, values} = store.columns[`pct_over_${threshold}`];
   return codes.map(code => code < 0 ? null : values[code] / BILLIONTHS);
@@ -41,13 +48,20 @@ function frontierOf(ordered, speeds, shares) {
   return found.reverse();
 }
 
+// The speed that the rating of a row sustains, exact; its column has three digits of it: results/rules/endurance.py in the browser.
+const GB_PER_DAY_AT_1_TPS = 23.53 * 128 * 1024 * 86400 / 1e9 / 3000;
+
+function sustainedTps({columns}, row) {
+  return columns.sustained_tps.word(row) ? columns.endurance_dwpd.value(row) * columns.capacity_gb.value(row) / GB_PER_DAY_AT_1_TPS : null;
+}
+
 function plottedDrive(store, row, shares, isWithin) {
   const {columns} = store, model = columns.model.word(row);
   return {
     key: row, tps: speedsOf(store)[row], share_pct: shares[row], fill: groupsOf(store)[row].fill, is_within: isWithin,
     capacity_gb: capacityOf(store, row), endurance_dwpd: columns.endurance_dwpd.value(row), model,
     name: [model, columns.capacity_gb.word(row) || columns.storage.word(row)].filter(Boolean).join(' '),
-    sustained_tps: numberIn(columns.sustained_tps.word(row)),
+    sustained_tps: sustainedTps(store, row),
   };
 }
 
@@ -119,16 +133,18 @@ export function chartedRows(store, {rows, firstRows, loads, passes}, {threshold,
     slowest_tps: shown.length ? speeds[shown.at(-1)] : 3000, fastest_tps: shown.length ? speeds[shown[0]] : 300000,
     largest_share_pct: shown.reduce((most, row) => Math.max(most, shares[row]), 0),
   });
+  const groups = groupsOf(store), hasSeveral = new Set(shown.map(row => groups[row].devices)).size > 1;
   const frontiers = Object.entries(FRONTIER_NAMES).flatMap(([fill, names]) => {
-    const members = largestGroup(store, within, fill)?.rows;
-    return members ? [{fill, ...names, slowest_tps: speeds[members.at(-1)], edges: frontierOf(members, speeds, shares).map(row => [row, speeds[row], shares[row]])}] : [];
+    const {rows: members, group} = largestGroup(store, within, fill) ?? {};
+    return members ? [{fill, ...(hasSeveral ? namedDevices(names, group.devices) : names), slowest_tps: speeds[members.at(-1)], edges: frontierOf(members, speeds, shares).map(row => [row, speeds[row], shares[row]])}] : [];
   });
   const hasCells = shown.length > MARKS_AT_MOST, isShown = new Set(hasCells ? shown : []);
   const marked = hasCells ? [...new Set([...frontiers.flatMap(({edges}) => edges.map(([row]) => row)), ...firstRows])].filter(row => isShown.has(row)) : shown;
   const drivesOf = some => some.map(row => plottedDrive(store, row, shares, isWithin.has(row))), drives = drivesOf(marked);
+  let all = hasCells ? null : drives; // made once, and only to explore
   const cells = hasCells ? densityCells(question, shown, row => speeds[row], row => shares[row]) : [];
   return {
-    question, frontiers, drives, allDrives: () => hasCells ? drivesOf(shown) : drives,
+    question, frontiers, drives, allDrives: () => all ??= drivesOf(shown),
     shownCount: shown.length, statistic: chosen, statistics: [...statistics.keys()], description: sentenceOf({shown, answers, load, hasCells}),
     speed: speedChart(question, drives, frontiers, cells), hasRatings: shown.some(row => store.columns.sustained_tps.codes[row] >= 0),
     endurance: () => enduranceOf(store, question, shown, drives, answers),

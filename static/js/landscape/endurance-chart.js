@@ -4,7 +4,7 @@ import {labelPlacer} from './labels.js';
 import {GRID, PHONE, WIDE, grouped, line, paintOrder, sideTick, speedTicks, symbolOf, text} from './picture.js';
 import {logScale, percent, stepAtLeast, stepBelow} from './scales.js';
 
-const TIMES_OVER = 8, ABOVE_LABELLED = 2, PIECES = 24;
+const TIMES_OVER = 8, ABOVE_LABELLED = 2, PIECES = 24, NAMED_RIGHT_TO = 55;
 
 /** Return a number with one decimal below 10, otherwise whole. */
 export function shortNumber(value) {
@@ -89,8 +89,10 @@ export function enduranceChart(question, drives, headlineKey, [sustainingCount, 
   const [ticks, tickTexts] = speedTicks(x);
   const sentence = text('strong', 2, 4, 0, 8, 'start', 'rating sustains the tested speed');
   const above = `above the line: ${grouped(sustainingCount)} of ${grouped(ratedCount)} ${ratedCount === 1 ? 'result' : 'results'}`;
-  const timesOver = diagonal('iso', TIMES_OVER, x, y).map(each =>
-    text('isotext', percent((3 * each.x1 + each.x2) / 400), percent((3 * each.y1 + each.y2) / 400), 6, 12, 'start', `${TIMES_OVER} times its rating`));
+  const timesOver = diagonal('iso', TIMES_OVER, x, y).map(each => {
+    const at = percent((3 * each.x1 + each.x2) / 400), side = at <= NAMED_RIGHT_TO ? [6, 12, 'start'] : [-6, -4, 'end'];
+    return text('isotext', at, percent((3 * each.y1 + each.y2) / 400), ...side, `${TIMES_OVER} times its rating`);
+  });
   const named = [sentence, {...sentence, kind: 'aside', dy: 23, text: above}, ...timesOver];
   const sides = decades(y).map(value => [percent(1 - y.place(value)), grouped(value)]);
   const decadeTicks = tickTexts.filter(({text: words}) => words.replaceAll(',', '').replace(/^0+|0+$/g, '') === '1');

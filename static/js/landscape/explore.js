@@ -13,10 +13,10 @@ import {LABELS_MAX, SHARE_TICKS, shareTicks, speedChart} from './speed-chart.js'
 const WHOLE = {x: [0, 100], y: [0, 100]};
 const marginOf = () => ({t: 32, b: 28, ...isNarrow() ? {l: 28, r: 12} : {l: 30, r: 34}}); // on the right, labels reach as far beyond the plot as in the picture
 const BASELINE_PX = 4; // from the lower edge of an annotation to the baseline of its text
-// As css/landscape.css: colour, width and dashes of lines by kind, colour and element of texts by kind, colour of marks by state.
-const LINES = {limit: ['ink', 1.5, 'solid'], load: ['accent', 1.5, 'solid'], 'front solid': ['ink-2', 1.25, 'solid'], 'front dashed': ['ink-2', 1.25, '5px,3px']};
-const TEXTS = {strong: ['ink', 'b'], zonetext: ['accent', 'b'], name: ['ink', 'span'], fronttext: ['ink-2', 'i'], overtext: ['over', 'b']};
-const STATES = {in: 'accent', out: 'mark', over: 'over'};
+// As css/landscape.css: colour, width and dashes of lines by kind, colour and element of texts by kind, colour of marks by state. A browser test compares them.
+export const LINES = {limit: ['ink', 1.5, 'solid'], load: ['accent', 1.5, 'solid'], 'front solid': ['ink-2', 1.25, 'solid'], 'front dashed': ['ink-2', 1.25, '5px,3px']};
+export const TEXTS = {strong: ['ink', 'b'], zonetext: ['accent', 'b'], name: ['ink', 'span'], fronttext: ['ink-2', 'i'], overtext: ['over', 'b']};
+export const STATES = {in: 'accent', out: 'mark', over: 'over'};
 // By shape: Plotly's symbol, and its size as a multiple of the radius that gives the outline of svg/marks.py.
 const SYMBOLS = {c: ['circle', 2], s: ['square', 1.78], d: ['diamond', 2], x: ['x', 1.91]};
 

@@ -1,8 +1,8 @@
 // Places of labels: webapp/register/landscape/labels.py in the browser.
-import {PHONE, WIDE, radiusOf, text} from './picture.js';
+import {radiusOf, text} from './picture.js';
 
 export const LINE_PX = 13;
-const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = {[WIDE]: 30, [PHONE]: 14}, BELOW_PX = 4;
+const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 4, BELOW_PX = 4;
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
@@ -20,7 +20,7 @@ export function labelPlacer(kind, widthPx, heightPx) {
   const firstFree = (candidates, lines) => {
     for (const candidate of candidates) {
       const box = boxOf(candidate, lines);
-      const isInside = box.left >= 0 && box.top >= 0 && box.bottom <= heightPx + BELOW_PX && box.right <= widthPx + BEYOND_PX[kind];
+      const isInside = box.left >= 0 && box.top >= 0 && box.bottom <= heightPx + BELOW_PX && box.right <= widthPx + BEYOND_PX;
       if (isInside && !taken.some(other => overlaps(box, other))) {
         taken.push(widened(box)); // so that two labels never touch
         return lines.map((words, number) => ({...candidate, text: words, dy: candidate.dy + LINE_PX * number}));

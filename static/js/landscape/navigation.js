@@ -1,4 +1,4 @@
-// Charts of drives and runs: their marks are one tab stop and show their names to a pointer; on a phone, Tab follows the order on the screen;
+// Charts of drives and runs: their marks are one tab stop and show their names; on a phone, Tab follows the order on the screen;
 // the button "Explore" opens a chart to zoom. Without this script the first mark of each chart can be reached by Tab, and all of them by a pointer.
 const STEPS = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1};
 
@@ -21,13 +21,39 @@ document.addEventListener('keydown', event => {
   next.focus();
 });
 
-document.addEventListener('pointerover', event => {
-  const link = event.target.closest?.('svg[data-marks] a');
-  if (!link || link.querySelector('title')) return;
-  const title = document.createElementNS('http://www.w3.org/2000/svg', 'title');
-  title.textContent = link.getAttribute('aria-label');
-  link.prepend(title);
+// The name of the mark under the pointer or with the focus is shown below its chart, or above it where the window has no room below.
+// It is in the page and not in the chart, so that nothing moves. The first touch of a mark shows its name, the second one opens its page.
+const readout = Object.assign(document.createElement('p'), {className: 'readout', hidden: true});
+readout.setAttribute('aria-hidden', 'true'); // it is the name of the link
+let named = null, touched = null; // the mark whose name is shown, and the one that a touch has only shown
+
+const markOf = element => element?.closest?.('svg[data-marks] a') ?? null;
+
+function show(link) {
+  named = link;
+  readout.hidden = !link;
+  if (!link) return;
+  document.body.append(readout);
+  readout.textContent = link.getAttribute('aria-label');
+  const box = link.closest('svg').parentElement.getBoundingClientRect(), width = document.documentElement.clientWidth;
+  readout.style.maxWidth = `${Math.max(box.width, Math.min(width, 480) - 2 * box.left)}px`;
+  const {width: own, height} = readout.getBoundingClientRect(), top = box.bottom + height <= window.innerHeight ? box.bottom : box.top - height;
+  readout.style.left = `${Math.max(0, Math.min(box.left, width - own)) + window.scrollX}px`;
+  readout.style.top = `${top + window.scrollY}px`;
+}
+
+document.addEventListener('pointerover', ({target: element, pointerType}) => {
+  const link = markOf(element);
+  touched = pointerType === 'touch' && link !== named ? link : null;
+  if (link !== named) show(link ?? markOf(document.activeElement));
 });
+document.addEventListener('click', event => {
+  if (touched && markOf(event.target) === touched) event.preventDefault();
+  touched = null;
+});
+document.addEventListener('focusin', ({target: element}) => show(markOf(element)));
+document.addEventListener('focusout', () => show(null));
+document.addEventListener('keydown', ({key}) => { if (key === 'Escape') show(null); });
 
 // On a phone, the style sheet shows the key and the chart of endurance below the rows. There they are also moved, so that Tab has the same order.
 const phone = matchMedia('screen and (max-width: 760px)'), below = Object.assign(document.createElement('div'), {className: 'charts'});
@@ -96,4 +122,4 @@ function offerExploring() {
 offerExploring();
 placeEndurance();
 phone.addEventListener('change', placeEndurance);
-document.addEventListener('answers-replaced', () => { endExploring(); offerExploring(); placeEndurance(); }); // of home, with new figures
+document.addEventListener('answers-replaced', () => { show(null); endExploring(); offerExploring(); placeEndurance(); }); // of home, with new figures

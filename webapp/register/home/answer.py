@@ -19,7 +19,7 @@ from webapp.register.drives.order import rows_by_band
 from webapp.register.drives.query import THRESHOLDS_US
 from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
-from webapp.register.drives.store.ranking import number_in, row_glyph, speeds_of
+from webapp.register.drives.store.ranking import number_in, row_glyph, speeds_of, sustained_by_rating
 from webapp.register.drives.unranked import not_ranked_because
 from webapp.register.home.question import HomeQuestion
 from webapp.register.landscape.page_svg import gap_html, glyph_html
@@ -209,7 +209,7 @@ class Answer:
         def word(code: str) -> str:
             return self.store.columns[code].word(row)
 
-        tps, sustained = speeds_of(self.store)[row], number_in(word("sustained_tps"))
+        tps, sustained = speeds_of(self.store)[row], sustained_by_rating(self.store, row)
         symbol, fill = row_glyph(self.store, row)
         return AnswerRow(
             glyph=glyph_html(symbol, fill),
@@ -222,8 +222,8 @@ class Answer:
             shares=[self._share(row, us, limit) for us, limit in self.question.limits.by_threshold.items()],
             needed=word("needed_dwpd"),
             rated=word("endurance_dwpd"),
-            gap=gap_html(self._gap_scale, sustained, tps) if sustained else SafeString(""),
-            times=f"{units.decimal(times(Fraction(tps) / Fraction(sustained)))}x rating" if sustained else "",
+            gap=gap_html(self._gap_scale, float(sustained), tps) if sustained else SafeString(""),
+            times=f"{units.decimal(times(Fraction(tps) / sustained))}x rating" if sustained else "",
             sustained=word("sustained_tps"),
             tester=word("tier").removeprefix(tier_code(word("tier"))).strip(", ") or word("tier"),
         )

@@ -30,6 +30,7 @@ from webapp.templatetags import units
 TIMES_OVER = 8
 PLOT_PX, PHONE_PX = (330, 208), (290, 148)
 ABOVE_LABELLED = 2
+NAMED_RIGHT_TO = 55  # percent of a phone's plot: right of it, the name of the line of eight times has no room
 PIECES = 24  # boxes that keep a diagonal free of labels
 
 
@@ -145,12 +146,13 @@ def _diagonal(kind: str, times: int, x: LogScale, y: LogScale) -> list[Line]:
 
 
 def _times_over(x: LogScale, y: LogScale) -> list[Text]:
-    """Return the name of the line of eight times, at a quarter of its length."""
+    """Return the name of the line of eight times, at a quarter of its length: left of it if there is no room right."""
     return [
-        Text("isotext", percent((3 * line.x1 + line.x2) / 400), percent((3 * line.y1 + line.y2) / 400), 6, 12, "start",
-             f"{TIMES_OVER} times its rating")
+        Text("isotext", at, percent((3 * line.y1 + line.y2) / 400), *side, f"{TIMES_OVER} times its rating")
         for line in _diagonal("iso", TIMES_OVER, x, y)
-    ]  # fmt: skip
+        for at in [percent((3 * line.x1 + line.x2) / 400)]
+        for side in [(6, 12, "start") if at <= NAMED_RIGHT_TO else (-6, -4, "end")]
+    ]
 
 
 def _named(sustaining_count: int, rated_count: int) -> list[Text]:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from webapp.register.landscape.marks import Mark
-from webapp.register.landscape.picture import PHONE, WIDE, Line, Text, lines_of_text
+from webapp.register.landscape.picture import Line, Text, lines_of_text
 
 CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 6.8, 13, 10, 3
 CLEARANCE_PX = 2
-BEYOND_PX, BELOW_PX = {WIDE: 30, PHONE: 14}, 4  # a label may reach so far into the margins at the right and below
+BEYOND_PX, BELOW_PX = 4, 4  # a label may reach so far into the margins at the right and below
 
 
 Box = tuple[float, float, float, float]  # a rectangle of the plot, in px: left, top, right, bottom
@@ -72,7 +72,7 @@ class LabelPlacer:
             box = self._box(candidate, lines)
             left, top, right, bottom = box
             is_inside = left >= 0 and top >= 0 and bottom <= self.height_px + BELOW_PX
-            if is_inside and right <= self.width_px + BEYOND_PX[self.kind] and self._is_free(box):
+            if is_inside and right <= self.width_px + BEYOND_PX and self._is_free(box):
                 self.taken.append(_widened(box))
                 return list(lines_of_text(candidate, lines, LINE_PX))
         return []

@@ -83,6 +83,14 @@ def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, c
     assert row[6:10] == ["24 rated 3", "3", "8x rating", "216,000"]
 
 
+def test_home_divides_by_the_exact_speed_that_the_rating_sustains(client, catalogue):
+    text = client.get("/?min_device_tps=300000").content.decode()
+    (row,) = re.findall(r"<tr[^>]*>(?:(?!</tr>).)*/drive/intel-p5510-7680gb/(?:(?!</tr>).)*</tr>", text, re.DOTALL)
+    page = client.get("/drive/intel-p5510-7680gb/").content.decode()
+    assert "5.6x rating" in row
+    assert "5.6 times" in page
+
+
 def test_home_shows_two_charts_without_script(client, catalogue):
     text = client.get("/").text
     assert text.count('<svg class="landscape"') == 2

@@ -21,13 +21,13 @@ from webapp.register.drives.store.ranking import (
     fastest_first,
     groups_of,
     largest_group,
-    number_in,
     plottable_rows,
     rated_rows,
     rows_from,
     shares_of,
     shares_of_words,
     speeds_of,
+    sustained_by_rating,
     sustaining_rows,
 )
 from webapp.register.landscape.density import MARKS_AT_MOST, ROWS, column_of, density_cells, rows_of_shares
@@ -127,8 +127,16 @@ class ChartedRows:
         members = list(compress(self.ordered, map(flags.__getitem__, self.ordered)))
         found = reversed(frontier_of_ordered(members, speeds, shares))
         name, short_name = FRONTIER_NAMES[fill_of(group)]
+        if len(self.device_counts) > 1:
+            name, short_name = named_devices(name, short_name, group.device_count)
         edges = tuple((row, speeds[row], shares[row]) for row in found)
         return Frontier(fill_of(group), speeds[members[-1]], edges, name, short_name)
+
+    @cached_property
+    def device_counts(self) -> set[int | None]:
+        """Return the numbers of devices of the plotted rows."""
+        column = self.store.columns["comparison_group"]
+        return {group.device_count for word, group in groups_of(self.store).items() if self.shown & column.of(word)}
 
     @cached_property
     def has_cells(self) -> bool:
@@ -200,6 +208,20 @@ class ChartedRows:
         return sentences[row]
 
 
+def named_devices(name: tuple[str, ...], short_name: str, devices: int | None) -> tuple[tuple[str, ...], str]:
+    """Return the name of a frontier with its number of devices, which a colon at the end of a line follows.
+
+    >>> named_devices(("frontier:", "of all"), "ACT 6.x", 1)
+    (('frontier, 1 device:', 'of all'), 'ACT 6.x, 1 device')
+    >>> named_devices(("dashed: the same", "up to 5.3"), "to 5.3", 2)
+    (('dashed: the same', 'up to 5.3, 2 devices'), 'to 5.3, 2 devices')
+    """
+    words = f", {devices} {'device' if devices == 1 else 'devices'}"
+    if name[0].endswith(":"):
+        return (name[0].removesuffix(":") + words + ":", *name[1:]), short_name + words
+    return (*name[:-1], name[-1] + words), short_name + words
+
+
 def plotted_drive(store: ColumnStore, row: int, threshold_us: int, *, is_within: bool) -> PlottedDrive:
     """Return a row as charts plot it. An instance has the capacity of all its devices."""
     columns = store.columns
@@ -214,7 +236,7 @@ def plotted_drive(store: ColumnStore, row: int, threshold_us: int, *, is_within:
         endurance_dwpd=columns["endurance_dwpd"].value(row),
         model=columns["model"].word(row),
         name=" ".join(filter(None, (columns["model"].word(row), columns["capacity_gb"].word(row) or storage))),
-        sustained_tps=number_in(columns["sustained_tps"].word(row)),
+        sustained_tps=float(sustained) if (sustained := sustained_by_rating(store, row)) else None,
     )
 
 

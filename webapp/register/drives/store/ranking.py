@@ -3,11 +3,14 @@
 Each list of all rows is made once per state of the register; a query takes sets and slices of them.
 """
 
+from decimal import Decimal
+from fractions import Fraction
 from operator import ge
 
 from results.models import Statistic, Visibility
 from results.models.categories import SYSTEMS
 from results.rules.act.comparison_groups import ComparisonGroup, group_of_code
+from results.rules.endurance import sustained_tps
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, rows_of, set_of
 from webapp.register.landscape.marks import Fill, fill_of
 from webapp.register.svg.marks import symbol_of
@@ -82,6 +85,17 @@ def rated_rows(store: ColumnStore) -> Rows:
         return has_rating & on_drives(store) & set_of(speeds_of(store))
 
     return store.cached("rated", read)
+
+
+def sustained_by_rating(store: ColumnStore, row: int) -> Fraction | None:
+    """Return the speed that the rating of a row sustains, exact; None if it is not known.
+
+    The column has three digits of it.
+    """
+    rated, capacity = (store.columns[code].value(row) for code in ("endurance_dwpd", "capacity_gb"))
+    if not store.columns["sustained_tps"].word(row) or rated is None or capacity is None:
+        return None
+    return sustained_tps(Decimal(str(rated)), round(capacity))
 
 
 def sustaining_rows(store: ColumnStore) -> Rows:
