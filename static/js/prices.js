@@ -178,9 +178,9 @@ function download() {
 // Rows of a table of drives: the script of the tables writes them again after each change of a filter.
 let drivesByRun;
 async function loadDrives() {
-  const {load} = await import('./drives/column-store.js');
+  const [{load}, {numberIn}] = await Promise.all([import('./drives/column-store.js'), import('./drives/ranking.js')]);
   const drives = await load(panel.dataset.file), {device_tps: tps, sustained_tps: sustained, capacity_gb: capacity} = drives.columns;
-  const facts = row => ({slug: drives.product[row], tps: tps.value(row), sustained: sustained.value(row), gb: capacity.value(row)});
+  const facts = row => ({slug: drives.product[row], tps: tps.value(row), sustained: numberIn(sustained.word(row)), gb: capacity.value(row)});
   return new Map(drives.run.map((run, row) => [run, facts(row)]));
 }
 

@@ -93,7 +93,7 @@ def test_every_head_of_every_publication_links_to_its_meaning(client, anchors):
     for address in addresses:
         assert_all_link_to_meanings(client, anchors, address, 4)
     assert_all_link_to_meanings(client, anchors, "/ycsb/claims/", 6)
-    assert_all_link_to_meanings(client, anchors, "/ycsb/impossible/", 8)
+    assert_all_link_to_meanings(client, anchors, "/ycsb/impossible/", 7)
     for entry in entries():
         assert_all_link_to_meanings(client, anchors, entry.address, 4 if entry.row.check.basis else 0)
 

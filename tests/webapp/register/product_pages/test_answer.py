@@ -34,8 +34,8 @@ def answer_of(context_of):
         (Position(1, 1, 0), "One of the 2 slowest of 3 comparable drives."),
         (Position(1, 0, 7), "Second by speed of 9 comparable drives."),
         (Position(1, 1, 6), "Shared second by speed of 9 comparable drives."),
-        (Position(1, 0, 8), "Faster than 88 % of 9 other comparable drives."),
-        (Position(150, 0, 1), "Faster than 1 of 151 other comparable drives."),
+        (Position(1, 0, 8), "Faster than 89 % of 9 other comparable drives."),
+        (Position(150, 0, 1), "Faster than 1 % of 151 other comparable drives."),
         (Position(2, 0, 1198), "Faster than 99 % of 1,200 other comparable drives."),
     ],
 )
