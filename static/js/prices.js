@@ -219,7 +219,8 @@ async function showColumn() {
   try {
     drivesByRun ??= await loadDrives();
   } catch (error) {
-    part('message').textContent = `The figures of the drives could not be loaded. ${error.message}`;
+    part('message').textContent = `The figures of the drives could not be loaded. Load the page again. ${error.message}`;
+    part('column').checked = false; // otherwise each change of the table would load them again
     return undefined;
   }
   for (const table of tables) { addColumn(table, drivesByRun); widenRows(table); }

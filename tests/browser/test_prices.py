@@ -199,3 +199,15 @@ def test_no_price_is_shown_without_a_script(new_page):
         page.goto(path)
         assert not page.locator(".prices").first.is_visible()
         assert page.locator("[data-price], [data-price-shown]").locator("visible=true").count() == 0
+
+
+def test_figures_that_cannot_be_read_are_asked_for_once(page):
+    asked, column = [], page.get_by_label("Show a column of prices in the table")
+    page.goto("/drives/nvme-flash/")
+    page.route("**/drives/rows.json*", lambda route: (asked.append(route.request.url), route.fulfill(json={})))
+    column.click()
+    expect(page.get_by_text("could not be loaded. Load the page again.")).to_be_visible()
+    expect(column).not_to_be_checked()
+    page.locator("#main").evaluate("main => main.append(document.createElement('i'))")  # as each change of the table
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert len(asked) == 1
