@@ -162,7 +162,7 @@ def test_the_page_is_short_on_a_phone_and_its_links_open_what_is_folded(new_page
     page = new_page(viewport={"width": 390, "height": 844})
     page.goto(ADDRESS)
     assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST_PX
-    page.get_by_role("navigation", name="On this page").get_by_role("link", name="Times measured").click()
+    page.get_by_role("navigation", name="On this page").get_by_role("link", name="Measured times").click()
     expect(page.get_by_role("region", name="Histograms of the log")).to_be_visible()
 
 
