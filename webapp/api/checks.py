@@ -113,6 +113,5 @@ class FleetCheck(APIView):
             found = answers(read_drives(decoded(body)), register_index())
         except FleetError as error:
             raise Problem(400, str(error)) from error
-        counts_by_state = {state.value: number for state, _, number, _ in counts(found)}
-        state = {"schema": SCHEMA, "counts": counts_by_state, "rows": [values_of(each) for each in found]}
+        state = {"schema": SCHEMA, "counts": counts(found), "rows": [values_of(each) for each in found]}
         return Response(state, headers={"Cache-Control": NO_STORE})

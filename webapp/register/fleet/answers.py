@@ -39,8 +39,8 @@ MEANINGS = {
     State.TESTED: "The drive has runs with logs, but no certificate.",
     State.PUBLISHED: "The drive has published figures only, without a log or a certificate.",
     State.WITHDRAWN: "The certificate of the drive was withdrawn, or all its results were.",
-    State.UNKNOWN: "The register does not have this model or part number, or not in this capacity, or has no current "
-    "ACT result of it, or only has runs on virtual devices. The state unknown does not mean that the drive is bad.",
+    State.UNKNOWN: "The register does not have this model or part number, or not in this capacity. The state unknown "
+    "does not mean that the drive is bad.",
 }
 
 
@@ -50,8 +50,7 @@ WORDS = {
     **{str(state.label): MEANINGS[state] for state in State if state != State.UNKNOWN},
     NO_RESULT: "The register has this model, but no current ACT result of it, or only runs on virtual devices.",
     NO_CAPACITY: "The register has this model in several capacities, and the list has no capacity for the drive.",
-    str(State.UNKNOWN.label): "The register does not have this model or part number, or not in this capacity. "
-    "The state unknown does not mean that the drive is bad.",
+    str(State.UNKNOWN.label): MEANINGS[State.UNKNOWN],
 }
 
 
@@ -138,12 +137,12 @@ def answers(drives: Iterable[ListedDrive], index: RegisterIndex) -> list[FleetAn
     return [_answer(drive, matcher.match(drive)) for drive in sized]
 
 
-def counts(found: Sequence[FleetAnswer]) -> list[tuple[State, str, int, str]]:
-    """Return the number of drives in each state, including states without drives."""
+def counts(found: Sequence[FleetAnswer]) -> dict[str, int]:
+    """Return the number of drives by the code of each state, including states without drives."""
     counted_states: Counter[State] = Counter()
     for each in found:
         counted_states[each.state] += each.drive.count
-    return [(state, str(state.label), counted_states[state], MEANINGS[state]) for state in State]
+    return {state.value: counted_states[state] for state in State}
 
 
 def counts_by_word(found: Sequence[FleetAnswer]) -> list[tuple[str, int]]:
