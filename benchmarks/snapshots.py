@@ -1,8 +1,9 @@
-"""Pages of the snapshot compared with a bare WSGI program that returns the same bytes on the same server.
+"""Public pages compared with a bare WSGI program on the same server, and with nginx, which return the same bytes.
 
-Needs DATABASE_URL (a PostgreSQL where it may create and drop its own database) and `wrk`, which takes turns
-with both servers. Then requests for every page of the snapshot come open-loop at a fixed rate, each timed from when it
-was due. While it measures, the register's own server has no database: only the snapshot answers.
+Needs DATABASE_URL (a PostgreSQL where it may create and drop its own database), `wrk`, which takes turns with the
+servers, and nginx. Then requests for every page of the snapshot come open-loop at a fixed rate, each timed from when
+it was due. While it measures these pages, the register's own server has no database: only the snapshot answers. The
+last row is a page of 5,000 products with a filter, which Django renders once.
 """
 
 import argparse
@@ -23,9 +24,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from simulated_register import simulated_register
+from simulated_register import simulated_register  # isort: split
+
+from django.db import connection
+from generated_products import generate
 
 from results.catalogue.importer import import_catalogue
 from tests.register import ROOT, free_port, wait_for
@@ -33,9 +38,14 @@ from webapp.register.snapshots import store, updates
 from webapp.supervisor.supervisor import MAX_WEB_PROCESSES, WEB_THREADS
 
 PAGES = ("/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/", "/drive/sandisk-dc-sn861-6400gb/badge.svg")
+FILTERED, PRODUCTS = "/drives/nvme-flash/?min_tps=100&max_1ms=4.5", 5000
 NOWHERE = "postgresql:///drivecert?host=/nowhere"
 CONNECTIONS = 16
 RATE = re.compile(r"Requests/sec:\s+([\d.]+)")
+NGINX = """daemon off; worker_processes {processes}; pid {directory}/pid; error_log {directory}/error; events {{}}
+http {{ access_log off; client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
+fastcgi_temp_path {directory}/fastcgi; uwsgi_temp_path {directory}/uwsgi; scgi_temp_path {directory}/scgi;
+server {{ listen 127.0.0.1:{port}; root {directory}; default_type text/html; }} }}"""
 HEAD = re.compile(rb"HTTP/1.1 (\d+) .*?\r\ncontent-length: (\d+)\r\n.*?\r\n\r\n", re.DOTALL | re.IGNORECASE)
 PERCENTILES = "done = function(_, latency) io.write('p95us ', latency:percentile(95), '\\n') end"
 
@@ -86,6 +96,24 @@ def cpu_s(process: subprocess.Popen[bytes]) -> float:
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     fields = [Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split() for pid in [process.pid, *children]]
     return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def nginx(content: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """Serve a file with nginx, as `/content`; yield port and main process."""
+    port, processes = free_port(), len(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o755)  # nginx reads it as another user
+        shutil.copy(content, directory / "content")
+        (directory / "conf").write_text(NGINX.format(directory=directory, processes=processes, port=port))
+        process = subprocess.Popen(["nginx", "-c", str(directory / "conf")], stderr=subprocess.DEVNULL)
+        try:
+            wait_for(lambda: page_status(port, "/content") == 200)
+            yield port, process
+        finally:
+            process.terminate()
+            process.wait(20)
 
 
 def closed_loop(served: tuple[int, subprocess.Popen[bytes]], path: str, seconds: int, script: Path) -> Closed:
@@ -173,38 +201,60 @@ def measure(directory: Path, seconds: int, rounds: int, per_s: int) -> None:
     script = directory / "p95.lua"
     script.write_text(PERCENTILES)
     own = {"DRIVECERT_DATA": str(directory), "DATABASE_URL": NOWHERE, "DJANGO_SETTINGS_MODULE": "webapp.settings"}
+    print("| page | response, bytes | register /s | bare /s | nginx /s | register / bare | register / nginx |", end="")
+    print(" register p95, ms | CPU us: register | bare |\n|---|---|---|---|---|---|---|---|---|---|")
     with marked_compared(settings.SNAPSHOT_DIR), server("webapp.wsgi:application", own) as register:
-        print("| page | answer, bytes | snapshot /s | bare /s | ratio | snapshot p95, ms | CPU us: snapshot | bare |")
-        print("|---|---|---|---|---|---|---|---|")
         for path in PAGES:
-            with server("benchmarks.bare_answer:application", bare(directory, register[0], path)) as alone:
-                pairs = [
-                    (closed_loop(register, path, seconds, script), closed_loop(alone, path, seconds, script))
-                    for _ in range(rounds)
-                ]
-            print(row(path, (directory / "content").stat().st_size, pairs), flush=True)
+            print(compared(directory, register, path, seconds, rounds, script), flush=True)
         paths = [path for path in store.current(settings.SNAPSHOT_DIR).entries if "?" not in path]  # type: ignore[union-attr]
         times = open_loop(register[0], paths, per_s, seconds * 2)
+    generate(PRODUCTS)
+    database = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}")
+    with (
+        marked_compared(settings.SNAPSHOT_DIR),
+        server("webapp.wsgi:application", own | {"DATABASE_URL": database.geturl()}) as register,
+    ):
+        print(compared(directory, register, FILTERED, seconds, rounds, script), flush=True)
     p50, p95, p99 = (times[int(len(times) * share)] for share in (0.5, 0.95, 0.99))
     print(f"\nOpen loop, {per_s}/s over {len(paths)} pages, {len(times)} requests: ", end="")
     print(f"p50 {p50:.2f} ms, p95 {p95:.2f} ms, p99 {p99:.2f} ms, longest {times[-1]:.1f} ms")
 
 
-def row(path: str, size: int, pairs: list[tuple[Closed, Closed]]) -> str:
-    """Return a line of the table: medians over the rounds, with the extremes of the ratio."""
-    ours, theirs = zip(*pairs, strict=True)
-    ratios = sorted(our.per_s / their.per_s for our, their in pairs)
+def compared(
+    directory: Path, register: tuple[int, subprocess.Popen[bytes]], path: str, seconds: int, rounds: int, script: Path
+) -> str:
+    """Request a page from the register, the bare program and nginx in turn; return a line of the table."""
+    environment = bare(directory, register[0], path)
+    content = directory / "content"
+    with server("benchmarks.bare_answer:application", environment) as alone, nginx(content) as best:
+        found = [
+            (
+                closed_loop(register, path, seconds, script),
+                closed_loop(alone, path, seconds, script),
+                closed_loop(best, "/content", seconds, script),
+            )
+            for _ in range(rounds)
+        ]
+    return row(path, content.stat().st_size, found)
+
+
+def row(path: str, size: int, rounds: list[tuple[Closed, Closed, Closed]]) -> str:
+    """Return a line of the table: medians over the rounds, with the extremes of the ratios."""
+    ours, bares, bests = zip(*rounds, strict=True)
     cells = [
         path,
         f"{size:,}",
-        f"{statistics.median(each.per_s for each in ours):,.0f}",
-        f"{statistics.median(each.per_s for each in theirs):,.0f}",
-        f"**{statistics.median(ratios):.2f}** ({ratios[0]:.2f} - {ratios[-1]:.2f})",
+        *(f"{statistics.median(each.per_s for each in of):,.0f}" for of in (ours, bares, bests)),
+        *(ratio_text([our.per_s / their.per_s for our, their in zip(ours, of, strict=True)]) for of in (bares, bests)),
         f"{statistics.median(each.p95_ms for each in ours):.2f}",
-        f"{statistics.median(each.cpu_us for each in ours):.0f}",
-        f"{statistics.median(each.cpu_us for each in theirs):.0f}",
+        *(f"{statistics.median(each.cpu_us for each in of):.0f}" for of in (ours, bares)),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def ratio_text(ratios: list[float]) -> str:
+    """Return the median of some ratios, with the extremes."""
+    return f"**{statistics.median(ratios):.2f}** ({min(ratios):.2f} - {max(ratios):.2f})"
 
 
 def main() -> None:
@@ -213,8 +263,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rate", type=int, default=2000, help="of the open loop, a second")
     options = parser.parse_args()
-    if shutil.which("wrk") is None:
-        raise SystemExit("no wrk on this machine: install the package wrk")
+    for program in ("wrk", "nginx"):
+        if shutil.which(program) is None:
+            raise SystemExit(f"no {program} on this machine: install the package {program}")
     with tempfile.TemporaryDirectory() as name, simulated_register():
         settings.DATA_DIR = Path(name)
         settings.SNAPSHOT_DIR = Path(name) / "snapshots"

@@ -5,8 +5,6 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
-from django.utils.cache import set_response_etag
 
 from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
@@ -80,10 +78,7 @@ def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> 
     if query.form != "html":
         name = export_name(layout.name, query)
         return runs_response(query.form, layout.name, query.sort, runs_of(page), codes=query.columns, file_name=name)
-    # The page depends only on its address, the profile, the state of the register and the day, so the last are kept.
-    key = ("page", request.get_full_path(), profile, timezone.now().date())
-    content, etag = store.recent(key, lambda: _content_and_etag(render(request, template, _context(page))))
-    return HttpResponse(content, headers={"ETag": etag})
+    return render(request, template, _context(page))
 
 
 def _context(page: DrivesPage) -> dict[str, Any]:
@@ -103,11 +98,6 @@ def _context(page: DrivesPage) -> dict[str, Any]:
         "csv_address": replace(query, form="csv", page=1).address,
         "json_address": replace(query, form="json", page=1).address,
     }
-
-
-def _content_and_etag(response: HttpResponse) -> tuple[bytes, str]:
-    set_response_etag(response)
-    return response.content, response["ETag"]
 
 
 def runs_of(page: DrivesPage) -> list[Run]:

@@ -36,7 +36,7 @@ def render(path: str) -> tuple[Headers, tuple[bytes, bytes, bytes]]:
     content = response.getvalue()
     if isinstance(response, FileResponse) and response.file_to_stream:
         response.file_to_stream.close()
-    _refuse_private(response)
+    refuse_private(response)
     headers = tuple((name, value) for name, value in response.items() if name.lower() not in DROPPED_HEADERS)
     return headers, _forms(response.get("Content-Type", ""), content)
 
@@ -67,7 +67,17 @@ def _environ(path: str) -> dict[str, Any]:
     return environ
 
 
-def _refuse_private(response: HttpResponseBase) -> None:
+def is_public(response: HttpResponseBase) -> bool:
+    """Return whether a response is a public page, the same for every client."""
+    try:
+        refuse_private(response)
+    except NotPublicError:
+        return False
+    return True
+
+
+def refuse_private(response: HttpResponseBase) -> None:
+    """Raise NotPublicError unless a response is a public page, the same for every client."""
     if response.status_code != HTTPStatus.OK:
         raise NotPublicError(f"answered {response.status_code} {response.reason_phrase}")
     if "public" not in response.get("Cache-Control", ""):

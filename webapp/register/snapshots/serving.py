@@ -3,6 +3,9 @@
 A page of the snapshot is sent first only while the snapshot is compared with the register regularly (TRUSTED_S), and
 only if its group is not purged. Otherwise Django responds. If Django has no database, the page of the snapshot is sent
 after all, unless it is purged.
+
+A page of the snapshot with parameters, such as a filter, is rendered by Django once for each version of the snapshot.
+It shows what the page without parameters shows, so it is sent again under the same conditions.
 """
 
 import time
@@ -15,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.http import HttpResponse
 from django.http.request import split_domain_port, validate_host
 from django.utils.http import parse_etags
 
 from webapp.middleware import without_marks
 from webapp.register.snapshots import store
 from webapp.register.snapshots.database_down import DATABASE_DOWN_HEADER
+from webapp.register.snapshots.rendering import is_public
 from webapp.register.snapshots.store import Entry, Form, Snapshot
 
 TRUSTED_S = 60  # a withdrawal shows within a minute, even if the worker is down
@@ -88,25 +93,44 @@ class SnapshotMiddleware:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         view = self.current.poll()
-        snapshot, entry = view.snapshot, self._find(view, environ)
+        address = address_of(environ)
+        snapshot, entry = view.snapshot, self._find(view, environ, address)
         if snapshot is None or entry is None:
-            return self.application(environ, start_response)
+            is_page = view.is_trusted and self._find(view, environ, environ.get("PATH_INFO", ""))
+            if snapshot is None or not is_page:
+                return self.application(environ, start_response)
+            return self._send_again(snapshot, address, environ, start_response)
         if view.is_trusted or time.monotonic() < self._down_until:
             answer = self._answer(snapshot, entry, environ, start_response)
             return self.application(environ, start_response) if answer is None else answer
         return self._try_django_first(snapshot, entry, environ, start_response)
 
-    def _find(self, view: View, environ: Environ) -> Entry | None:
-        """Return the requested page if the snapshot may be used. A path is looked up, never used as a file path."""
+    def _find(self, view: View, environ: Environ, address: str) -> Entry | None:
+        """Return the page at an address if the snapshot may be used. It is looked up, never used as a file path."""
         if view.snapshot is None or environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
             return None
-        path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
-        if query := query and without_marks(query):
-            path += f"?{query}"
-        entry = view.snapshot.entries.get(path)
+        entry = view.snapshot.entries.get(address)
         if entry is None or entry.group in view.purged or not _is_our_host(environ):
             return None
         return entry
+
+    def _send_again(
+        self, snapshot: Snapshot, address: str, environ: Environ, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Send the last response for an address with parameters; the first time Django's, and store it if public."""
+        form = snapshot.responses.get(address)
+        if form is not None:
+            return _send(form, environ, start_response)
+        started: list[tuple[tuple[str, str], ...]] = []
+
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            started.append(tuple(headers))
+            return start_response(status, headers, *rest)
+
+        answer = self.application(environ, start)
+        if environ["REQUEST_METHOD"] == "GET" and isinstance(answer, HttpResponse) and is_public(answer):
+            snapshot.responses.store(address, Form([*started[-1]], answer.headers.get("ETag", ""), answer.content))
+        return answer
 
     def _try_django_first(
         self, snapshot: Snapshot, entry: Entry, environ: Environ, start_response: StartResponse
@@ -132,15 +156,25 @@ class SnapshotMiddleware:
         codings = _accepted_codings(environ.get("HTTP_ACCEPT_ENCODING", ""))
         coding, place = next(((name, place) for name, place in codings if entry.sizes[place]), ("", 0))
         form = snapshot.forms.by_page.get((entry.file, coding)) or _form(snapshot, entry, coding, place)
-        if form is None:
-            return None
-        # If-None-Match is compared weakly (RFC 9110, 13.1.2).
-        known = environ.get("HTTP_IF_NONE_MATCH", "")
-        if known and form.etag and any(each.removeprefix("W/") in {form.etag, "*"} for each in parse_etags(known)):
-            start_response("304 Not Modified", [each for each in form.headers if each[0].lower() not in NOT_OF_304])
-            return [b""]
-        start_response("200 OK", form.headers)
-        return [b"" if environ["REQUEST_METHOD"] == "HEAD" else form.content]
+        return None if form is None else _send(form, environ, start_response)
+
+
+def address_of(environ: Environ) -> str:
+    """Return the path and the query of a request, without the marks of a mail or an advertisement."""
+    path, query = environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")
+    if query := query and without_marks(query):
+        path += f"?{query}"
+    return str(path)
+
+
+def _send(form: Form, environ: Environ, start_response: StartResponse) -> list[bytes]:
+    """Send a page, or status 304 if the client has it: If-None-Match is compared weakly (RFC 9110, 13.1.2)."""
+    known = environ.get("HTTP_IF_NONE_MATCH", "")
+    if known and form.etag and any(each.removeprefix("W/") in {form.etag, "*"} for each in parse_etags(known)):
+        start_response("304 Not Modified", [each for each in form.headers if each[0].lower() not in NOT_OF_304])
+        return [b""]
+    start_response("200 OK", form.headers)
+    return [b"" if environ["REQUEST_METHOD"] == "HEAD" else form.content]
 
 
 def _form(snapshot: Snapshot, entry: Entry, coding: str, place: int) -> Form | None:

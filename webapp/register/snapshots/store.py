@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from results.evidence.durable import sync_directory, write_file
@@ -23,6 +24,7 @@ from results.evidence.durable import sync_directory, write_file
 FORMAT = 1
 INDEX, PURGED, CURRENT, COMPARED_AT, LOCK = "index.json", "purged", "current", "looked-at", "lock"
 MEMORY_MAX_BYTES = 32 * 2**20  # in each process that serves: pages of some 5,000 products, packed
+RESPONSES_MAX_BYTES = 32 * 2**20  # in each process that serves: 150 tables of 5,000 products
 EARLIER_VERSIONS = 1  # a process that has not noticed the newest version yet reads the one before it
 
 
@@ -61,6 +63,30 @@ class Forms:
             self.by_page[page] = form
 
 
+@dataclass
+class Responses:
+    """Responses of Django to addresses with parameters, since a version is current. The oldest one makes room."""
+
+    by_address: dict[str, Form] = field(default_factory=dict)
+    room_bytes: int = RESPONSES_MAX_BYTES
+    lock: Lock = field(default_factory=Lock)
+
+    def get(self, address: str) -> Form | None:
+        """Return the response for an address."""
+        return self.by_address.get(address)
+
+    def store(self, address: str, form: Form) -> None:
+        """Store a response, unless it alone is larger than the room for all."""
+        with self.lock:
+            if address in self.by_address or len(form.content) > RESPONSES_MAX_BYTES:
+                return
+            while len(form.content) > self.room_bytes:
+                oldest = next(iter(self.by_address))
+                self.room_bytes += len(self.by_address.pop(oldest).content)
+            self.by_address[address] = form
+            self.room_bytes -= len(form.content)
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """One version as listed in its index; entries by path, including the query if there is one."""
@@ -69,6 +95,7 @@ class Snapshot:
     written_at: str
     entries: dict[str, Entry] = field(default_factory=dict)
     forms: Forms = field(default_factory=Forms, compare=False)
+    responses: Responses = field(default_factory=Responses, compare=False)
 
     @property
     def moment(self) -> datetime:

@@ -46,14 +46,19 @@ def django_application(environ, start_response):
     """Django without the signals that would close the test's connection."""
     response = rendering.respond(environ)
     start_response(f"{response.status_code} x", list(response.items()))
-    return [response.content]
+    return response
 
 
 class Site:
     """The application of the web server, with requests as a browser sends them."""
 
     def __init__(self, root):
-        self.application = SnapshotMiddleware(django_application, root)
+        self.reached_django = []
+        self.application = SnapshotMiddleware(self._django, root)
+
+    def _django(self, environ, start_response):
+        self.reached_django.append(serving.address_of(environ))
+        return django_application(environ, start_response)
 
     def get(self, path, method="GET", **headers):
         started = []

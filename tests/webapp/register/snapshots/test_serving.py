@@ -9,6 +9,7 @@ from django.db import connections
 from results.lifecycle import visibility
 from webapp.health import OK
 from webapp.register.snapshots import database_down, rendering, serving, store, updates
+from webapp.register.syndication.public_addresses import EVERYTHING
 
 # Most tests make a snapshot, 1 s of processor time.
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_addresses"), pytest.mark.long]
@@ -173,6 +174,58 @@ def test_a_failed_connect_and_a_broken_connection_are_both_lost(db):
     assert not database_down.is_disconnected(own)
     own.connection.close()
     assert database_down.is_disconnected(own)
+
+
+FILTERED = "/drives/nvme-flash/?sort=tps"
+
+
+def test_a_page_with_parameters_is_rendered_once_for_each_version_of_the_snapshot(site, snapshot_of, staff):
+    first, second = site.get(FILTERED), site.get(FILTERED)
+    assert site.reached_django == [FILTERED]
+    assert (second.status, second.headers, second.content) == (200, first.headers, first.content)
+    visibility.withdraw(snapshot_of, staff, "A mistake in the set-up.")
+    updates.update_snapshot()
+    site.get(FILTERED)
+    site.get(FILTERED)
+    assert site.reached_django == [FILTERED] * 2
+
+
+def test_a_page_with_parameters_is_rendered_again_as_soon_as_it_is_purged(site, root, snapshot_of):
+    site.get(FILTERED)
+    store.purge(store.current_directory(root), [EVERYTHING])
+    site.get(FILTERED)
+    site.get(FILTERED)
+    assert site.reached_django == [FILTERED] * 3
+
+
+def test_a_page_with_parameters_is_rendered_again_if_no_worker_compares_the_snapshot(site, snapshot_of, make_old):
+    site.get(FILTERED)
+    make_old()
+    site.get(FILTERED)
+    assert site.reached_django == [FILTERED] * 2
+
+
+def test_a_rendered_page_with_parameters_answers_head_and_conditional_requests(site, snapshot_of):
+    got = site.get(FILTERED)
+    head = site.get(FILTERED, method="HEAD")
+    known = site.get(FILTERED, HTTP_IF_NONE_MATCH=got.headers["etag"])
+    assert (head.status, head.headers, head.content) == (200, got.headers, b"")
+    assert (known.status, known.content) == (304, b"")
+    assert site.reached_django == [FILTERED]
+
+
+def test_only_whole_public_pages_are_sent_again(site, live, snapshot_of):
+    refused, elsewhere = "/drives/nvme-flash/?colour=red", "/nowhere/?sort=tps"
+    etag = live(FILTERED)["etag"]
+    assert site.get(FILTERED, method="HEAD").status == 200
+    assert site.get(FILTERED, HTTP_IF_NONE_MATCH=etag).status == 304
+    assert site.get(FILTERED).content
+    for _ in range(2):
+        assert site.get(refused).status == 400
+        assert site.get(elsewhere).status == 404
+        assert site.get(FILTERED, HTTP_HOST="evil.example").status == 400
+        assert site.get(FILTERED, method="POST").status in {403, 405}
+    assert site.reached_django == [*[FILTERED] * 3, *[refused, elsewhere, FILTERED, FILTERED] * 2]
 
 
 @pytest.mark.parametrize("short_by", [0, 1])

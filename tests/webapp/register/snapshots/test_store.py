@@ -5,7 +5,7 @@ import json
 import pytest
 
 from webapp.register.snapshots import store
-from webapp.register.snapshots.store import Entry, Writer
+from webapp.register.snapshots.store import Entry, Form, Responses, Writer
 
 HEADERS = (("Content-Type", "text/html"),)
 
@@ -96,3 +96,16 @@ def test_an_empty_store_has_nothing_to_purge_or_read(tmp_path):
     assert store.current(tmp_path / "none") is None
     store.purge(tmp_path / "none", ["a"])
     assert not (tmp_path / "none").exists()
+
+
+def test_the_oldest_responses_make_room_for_a_new_one(monkeypatch):
+    monkeypatch.setattr(store, "RESPONSES_MAX_BYTES", 10)
+    responses = Responses(room_bytes=10)
+    for address, size in (("/?a", 4), ("/?b", 6), ("/?b", 6), ("/?c", 5), ("/?d", 11)):
+        responses.store(address, Form([], "", b"x" * size))
+    assert [*responses.by_address] == ["/?c"]
+    assert responses.room_bytes == 5
+    responses.store("/?e", Form([], "", b"x" * 5))
+    assert [*responses.by_address] == ["/?c", "/?e"]
+    responses.store("/?f", Form([], "", b"x" * 10))
+    assert [*responses.by_address] == ["/?f"]

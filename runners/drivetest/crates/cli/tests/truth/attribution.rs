@@ -157,7 +157,10 @@ impl Case {
                     Err(disturbance) => disturbances.push(disturbance),
                 }
             }
-            report_retries(&format!("{self:?}, {engine}"), disturbances.len() as u32);
+            report_retries(
+                &format!("{self:?}, {engine}, {disturbances:?}"),
+                disturbances.len() as u32,
+            );
             if disturbances.len() == TRIES {
                 let is_busy = disturbances.iter().all(|each| *each == Disturbance::Busy);
                 assert!(is_busy, "{self:?}, {engine}: {disturbances:?}");
