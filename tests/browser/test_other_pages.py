@@ -82,7 +82,7 @@ def test_a_claim_links_back_to_its_figures(page):
 def test_ten_slow_reads_become_forty_thousand_while_typing(page):
     page.goto("/nines/")
     assert "10 slow reads per second on one drive become 40,000 in 20 racks." in page.locator("#said").inner_text()
-    page.get_by_label("Its latency target is").fill("4")
+    page.get_by_label("Latency target of a drive, in nines").fill("4")
     expect(page.locator("#said")).to_contain_text("400,000 in 20 racks")
     page.wait_for_url("**/nines/?*nines=4*")
 

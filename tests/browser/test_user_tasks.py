@@ -119,7 +119,7 @@ def test_a_claim_of_a_brief_is_reproduced_from_its_own_figures(page, publication
 def test_ten_slow_reads_a_second_become_forty_thousand(page):
     page.goto("/nines/")
     assert "10 slow reads per second on one drive become 40,000 in 20 racks." in page.locator("#said").inner_text()
-    type_into(page.get_by_label("Its latency target is"), "4")
+    type_into(page.get_by_label("Latency target of a drive, in nines"), "4")
     expect(page.locator("#said")).to_contain_text("400,000 in 20 racks")
 
 

@@ -27,7 +27,7 @@ WEB = ("https://", "http://")
 
 @dataclass(frozen=True)
 class Operator:
-    """Who runs the register, as the settings state it; what they leave out is empty."""
+    """The operator of the register, as the settings state it; missing settings are empty."""
 
     name: str
     place: str

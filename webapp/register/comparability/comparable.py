@@ -64,44 +64,44 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Conditioned:
+class RunConditions:
     """A run with its conditions."""
 
     run: Run
     conditions: Conditions
 
 
-def conditioned(runs: Iterable[Run]) -> list[Conditioned]:
+def conditions_of_runs(runs: Iterable[Run]) -> list[RunConditions]:
     """Return runs with their conditions."""
-    return [Conditioned(run, conditions_of(run)) for run in runs]
+    return [RunConditions(run, conditions_of(run)) for run in runs]
 
 
-def compare(first: Conditioned, second: Conditioned) -> bool:
+def are_comparable(first: RunConditions, second: RunConditions) -> bool:
     """Return whether no condition is known to differ between two runs."""
     return type(first.conditions) is type(second.conditions) and not known_differences(first, second)
 
 
-def known_differences(first: Conditioned, second: Conditioned) -> list[Difference]:
+def known_differences(first: RunConditions, second: RunConditions) -> list[Difference]:
     """Return the conditions that two runs of one kind both report, and that differ."""
     return [each for each in differences(first.conditions, second.conditions) if not each.is_unknown]
 
 
-def all_compare(runs: Sequence[Conditioned]) -> bool:
+def are_all_comparable(runs: Sequence[RunConditions]) -> bool:
     """Return whether every two of the runs compare."""
-    return all(compare(first, second) for place, first in enumerate(runs) for second in runs[place + 1 :])
+    return all(are_comparable(first, second) for place, first in enumerate(runs) for second in runs[place + 1 :])
 
 
-def grey_flags(runs: Sequence[Conditioned]) -> list[bool]:
+def grey_flags(runs: Sequence[RunConditions]) -> list[bool]:
     """Return for each run whether it does not compare with the runs before it that do compare with each other."""
-    together: list[Conditioned] = []
+    together: list[RunConditions] = []
     flags = []
     for run in runs:
-        flags.append(not all(compare(each, run) for each in together))
+        flags.append(not all(are_comparable(each, run) for each in together))
         together += [] if flags[-1] else [run]
     return flags
 
 
-def condition_rows(runs: Sequence[Conditioned]) -> list[Condition]:
+def condition_rows(runs: Sequence[RunConditions]) -> list[Condition]:
     """Return all conditions that a run reports: first those that differ, then those that not every run reports."""
     if len({type(each.conditions) for each in runs}) > 1:
         workloads, why = [each.run.workload for each in runs], "different workloads have no figures in common"
@@ -111,7 +111,7 @@ def condition_rows(runs: Sequence[Conditioned]) -> list[Condition]:
     return sorted(reported, key=lambda row: (not row.differs, not row.is_unknown))
 
 
-def _row(name: str, why: str, runs: Sequence[Conditioned]) -> Condition:
+def _row(name: str, why: str, runs: Sequence[RunConditions]) -> Condition:
     values = [getattr(each.conditions, name) for each in runs]
     known = [value for value in values if value is not None]
     differs = any(value != known[0] for value in known)
@@ -123,7 +123,7 @@ def _row(name: str, why: str, runs: Sequence[Conditioned]) -> Condition:
     return Condition(name, NAMES[name], texts, differs, is_unknown, why)
 
 
-def _is_unreported(name: str, each: Conditioned) -> bool:
+def _is_unreported(name: str, each: RunConditions) -> bool:
     """Return whether a run does not report a condition; an assumed number of devices is not reported."""
     return getattr(each.conditions, name) is None or (name == "device_count" and is_taken_as_one(each.run))
 
@@ -142,7 +142,7 @@ class Unreported:
         return is_weak(len(self.labels), self.conditions)
 
 
-def unreported_conditions(runs: Sequence[Conditioned]) -> Unreported:
+def unreported_conditions(runs: Sequence[RunConditions]) -> Unreported:
     """Return the conditions that not every run reports; none for different workloads, which share no condition."""
     if not runs or len({type(each.conditions) for each in runs}) > 1:
         return Unreported([], [0] * len(runs), 0)

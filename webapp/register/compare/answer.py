@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from django.utils.text import get_text_list
-
 from results.rules.act.limits import Limit
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits
+from results.rules.plural import listed
 from webapp.register.comparability.comparable import Condition, Unreported
 from webapp.register.compare.figures import share_value
 from webapp.register.compare.heads import TIME_WORDS, Head
@@ -45,12 +44,7 @@ def distinct_names(heads: Sequence[Head]) -> list[str]:
 def list_of(heads: Sequence[Head]) -> str:
     """Return the names of all runs as the start of a sentence."""
     names = distinct_names(heads)
-    return joined(names) if names == [head.name for head in heads] else f"Runs {joined(names)}"
-
-
-def joined(words: Iterable[str]) -> str:
-    """Return words as a list with "and"."""
-    return str(get_text_list(list(words), "and"))
+    return listed(names) if names == [head.name for head in heads] else f"Runs {listed(names)}"
 
 
 def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition]) -> str:
@@ -112,7 +106,7 @@ def conditions_sentence(conditions: Sequence[Condition], unreported: Unreported)
 def _named(nouns: Sequence[str]) -> str:
     """Return the first few nouns, and the number of the others."""
     more = len(nouns) - NAMED_AT_MOST
-    return joined([*nouns[:NAMED_AT_MOST], f"{more} more"] if more > 0 else nouns)
+    return listed([*nouns[:NAMED_AT_MOST], f"{more} more"] if more > 0 else nouns)
 
 
 def _noun(condition: Condition) -> str:

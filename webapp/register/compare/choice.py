@@ -10,7 +10,12 @@ from django.http import Http404
 from results.models import Histogram, Product, Run, Verdict, YcsbOperation
 from results.models.querysets import RunQuerySet
 from results.rules.act.limits import Limit
-from webapp.register.comparability.comparable import Conditioned, all_compare, compare, conditioned
+from webapp.register.comparability.comparable import (
+    RunConditions,
+    are_all_comparable,
+    are_comparable,
+    conditions_of_runs,
+)
 from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.tables.columns import product_of
 
@@ -22,13 +27,13 @@ OFFERS_MAX = 6
 class Choice:
     """The runs to compare, in the requested order; `others` are further runs of the same drives."""
 
-    runs: list[Conditioned]
-    others: list[Conditioned] = field(default_factory=list)
+    runs: list[RunConditions]
+    others: list[RunConditions] = field(default_factory=list)
 
     @property
     def is_comparable(self) -> bool:
         """Return whether every pair of the runs compares."""
-        return all_compare(self.runs)
+        return are_all_comparable(self.runs)
 
 
 def choose(chosen: Chosen, limits: Sequence[Limit]) -> Choice:
@@ -56,11 +61,11 @@ def runs_to_compare(runs: RunQuerySet) -> RunQuerySet:
 def _runs(names: Sequence[str]) -> Choice:
     found = {run.public_id: run for run in runs_to_compare(Run.objects.public().filter(public_id__in=names))}
     refuse_missing(names, found)
-    runs = conditioned(found[name] for name in names)
-    if all_compare(runs):
+    runs = conditions_of_runs(found[name] for name in names)
+    if are_all_comparable(runs):
         return Choice(runs)
     products = {run.product_id for run in found.values()}
-    return Choice(runs, conditioned(_candidates(Run.objects.filter(product__in=products))))
+    return Choice(runs, conditions_of_runs(_candidates(Run.objects.filter(product__in=products))))
 
 
 def refuse_missing(names: Iterable[str], found: Container[str]) -> None:
@@ -85,7 +90,7 @@ def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:
     candidates = _candidates(Run.objects.rated().filter(product__in=products.values()))
     within = set(Run.objects.filter(pk__in=[run.pk for run in candidates]).within(limits).values_list("pk", flat=True))
     ordered = sorted(candidates, key=lambda run: run.pk not in within)  # each part stays fastest first
-    runs = conditioned(ordered)
+    runs = conditions_of_runs(ordered)
     by_drive = []
     for name in names:
         own = [each for each in runs if product_of(each.run).slug == name] or _other_runs(products[name])
@@ -95,24 +100,24 @@ def _of_drives(names: Sequence[str], limits: Sequence[Limit]) -> Choice:
     return Choice(_best_set(by_drive) or [runs[0] for runs in by_drive], others)
 
 
-def _other_runs(product: Product) -> list[Conditioned]:
+def _other_runs(product: Product) -> list[RunConditions]:
     """Return the newest public run of a drive without a current result: of another workload, or a withdrawn one."""
     newest = Run.objects.public().filter(product=product).order_by(F("visibility").asc(), "-created_at", "-pk")
-    return conditioned(runs_to_compare(Run.objects.filter(pk__in=list(newest.values_list("pk", flat=True)[:1]))))
+    return conditions_of_runs(runs_to_compare(Run.objects.filter(pk__in=list(newest.values_list("pk", flat=True)[:1]))))
 
 
-def _best_set(by_drive: Sequence[Sequence[Conditioned]]) -> list[Conditioned] | None:
+def _best_set(by_drive: Sequence[Sequence[RunConditions]]) -> list[RunConditions] | None:
     """Return one run of each drive so that all compare, the first as fast as possible; None if there is no such set."""
     fastest = [runs[:CANDIDATES_MAX] for runs in by_drive]
     sets = (_with_comparable(first, fastest[1:]) for first in fastest[0])
     return next((found for found in sets if len(found) == len(by_drive)), None)
 
 
-def _with_comparable(first: Conditioned, options: Iterable[Sequence[Conditioned]]) -> list[Conditioned]:
+def _with_comparable(first: RunConditions, options: Iterable[Sequence[RunConditions]]) -> list[RunConditions]:
     """Return a run, and of each of the options the first run that compares with all before it."""
     found = [first]
     for runs in options:
-        found += next(([each] for each in runs if all(compare(each, other) for other in found)), [])
+        found += next(([each] for each in runs if all(are_comparable(each, other) for other in found)), [])
     return found
 
 
@@ -127,7 +132,7 @@ def offers_of(choice: Choice) -> list[list[Run]]:
     return [[each.run for each in found] for found in list(distinct.values())[:OFFERS_MAX]]
 
 
-def _one_of_each_drive(first: Conditioned, choice: Choice) -> list[Conditioned]:
+def _one_of_each_drive(first: RunConditions, choice: Choice) -> list[RunConditions]:
     """Return a run, and of each other drive the fastest run that compares with those before.
 
     If all runs are of one drive, return the runs that compare with the first.

@@ -8,7 +8,7 @@ from results.access.intervals import histogram_slices
 from results.models import YCSB, Run
 from results.rules.act.limits import Limit, is_count_within, over_count
 from results.rules.reduction import place_of_greatest, spans
-from webapp.register.comparability.comparable import Conditioned, compare
+from webapp.register.comparability.comparable import RunConditions, are_comparable
 from webapp.register.comparability.conditions import setup_of
 from webapp.register.compare.figures import share_value
 from webapp.register.runs.slices import ReadLimit, read_limits
@@ -22,7 +22,7 @@ Chart = dict[str, Any]
 Timed = list[tuple[float, list[tuple[float | None, bool]]]]
 
 
-def charts_of(runs: Sequence[Conditioned], others: Sequence[Conditioned], limits: Sequence[Limit]) -> list[Chart]:
+def charts_of(runs: Sequence[RunConditions], others: Sequence[RunConditions], limits: Sequence[Limit]) -> list[Chart]:
     """Return the charts of runs that all compare; a chart without a line of two points is left out."""
     if runs[0].run.workload == YCSB:
         lines = [sweep_line(each.run) for each in runs]
@@ -33,7 +33,7 @@ def charts_of(runs: Sequence[Conditioned], others: Sequence[Conditioned], limits
     return [chart for chart in (*by_load, *by_time) if chart]
 
 
-def _by_load(runs: Sequence[Conditioned], others: Sequence[Conditioned], limit: Limit) -> Chart | None:
+def _by_load(runs: Sequence[RunConditions], others: Sequence[RunConditions], limit: Limit) -> Chart | None:
     """Return the chart by speed: for each drive all runs that compare with the one shown."""
     lines = [_load_line(each, others, limit) for each in runs]
     if max(len(line["x"]) for line in lines) < 2:
@@ -42,9 +42,9 @@ def _by_load(runs: Sequence[Conditioned], others: Sequence[Conditioned], limit: 
     return _chart(title, "%", limit, "tps", lines)
 
 
-def _load_line(shown: Conditioned, others: Sequence[Conditioned], limit: Limit) -> Chart:
+def _load_line(shown: RunConditions, others: Sequence[RunConditions], limit: Limit) -> Chart:
     own = [each for each in others if each.run.product_id == shown.run.product_id and each.run.pk != shown.run.pk]
-    same = [shown, *(each for each in own if compare(each, shown))]
+    same = [shown, *(each for each in own if are_comparable(each, shown))]
     known = [(each.run, value) for each in same if each.run.tps and (value := share_value(each.run, limit)).nearness]
     ordered = sorted(known, key=lambda point: (point[0].tps, point[0].pk))
     return {

@@ -6,7 +6,7 @@ from string import ascii_uppercase
 
 from results.models import YCSB, Run, Statistic
 from results.rules.act.comparison_groups import DRIVETEST, ComparisonGroup, ReadTime
-from webapp.register.comparability.comparable import Conditioned, grey_flags
+from webapp.register.comparability.comparable import RunConditions, grey_flags
 from webapp.register.tables.columns import is_taken_as_one
 from webapp.register.tables.groups import COMPRESSIBLE_WORDS, STATISTIC_WORDS, group_of
 from webapp.register.tables.sentences import run_name
@@ -34,7 +34,7 @@ class Head:
     is_grey: bool
 
 
-def heads_of(runs: Sequence[Conditioned]) -> list[Head]:
+def heads_of(runs: Sequence[RunConditions]) -> list[Head]:
     """Return the heads of the columns."""
     texts = [_traits(each) for each in runs]
     differs = [len(set(column)) > 1 for column in zip(*texts, strict=True)]
@@ -52,14 +52,14 @@ def heads_of(runs: Sequence[Conditioned]) -> list[Head]:
     ]
 
 
-def compared_group(each: Conditioned) -> ComparisonGroup:
+def compared_group(each: RunConditions) -> ComparisonGroup:
     """Return the group of the shares that a comparison shows: of ACT 5.x those of the devices, without the queue."""
     group, time = group_of(each.run), getattr(each.conditions, "time", None)
     known = {kind.value: kind for kind in ReadTime}
     return replace(group, time=known.get(time or "", group.time))
 
 
-def _traits(each: Conditioned) -> tuple[str, ...]:
+def _traits(each: RunConditions) -> tuple[str, ...]:
     """Return version, time, statistic, devices and data of a run; empty texts for what does not apply."""
     run = each.run
     if run.workload == YCSB:

@@ -11,11 +11,11 @@ from results.rules.act.limits import Limit
 from webapp.register.compare.choice import refuse_missing
 from webapp.register.compare.nearest import example_choice
 from webapp.register.compare.page import comparison_of
-from webapp.register.compare.query import FEWEST, LABELS, MOST, Chosen
+from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
-from webapp.register.http.query_params import ParameterError, words_of
+from webapp.register.http.query_params import words_of
 from webapp.register.products.name_search import search
 from webapp.register.products.similar_names import similar_slugs
 from webapp.register.tables.columns import product_of
@@ -23,7 +23,6 @@ from webapp.register.tables.sentences import product_name
 
 LISTED_DRIVES = 500  # names that the form's fields suggest
 OFFERED_MOST = 6  # drives offered for an ambiguous name
-WORDS_MOST = 24  # of a typed name; the longest name of a drive has twelve
 
 
 @dataclass(frozen=True)
@@ -65,15 +64,8 @@ def _once(drive: NamedDrive, before: Iterable[NamedDrive]) -> NamedDrive:
 
 
 def _named(store: ColumnStore, typed: str) -> NamedDrive:
-    """Return the only drive with this name or part number, otherwise the only drive that has all its words.
-
-    Raises ParameterError for a name with too many words.
-    """
+    """Return the only drive with this name or part number, otherwise the only drive that has all its words."""
     wanted = tuple(words_of(typed))
-    if len(wanted) > WORDS_MOST:
-        raise ParameterError(
-            "drive", f"expected a name of at most {WORDS_MOST} words, got {len(wanted)}", labels=LABELS
-        )
     rows = store.cached("row of each drive", lambda: {store.slugs[row]: row for row in reversed(range(store.count))})
     exact = store.cached("drives by whole name", lambda: _by_whole_name(store, rows)).get(wanted, [])
     if len(exact) == 1:

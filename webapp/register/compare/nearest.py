@@ -10,7 +10,7 @@ from results.models import YCSB, Category, Product, Run, Tier
 from results.models.querysets import RunQuerySet
 from results.rules.act.comparison_groups import DRIVETEST, ReadTime
 from results.rules.act.limits import Limit
-from webapp.register.comparability.comparable import Conditioned, compare, conditioned
+from webapp.register.comparability.comparable import RunConditions, are_comparable, conditions_of_runs
 from webapp.register.compare.choice import Choice, runs_to_compare
 from webapp.register.compare.heads import compared_group
 from webapp.register.tables.columns import product_of
@@ -20,7 +20,7 @@ EXAMPLE_CATEGORY = Category.NVME_FLASH
 SERVICE_VERSION = r"^([6-9]|[1-9][0-9]+)(\.|$)"
 
 
-def nearest_to(together: Sequence[Conditioned], replaced: Run, avoided: Iterable[Product]) -> Conditioned | None:
+def nearest_to(together: Sequence[RunConditions], replaced: Run, avoided: Iterable[Product]) -> RunConditions | None:
     """Return the run that is nearest to a run, and that compares with all of some others; None without such a run.
 
     Another capacity of the same model is nearest, then the run with the nearest speed.
@@ -34,7 +34,7 @@ def nearest_to(together: Sequence[Conditioned], replaced: Run, avoided: Iterable
     place = {pk: number for number, pk in enumerate(ids)}
     model = _model(replaced)
     candidates = sorted(
-        conditioned(runs_to_compare(Run.objects.filter(pk__in=place))),
+        conditions_of_runs(runs_to_compare(Run.objects.filter(pk__in=place))),
         key=lambda each: (_model(each.run) != model, place[each.run.pk]),
     )
     group = compared_group(first)
@@ -42,7 +42,7 @@ def nearest_to(together: Sequence[Conditioned], replaced: Run, avoided: Iterable
         (
             each
             for each in candidates
-            if compared_group(each) == group and all(compare(each, other) for other in together)
+            if compared_group(each) == group and all(are_comparable(each, other) for other in together)
         ),
         None,
     )
@@ -59,7 +59,7 @@ def _model(run: Run) -> tuple[str, str]:
     return product_of(run).vendor, product_of(run).model
 
 
-def _runs_like(first: Conditioned, category: str) -> RunQuerySet:
+def _runs_like(first: RunConditions, category: str) -> RunQuerySet:
     """Return current runs of a category that may be in the comparison group of a run."""
     runs = Run.objects.listed().filter(workload=first.run.workload, statistic=first.run.statistic)
     if first.run.workload != YCSB:
@@ -72,7 +72,7 @@ def _runs_like(first: Conditioned, category: str) -> RunQuerySet:
     return runs.filter(is_log | (is_of_service_time if time is ReadTime.SERVICE else ~is_of_service_time))
 
 
-def nearest_sets(runs: Sequence[Conditioned], flags: Sequence[bool]) -> list[list[Run]]:
+def nearest_sets(runs: Sequence[RunConditions], flags: Sequence[bool]) -> list[list[Run]]:
     """Return sets of runs that compare, each with some of these runs and the nearest runs in place of the others.
 
     `flags` are true for the runs that do not compare with those before them.
@@ -96,12 +96,12 @@ def example_choice(limits: Sequence[Limit]) -> Choice | None:
     runs = Run.objects.listed().rated().on_drives().current().within(limits).with_ranked_tps()
     ordered = runs.in_category(EXAMPLE_CATEGORY).filter(tps__gt=0).order_by(F("ranked_tps").desc(nulls_last=True), "pk")
     place = {pk: number for number, pk in enumerate(ordered.values_list("pk", flat=True)[:NEAREST_MAX])}
-    found = conditioned(runs_to_compare(Run.objects.filter(pk__in=place)))
+    found = conditions_of_runs(runs_to_compare(Run.objects.filter(pk__in=place)))
     found.sort(key=lambda each: place[each.run.pk])
     for number, first in enumerate(found):
         if compared_group(first).is_ranked:
             for second in found[number + 1 :]:
                 is_other = product_of(second.run).vendor != product_of(first.run).vendor
-                if is_other and compared_group(second) == compared_group(first) and compare(first, second):
+                if is_other and compared_group(second) == compared_group(first) and are_comparable(first, second):
                     return Choice([first, second])
     return None

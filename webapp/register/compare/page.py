@@ -9,12 +9,12 @@ from django.utils.text import capfirst
 
 from results.models import YCSB, Category, Run
 from results.rules.act.limits import Limit
+from results.rules.plural import listed
 from webapp.register.comparability.comparable import Condition, Unreported, condition_rows, unreported_conditions
 from webapp.register.compare.answer import (
     conditions_sentence,
     differs_sentence,
     endurance_sentences,
-    joined,
     result_sentence,
 )
 from webapp.register.compare.bars import BarChart, bar_charts
@@ -80,7 +80,7 @@ class Comparison:
     @property
     def title(self) -> str:
         """Return the heading of the page."""
-        return joined(dict.fromkeys(head.name for head in self.heads))
+        return listed(list(dict.fromkeys(head.name for head in self.heads)))
 
     @property
     def sentence(self) -> str:
@@ -100,8 +100,8 @@ class Comparison:
         letters = [head.letter for head in self.heads if head.is_grey]
         if not letters:
             return ""
-        others = joined(head.letter for head in self.heads if not head.is_grey)
-        return f"Grey: {joined(letters)} {'is' if len(letters) == 1 else 'are'} not comparable with {others}."
+        others = listed([head.letter for head in self.heads if not head.is_grey])
+        return f"Grey: {listed(letters)} {'is' if len(letters) == 1 else 'are'} not comparable with {others}."
 
     @property
     def endurance(self) -> list[tuple[Head, str]]:
@@ -123,14 +123,14 @@ class Comparison:
         """Yield what to consider: the columns with virtual devices and with cloud instances, each with the reason."""
         if letters := [head.letter for head in self.heads if head.run.is_on_no_drive]:
             reason = f"{capfirst(VIRTUAL_DEVICE_REASON)} and cannot certify one."
-            yield f"{capfirst(VIRTUAL_DEVICE_MARK)}: {joined(letters)}.", reason
+            yield f"{capfirst(VIRTUAL_DEVICE_MARK)}: {listed(letters)}.", reason
         unknown = "an unknown number of devices"
         if devices := [
             f"{head.letter} with {units.counted(head.run.device_count, 'device') or unknown}"
             for head in self.heads
             if product_of(head.run).category == Category.CLOUD
         ]:
-            yield f"Measured on a cloud instance: {joined(devices)}.", CLOUD_CAUTION
+            yield f"Measured on a cloud instance: {listed(devices)}.", CLOUD_CAUTION
 
     @property
     def unreported_by_run(self) -> str:
@@ -174,4 +174,4 @@ def _offers(choice: Choice, heads: Sequence[Head], own: YourLimits) -> list[tupl
 
 def _offer(runs: Sequence[Run], own: YourLimits) -> tuple[str, str]:
     query = urlencode([*(("run", run.public_id) for run in runs), *own.parameters.items()])
-    return joined(f"{run_name(run)} (run {run.public_id})" for run in runs), f"{reverse('compare')}?{query}"
+    return listed([f"{run_name(run)} (run {run.public_id})" for run in runs]), f"{reverse('compare')}?{query}"

@@ -7,12 +7,13 @@ from django.http import QueryDict
 from django.utils.http import urlencode
 
 from results.rules.act.limits import Limit
-from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, read_parameters
+from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, read_parameters, words_of
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 
 FEWEST, MOST = 2, 6
 LABELS = {"drive": "Drive", "run": "Run"}  # of the parameters that name what is compared
 NAME_CHARS = 120  # of the longest slug
+NAME_WORDS = 24  # of a typed name, which is searched for by its words; the longest name of a drive has twelve
 
 
 @dataclass(frozen=True)
@@ -64,4 +65,6 @@ def _read_names(query: QueryDict) -> tuple[str, tuple[str, ...]]:
             raise ParameterError(kind, "expected each value once", name)
         if len(name) > NAME_CHARS or "\x00" in name:
             raise ParameterError(kind, f"expected a name of at most {NAME_CHARS} characters, got {len(name)}")
+        if (count := len(words_of(name))) > NAME_WORDS:
+            raise ParameterError(kind, f"expected a name of at most {NAME_WORDS} words, got {count}")
     return kind, tuple(names)

@@ -15,9 +15,9 @@ from webapp.register.drives.filters import Test
 from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
 from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
-from webapp.register.drives.query import DrivesQuery, drives_parameters
+from webapp.register.drives.query import DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
-from webapp.register.http.query_params import ParameterError, labels_of
+from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.products.name_search import NameQuery, search
 from webapp.register.tables.columns import Column
@@ -102,8 +102,7 @@ class DrivesPage:
         """Return the tables that have rows before filters; on a page with one table, always that one."""
         pages = pages_count(self.filtered_rows.bit_count())
         if self.query.page > pages:
-            labels = labels_of(drives_parameters(self.layout, self.profile, self.store))
-            raise ParameterError("page", f"expected a number from 1 to {pages}", str(self.query.page), labels=labels)
+            raise ParameterError("page", f"expected a number from 1 to {pages}", str(self.query.page))
         counts = [rows.bit_count() for rows in self.filtered]
         before = [sum(counts[:place]) for place in range(len(counts))]
         parts = zip(self.layout.specs, self.groups, self.universes, before, strict=True)

@@ -20,11 +20,11 @@ from webapp.register.http.query_params import (
     Parameter,
     ParameterError,
     one_of,
-    plain_number,
     read_parameters,
     word,
     words_of,
 )
+from webapp.register.http.typed_numbers import plain_number
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort, read_sort
 
@@ -105,11 +105,12 @@ class DrivesQuery:
         return replace(self, choices=(), numbers=(), search_text="", only_within=False, included=INCLUDED, page=1)
 
 
-def read_drives_query(
-    query: QueryDict, layout: PageLayout, profile: tuple[Limit, ...], store: ColumnStore
-) -> DrivesQuery:
-    """Return the query of an address. Raises ParameterError for a parameter or value that the page does not accept."""
-    return DrivesQuery(**read_parameters(query, drives_parameters(layout, profile, store)))
+def read_drives_query(query: QueryDict, parameters: Iterable[Parameter]) -> DrivesQuery:
+    """Return the query of an address; `parameters` are those of the page.
+
+    Raises ParameterError for a parameter or value that the page does not accept.
+    """
+    return DrivesQuery(**read_parameters(query, parameters))
 
 
 def drives_parameters(layout: PageLayout, profile: tuple[Limit, ...], store: ColumnStore) -> tuple[Parameter, ...]:

@@ -13,10 +13,10 @@ from webapp.register.drives.headline import page_headline
 from webapp.register.drives.landscape import landscape_svg, page_charts, switches_html
 from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, HISTORICAL_LAYOUT, PageLayout, category_layout
 from webapp.register.drives.page import DrivesPage
-from webapp.register.drives.query import export_name, is_current, read_drives_query
+from webapp.register.drives.query import drives_parameters, export_name, is_current, read_drives_query
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.data_file import current_file
-from webapp.register.http.query_params import refuse_unknown
+from webapp.register.http.query_params import labelled_errors, refuse_unknown
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import YourLimits
@@ -41,7 +41,8 @@ def landscape_picture(request: HttpRequest, category: str) -> HttpResponse:
     refuse_unknown(request.GET, ())
     store, profile = current_store(), current_limits()
     layout = category_layout(categories.SPECS[Category(category)])
-    page = DrivesPage(layout, store, read_drives_query(request.GET, layout, profile, store), profile)
+    query = read_drives_query(request.GET, drives_parameters(layout, profile, store))
+    page = DrivesPage(layout, store, query, profile)
     key = ("share image", layout.name, page.profile)
     return HttpResponse(store.cached(key, lambda: render_png(landscape_svg(page))), content_type="image/png")
 
@@ -71,8 +72,15 @@ def data(request: HttpRequest) -> HttpResponse:
 def drives_response(request: HttpRequest, layout: PageLayout, template: str) -> HttpResponse:
     """Return a page of tables of drives in the requested format."""
     store, profile = current_store(), current_limits()
-    query = read_drives_query(request.GET, layout, profile, store)
-    page = DrivesPage(layout, store, query, profile)
+    parameters = drives_parameters(layout, profile, store)
+    with labelled_errors(parameters):
+        query = read_drives_query(request.GET, parameters)
+        return _page_response(request, DrivesPage(layout, store, query, profile), template)
+
+
+def _page_response(request: HttpRequest, page: DrivesPage, template: str) -> HttpResponse:
+    """Return a page in the format of its query. Raises ParameterError for a page number that the rows do not reach."""
+    query, layout = page.query, page.layout
     if query.form == "html" and not is_current(request.GET, query):
         return redirect(f"{request.path}{query.address}")
     if query.form != "html":

@@ -1,13 +1,27 @@
 """Access to runs that are not public: for its secret link, its organisation, and staff."""
 
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, QueryDict
 from django.utils.crypto import constant_time_compare
 
 from results.models import Run, Visibility
 from webapp.accounts.models import Membership, User
+from webapp.register.http.query_params import Parameter, ParameterError
 
 LINK_KEY = "key"  # the parameter of every address of a run by which a link shows it
+EXAMPLE_KEY = "pW3xTq8ZbN0yLr5cKd7vHg"  # of the length of `new_link_key`, for error messages
 EVERYONE = frozenset({Visibility.PUBLIC, Visibility.SUPERSEDED, Visibility.WITHDRAWN})
+
+
+def _read_link_key(query: QueryDict) -> str:
+    """Return the key of an address; a wrong one leads to the same response as none, so it is not checked here."""
+    keys = query.getlist(LINK_KEY)
+    if len(keys) > 1:
+        expected = f"expected one key, such as {LINK_KEY}={EXAMPLE_KEY}, found {len(keys)}"
+        raise ParameterError(LINK_KEY, expected)
+    return str(query.get(LINK_KEY, ""))
+
+
+LINK_PARAMETER = Parameter("link_key", {LINK_KEY: "Key of the secret link"}, _read_link_key, is_repeated=True)
 
 
 def is_public(run: Run) -> bool:

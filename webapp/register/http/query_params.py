@@ -1,21 +1,22 @@
 """Query parameters, read strictly: each once, none unknown, words from a list, numbers within a range.
 
-A page declares its parameters as a list of `Parameter` (see `word` and `number`) and reads them with `read_parameters`.
+A page declares its parameters as a list of `Parameter` (see `word`, `number` and `text`), each with the label of its
+field, and reads them with `read_parameters`.
 
-Numbers may be typed as people write them: 1M, 500k, 1,000,000, 2 GiB. static/js/typed-numbers.js reads them in the same
-way, and tests/data/typed_numbers.jsonl has the cases of both. Addresses have the plain number in the field's unit.
+Numbers may be typed as people write them (typed_numbers.py). Addresses have the plain number in the field's unit.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
-from fractions import Fraction
-from math import floor
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
+
+from webapp.register.http.typed_numbers import plain_number
 
 SHOWN_CHARACTERS = 60  # of a name or a value that a reader gave, in an error message
 LONGEST_QUERY = 100  # characters of a search
@@ -23,19 +24,6 @@ SIMILAR_FROM = 0.7  # of two names, as difflib measures it: max_pct_1ms is simil
 WORDS = re.compile(r"[^\W_]+")
 FORMS = ("html", "csv", "json")
 EXAMPLES = ("500k", "20", "2")  # of numbers, for error messages
-# A blank of any kind: figures copied from a page contain no-break and narrow ones.
-GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,3}(?:\s[0-9]{3})+(?:\.[0-9]+)?")
-SEPARATORS = re.compile(r"[,\s]")
-# No exponent: 1e-999999999 is short, and as a fraction it is a number of a thousand million digits.
-TYPED = re.compile(r"(?P<number>[0-9,.\s]*[0-9])\s*(?P<word>[^0-9]{0,12})")
-PLAIN = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
-PLACES = 6
-MULTIPLES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-SIZES = {"b": 1, "byte": 1, "bytes": 1} | {
-    f"{letter}{ending}": base**power
-    for power, letter in enumerate("kmgtp", start=1)
-    for ending, base in (("", 1000), ("b", 1000), ("ib", 1024))
-}
 Given = Mapping[str, str]
 
 
@@ -44,7 +32,7 @@ class ParameterError(Exception):
 
     `expected` says what the parameter may be; `found` is its value, None if the value is not the problem.
     `is_unknown` is true for a parameter that the page does not have: there is no field to correct. Then `known` has
-    the parameters that it has. `labels` are the labels of the page's fields by parameter.
+    the parameters that it has. `labels` are the labels of the page's fields by parameter; `labelled_errors` sets them.
     """
 
     def __init__(
@@ -55,10 +43,10 @@ class ParameterError(Exception):
         *,
         is_unknown: bool = False,
         known: Collection[str] = (),
-        labels: Mapping[str, str] | None = None,
     ) -> None:
         self.parameter, self.expected, self.found, self.is_unknown = parameter, expected, found, is_unknown
-        self.known, self.labels = tuple(known), labels or {}
+        self.known = tuple(known)
+        self.labels: Mapping[str, str] = {}
         subject = f"Unknown parameter {self._name}" if is_unknown else self._name
         super().__init__(f"{subject}{'' if found is None else f'={self._value}'}: {expected}")
 
@@ -113,7 +101,7 @@ def words_of(text: str) -> list[str]:
 def given_of(query: QueryDict, names: Collection[str]) -> dict[str, str]:
     """Return the parameters by name. Raises ParameterError for an unknown one and for one that is given twice."""
     refuse_unknown(query, names)
-    return {name: single(query, name) for name in query}
+    return {name: single_text(query, name) for name in query}
 
 
 def refuse_unknown(given: Iterable[str], names: Collection[str]) -> None:
@@ -123,7 +111,7 @@ def refuse_unknown(given: Iterable[str], names: Collection[str]) -> None:
             raise unknown_parameter(name, names)
 
 
-def single(query: QueryDict, name: str) -> str:
+def single_text(query: QueryDict, name: str) -> str:
     """Return the text of a parameter. Raises ParameterError if it is given several times."""
     texts = query.getlist(name)
     if len(texts) != 1:
@@ -205,16 +193,37 @@ def number(
     return Parameter(name, {name: label}, read)
 
 
+def text(name: str, label: str) -> Parameter:
+    """Declare a parameter that is any text, by default an empty one."""
+    return Parameter(name, {name: label}, lambda query: query.get(name, ""))
+
+
 FORMAT = word("format", FORMS, "Format", key="form")
 
 
 def read_parameters(query: QueryDict, parameters: Iterable[Parameter]) -> dict[str, Any]:
     """Return the value of each parameter by its key. Raises ParameterError."""
-    declared = list(parameters)
+    declared = tuple(parameters)
+    repeated = {name for parameter in declared if parameter.is_repeated for name in parameter.labels}
+    with labelled_errors(declared):
+        refuse_unknown(query, labels_of(declared))
+        for name in query:
+            if name not in repeated:
+                single_text(query, name)
+        return {parameter.key: parameter.read(query) for parameter in declared}
+
+
+@contextmanager
+def labelled_errors(parameters: Iterable[Parameter]) -> Iterator[None]:
+    """Add the labels of a page's fields to each ParameterError.
+
+    `read_parameters` needs no further one. A view needs it if it rejects a value only after reading all parameters,
+    such as the number of a page that its rows do not fill.
+    """
     try:
-        return _values(query, declared)
+        yield
     except ParameterError as error:
-        error.labels = labels_of(declared)
+        error.labels = labels_of(parameters)
         raise
 
 
@@ -223,71 +232,8 @@ def labels_of(parameters: Iterable[Parameter]) -> dict[str, str]:
     return {name: label for parameter in parameters for name, label in parameter.labels.items()}
 
 
-def _values(query: QueryDict, declared: Sequence[Parameter]) -> dict[str, Any]:
-    refuse_unknown(query, labels_of(declared))
-    repeated = labels_of(parameter for parameter in declared if parameter.is_repeated)
-    for name in query:
-        if name not in repeated:
-            single(query, name)
-    return {parameter.key: parameter.read(query) for parameter in declared}
-
-
 def form_address(request: HttpRequest, form: str) -> str:
     """Return the address of the same query in another format (html, csv or json)."""
     query = request.GET.copy()
     query["format"] = form
     return f"?{query.urlencode()}"
-
-
-def ungrouped(text: str) -> str:
-    """Return a number without the separators of its thousands; return text that is grouped otherwise unchanged.
-
-    A comma before other than three digits may be a decimal point: 1,5 is not 15.
-
-    >>> ungrouped("100 000"), ungrouped("1,728,000.5"), ungrouped("1,5"), ungrouped(" 12 ")
-    ('100000', '1728000.5', '1,5', '12')
-    """
-    stripped = text.strip()
-    return SEPARATORS.sub("", stripped) if GROUPED.fullmatch(stripped) else stripped
-
-
-def plain_number(text: str, unit: str = "", places: int = PLACES) -> str | None:
-    """Return a typed number in digits, in the field's unit, without zeros that say nothing; None for other text.
-
-    k, M, G and T multiply. A field with a unit of size (TB, bytes) also takes other units of size: 2 TB are 10^12
-    bytes each, 2 TiB are 2^40 bytes each. Only a converted size is rounded, to `places` decimals; any other number
-    with more decimals is not accepted.
-
-    >>> plain_number("1.5M"), plain_number("800 GB", "TB"), plain_number("2 KiB", "bytes"), plain_number("1e9")
-    ('1500000', '0.8', '2048', None)
-    """
-    typed = TYPED.fullmatch(text.strip())
-    if not typed or not PLAIN.fullmatch(digits := ungrouped(typed["number"])):
-        return None
-    is_size, word = unit.lower() in SIZES, typed["word"].strip().lower()
-    factor = _size_factor(word, unit.lower()) if is_size else _multiple(word, unit.lower())
-    if factor is None:
-        return None
-    scaled = Fraction(digits) * factor * 10**places
-    if scaled.denominator != 1 and not (is_size and word):
-        return None
-    return _decimal(floor(scaled + Fraction(1, 2)), places)
-
-
-def _size_factor(word: str, unit: str) -> Fraction | None:
-    if not word:
-        return Fraction(1)
-    return Fraction(SIZES[word], SIZES[unit]) if word in SIZES else None
-
-
-def _multiple(word: str, unit: str) -> Fraction | None:
-    """Return the factor of a word: k, M, G or T, with or without the unit of the field after it."""
-    multiple = MULTIPLES.get(word.removesuffix(unit).strip() if unit else word)
-    return None if multiple is None else Fraction(multiple)
-
-
-def _decimal(whole: int, places: int) -> str:
-    """Return a whole number of the last decimal as a decimal."""
-    digits = str(whole).zfill(places + 1)
-    before, after = digits[: len(digits) - places], digits[len(digits) - places :].rstrip("0")
-    return f"{before}.{after}" if after else before

@@ -9,7 +9,7 @@ from functools import wraps
 from types import MappingProxyType
 from typing import Concatenate, ParamSpec
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import get_conditional_response
@@ -25,6 +25,9 @@ View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 PUBLIC = "public, max-age=60"  # a minute: corrections show soon, and many readers at once meet a cache
 PRIVATE = "private, no-cache"
 NO_STORE = "no-store"
+FIELDS_AT_MOST = 60  # of the page for a rejected parameter
+TYPED_AT_MOST = 400  # characters of a field; longer text was not typed by hand
+ADDRESS_AT_MOST = 2000  # characters of a linked address
 
 
 def public_page(view: View[P]) -> View[P]:
@@ -104,15 +107,10 @@ def response_with_etag(request: HttpRequest, tag: str, make: Callable[[], HttpRe
     return response
 
 
-FIELDS_AT_MOST = 60
-TYPED_AT_MOST = 400  # characters of a field; longer text was not typed by hand
-ADDRESS_AT_MOST = 2000  # characters of a linked address
-
-
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return a 404 page with the view's own sentence, or with the address if no view was found.
 
-    A view that knows better than the address what to search for gives it after its sentence.
+    The page has a search with the words of the address, or with the second argument of Http404 if the view gives one.
     """
     reason, subject = (*exception.args, "", "")[:2]
     sentence = reason if isinstance(reason, str) and reason else f"There is no page at {request.path}."
@@ -142,9 +140,22 @@ def parameter_error_page(request: HttpRequest, error: ParameterError) -> HttpRes
 
     It repeats the parameters that the page has as fields, and links the same address without the rejected one.
     """
-    pairs = [(name, text) for name, texts in request.GET.lists() for text in texts if text]
+    rest = request.GET.copy()
+    rest.pop(error.parameter, None)
+    without = f"{request.path}?{rest.urlencode()}" if rest else request.path
+    details = {
+        "in_address": error.in_address,
+        "fields": _fields_to_correct(request.GET, error),
+        "without": without if len(without) <= ADDRESS_AT_MOST else "",
+    }
+    return bad_request(request, error.sentence, request.path, details)
+
+
+def _fields_to_correct(query: QueryDict, error: ParameterError) -> list[dict[str, str]]:
+    """Return the parameters of an address as fields with their labels, and the error of the rejected one."""
+    pairs = [(name, text) for name, texts in query.lists() for text in texts if text]
     known = [pair for pair in pairs if not (error.is_unknown and pair[0] == error.parameter)]
-    fields = [
+    return [
         {
             "name": name,
             "label": error.labels.get(name, name),
@@ -153,12 +164,3 @@ def parameter_error_page(request: HttpRequest, error: ParameterError) -> HttpRes
         }
         for name, text in known[:FIELDS_AT_MOST]
     ]
-    rest = request.GET.copy()
-    rest.pop(error.parameter, None)
-    without = f"{request.path}?{rest.urlencode()}" if rest else request.path
-    details = {
-        "in_address": error.in_address,
-        "fields": fields,
-        "without": without if len(without) <= ADDRESS_AT_MOST else "",
-    }
-    return bad_request(request, error.sentence, request.path, details)

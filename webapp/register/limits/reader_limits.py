@@ -8,7 +8,8 @@ from django.utils.http import urlencode
 
 from results.models import Verdict
 from results.rules.act.limits import Limit
-from webapp.register.http.query_params import Parameter, ParameterError, plain_number
+from webapp.register.http.query_params import Parameter, ParameterError
+from webapp.register.http.typed_numbers import plain_number
 from webapp.templatetags import units
 
 PREFIX = "limit_"

@@ -1,1 +1,1 @@
-"""What changed: the public events of the register in sentences, as a list, a feed and monthly summaries."""
+"""Changes: the public events of the register in sentences, as a list, a feed and monthly summaries."""

@@ -73,7 +73,7 @@ def changes_page(before: int | None = None) -> ChangesPage:
         last = events.filter(pk=before).first()
         if last is None:
             expected = "expected the number of a change, as the link to older changes has it"
-            raise ParameterError("before", expected, str(before), labels={"before": "Changes before"})
+            raise ParameterError("before", expected, str(before))
         events = events.filter(Q(at__lt=last.at) | Q(at=last.at, pk__lt=last.pk))
     found = list(events.order_by("-at", "-pk")[: CHANGES_PER_PAGE + 1])
     shown, first = found[:CHANGES_PER_PAGE], first_change()

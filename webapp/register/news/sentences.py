@@ -15,7 +15,7 @@ from results.reevaluation.recompute import DETAILS, FINDINGS, HEADLINE, NOT_FOUN
 from results.rules.host_causes import with_causes_in_words
 from webapp.register.news.corrected_values import changes_words
 from webapp.register.news.past_results import CATALOGUE_CHANGED, PastResult
-from webapp.register.tables.sentences import HOW, number_of, together
+from webapp.register.tables.sentences import HOW, devices_note, number_of
 from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS
 from webapp.templatetags import units
 
@@ -81,7 +81,7 @@ def _published(facts: Facts) -> str:
     run = result.run
     if run.workload == YCSB:
         return f"Run {run.public_id} measured the drive through a database, with YCSB."
-    speed = f"ran at {units.decimal(run.tps)} tps{together(run)}" if run.tps else "reports no speed"
+    speed = f"ran at {units.decimal(run.tps)} tps{devices_note(run)}" if run.tps else "reports no speed"
     how = f", {HOW[Statistic(run.statistic)]}" if run.statistic == Statistic.STEADY_AS_PUBLISHED else ""
     if not result.outcome:
         return f"Run {run.public_id} {speed}{how}. It has no verdict."

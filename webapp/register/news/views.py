@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from webapp.register.http.files import Value, rows_response
-from webapp.register.http.query_params import FORMAT, form_address, given_of, number, read_parameters
+from webapp.register.http.query_params import FORMAT, form_address, given_of, labelled_errors, number, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.news.changes import Change, changes_page
 from webapp.register.news.events import first_change
@@ -13,14 +13,16 @@ from webapp.register.news.summary import summary_of
 
 SCHEMA = "drivecert.news/1"
 BEFORE = number("before", "Changes before", ("1", "9999999999999"), is_whole=True)
+PARAMETERS = (BEFORE, FORMAT)
 FIELDS = ("event", "at", "group", "label", "name", "page", "sentence", "reason", "mark")
 
 
 @public_page
 def news(request: HttpRequest) -> HttpResponse:
     """Show the newest changes, or those before one of them."""
-    query = read_parameters(request.GET, [BEFORE, FORMAT])
-    page = changes_page(query["before"])
+    with labelled_errors(PARAMETERS):
+        query = read_parameters(request.GET, PARAMETERS)
+        page = changes_page(query["before"])
     if query["form"] != "html":
         return rows_response(query["form"], "news", SCHEMA, FIELDS, [_values(change) for change in page.changes])
     context = {

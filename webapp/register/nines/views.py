@@ -9,19 +9,19 @@ from django.shortcuts import render
 from results.rules.act.loads import printed_decimal
 from results.rules.nines import Scale, chance_of_a_slow_read, slow_reads
 from webapp.register.http.files import Value, rows_response
-from webapp.register.http.query_params import FORMAT, form_address, number, read_parameters
+from webapp.register.http.query_params import FORMAT, form_address, labels_of, number, read_parameters
 from webapp.register.http.responses import public_page
 
 PARALLEL_ROWS = (1, 10, 100, 1_000, 10_000)
 MOST = str(10**9)
 # Source of the defaults: Micron 7450 brief
 PARAMETERS = (
-    number("reads", "Each drive serves", ("1", MOST), default=1_000_000, is_whole=True),
-    number("nines", "Its latency target is", ("1", "12"), default=5, is_whole=True),
-    number("drives", "A server has", ("1", MOST), default=10, is_whole=True),
-    number("servers", "A rack has", ("1", MOST), default=20, is_whole=True),
+    number("reads", "Reads per second of one drive", ("1", MOST), default=1_000_000, is_whole=True),
+    number("nines", "Latency target of a drive, in nines", ("1", "12"), default=5, is_whole=True),
+    number("drives", "Number of drives in a server", ("1", MOST), default=10, is_whole=True),
+    number("servers", "Number of servers in a rack", ("1", MOST), default=20, is_whole=True),
     number("racks", "Number of racks", ("1", MOST), default=20, is_whole=True),
-    number("parallel", "A request waits for", ("1", MOST), default=100, is_whole=True),
+    number("parallel", "Number of parallel reads in a request", ("1", MOST), default=100, is_whole=True),
     FORMAT,
 )
 FIELDS = ("of", "number", "drives", "reads_per_s", "slow_reads_per_s")
@@ -115,6 +115,7 @@ def nines(request: HttpRequest) -> HttpResponse:
     context = {
         "section": "sizing",
         "page": nines_context(scale, parallel),
+        "labels": labels_of(PARAMETERS),
         "csv_address": form_address(request, "csv"),
         "json_address": form_address(request, "json"),
     }

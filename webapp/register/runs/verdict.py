@@ -7,7 +7,7 @@ they are found by their text. Nothing is decided by it.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -18,7 +18,8 @@ from django.http import QueryDict
 
 from results.models import Run, Share, Statistic, Verdict
 from results.rules.act.limits import Limit
-from webapp.register.http.query_params import Parameter, read_parameters
+from webapp.register.http.access import LINK_PARAMETER
+from webapp.register.http.query_params import read_parameters
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
 from webapp.register.runs.slices import SliceTable, cut_sentence
 from webapp.register.runs.verdict_basis import (
@@ -163,14 +164,9 @@ def figure_of(share: Share, limits: Sequence[Limit]) -> dict[str, Any]:
     return figure
 
 
-def own_limits(query: QueryDict, profile: Iterable[Limit], *, others: Collection[str] = ()) -> YourLimits:
-    """Return the limits in a query together with the profile's; `others` are the page's other parameters.
-
-    Raises ParameterError, naming the parameter, for anything else.
-    """
-    limits = tuple(profile)
-    rest = Parameter("rest", {name: name for name in others}, lambda _given: None)
-    own: YourLimits = read_parameters(query, (limits_parameter(limits), rest))["limits"]
+def own_limits(query: QueryDict, profile: Iterable[Limit]) -> YourLimits:
+    """Return the limits in the address of a run page, together with the profile's. Raises ParameterError."""
+    own: YourLimits = read_parameters(query, (limits_parameter(profile), LINK_PARAMETER))["limits"]
     return own
 
 

@@ -13,8 +13,8 @@ from results.access.mirrored_runs import dump_origin, is_mirrored, missing_log_m
 from results.access.withholding import has_withheld_file, is_withheld, visible_findings, visible_verdict
 from results.models import YCSB, Profile, Run
 from results.rules.act.limits import parse_limits
-from webapp.register.http.access import LINK_KEY, holds_link, is_public, require_access
-from webapp.register.http.query_params import given_of
+from webapp.register.http.access import LINK_KEY, LINK_PARAMETER, holds_link, is_public, require_access
+from webapp.register.http.query_params import read_parameters
 from webapp.register.http.responses import NO_STORE, mark_private, mark_unlisted, public_page
 from webapp.register.limits.virtual_devices import (
     DEMO_LABEL,
@@ -79,7 +79,7 @@ def run_page(view: RunView[P]) -> Callable[..., HttpResponseBase]:
     @wraps(view)
     def answer(request: HttpRequest, public_id: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         run = find_run(request, public_id)
-        given_of(request.GET, (LINK_KEY,))
+        read_parameters(request.GET, [LINK_PARAMETER])
         return guarded(run, view(request, run, *args, **kwargs))
 
     return public_page(answer)
@@ -100,7 +100,7 @@ def _kind_of(request: HttpRequest, run: Run) -> tuple[str, dict[str, Any]]:
     if runs_page.evidence_of(run) is None and not is_mirrored(run):
         return "register/runs/published.html", _published_context(request, run)
     if run.workload == YCSB:
-        given_of(request.GET, (LINK_KEY,))
+        read_parameters(request.GET, [LINK_PARAMETER])
         return "register/runs/ycsb.html", _evidence_context(request, run) | {"ycsb": ycsb_view(run)}
     return "register/runs/detail.html", _evidence_context(request, run) | _log_context(request, run)
 
@@ -137,7 +137,7 @@ def link_query(request: HttpRequest, run: Run) -> str:
 
 
 def _published_context(request: HttpRequest, run: Run) -> dict[str, Any]:
-    own = own_limits(request.GET, parse_limits(Profile.current().document), others=(LINK_KEY,))
+    own = own_limits(request.GET, parse_limits(Profile.current().document))
     shown = figures(run, own.limits)
     return {
         "sentence": published_sentence(run),
@@ -165,7 +165,7 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     verdict = run.verdicts.select_related("profile").first()
     profile = verdict.profile if verdict else Profile.current()
     limits = parse_limits(profile.document)
-    own = own_limits(request.GET, limits, others=(LINK_KEY,))
+    own = own_limits(request.GET, limits)
     table, is_log_withheld = slice_table(run, verdict, own=own.limits), is_withheld(run)
     return (
         charts_of(run, table)

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from results.rules import sizing
 from results.rules.act.loads import printed_decimal
 from results.rules.sizing import Demand, Mix, Tested, mix_of
-from webapp.register.sizing.steps import number
+from webapp.register.sizing.steps import figure
 
 PLACES = 6  # parameters accept no more
 
@@ -29,7 +29,7 @@ def tested_mixes(query: QueryDict, demand: Demand, tested: Tested) -> list[Teste
     mixes = [each for each in dict.fromkeys(_near(demand, tested)) if mix_of(each, tested) is Mix.TESTED]
     return [
         TestedMix(
-            f"{number(each.reads_per_s)} reads and {number(each.writes_per_s)} writes per second at "
+            f"{figure(each.reads_per_s)} reads and {figure(each.writes_per_s)} writes per second at "
             f"{each.replication_factor} copies, objects of {each.object_bytes:,d} bytes",
             _address(query, each),
         )

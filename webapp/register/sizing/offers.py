@@ -1,4 +1,4 @@
-"""What a cluster can be sized with: drives, or cloud instances, each with its tested load within the limits."""
+"""Candidates for a cluster: drives, or cloud instances, each with its tested load within the limits."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ def candidates(
     is_own: bool = False,
     kind: Kind = Kind.DRIVES,
 ) -> list[Candidate]:
-    """Return what sustains a load within the limits, each once, in a fixed number of queries.
+    """Return the drives or instances that sustain a load within the limits, each once, in a fixed number of queries.
 
     A current certificate of a drive takes precedence over runs if its load test is within the limits; it does not cover
     stricter ones. Otherwise the run with the highest speed per device within the limits counts; a run that can be
@@ -156,7 +156,7 @@ def _drive(run: Run, certified: tuple[Certificate, Run] | None, price: Fraction 
         shown, basis, tier = None, f"certificate {certified[0].public_id}{spare}", None
     else:
         rates = _tested_rates(run, run.device_count or ASSUMED_DEVICES)
-        shown, basis, tier = run, f"run {run.public_id}{spare}{_of(run)}", run_tier_mark(run)
+        shown, basis, tier = run, f"run {run.public_id}{spare}{_devices_note(run)}", run_tier_mark(run)
     tested_bytes = None if tested_gb is None else tested_gb * BYTES_PER_GB
     offer = Offer(*rates, capacity_gb * BYTES_PER_GB, dwpd, price, tested_bytes)
     return Candidate(product.slug, product_name(product), product, shown, offer, basis, tier, group_of(tested))
@@ -186,8 +186,8 @@ def _tested_rates(run: Run, count: int) -> tuple[Fraction, Fraction]:
     return reads_per_s / count, writes_per_s / count
 
 
-def _of(run: Run) -> str:
-    """Return the number of devices of a run's load, as text; empty for one device."""
+def _devices_note(run: Run) -> str:
+    """Return the note on the number of devices that a run loaded; empty for one device."""
     if run.device_count is None:
         return ", taken as the speed of one drive, because the publication states no number of drives"
     return f", {run.device_count} devices together" if run.device_count > 1 else ""

@@ -15,7 +15,7 @@ from results.rules.sizing import Mix, Size, Tested, differences_from_test, mix_o
 from webapp.register.http.files import Value
 from webapp.register.sizing.offers import Candidate
 from webapp.register.sizing.query import Kind, Restrictions, SizingQuestion
-from webapp.register.sizing.steps import UNTESTED, number, steps
+from webapp.register.sizing.steps import UNTESTED, figure, steps
 from webapp.register.tables.groups import STATISTIC_WORDS, TIME_WORDS, group_label, why_separate
 from webapp.register.tables.makers import vendor_slug
 from webapp.register.tables.prices import PricedDrive
@@ -58,12 +58,12 @@ class SizingRow:
     def dwpd(self) -> str:
         """Return the drive writes per day that the load needs; empty if not known or not rated."""
         is_of_drives = self.candidate.run is None or not self.candidate.run.device_gb
-        return "" if self.size.dwpd is None or not is_of_drives else number(self.size.dwpd)
+        return "" if self.size.dwpd is None or not is_of_drives else figure(self.size.dwpd)
 
     @property
     def rating(self) -> str:
         """Return the rated drive writes per day; empty if not reported."""
-        return "" if self.candidate.offer.dwpd is None else number(self.candidate.offer.dwpd)
+        return "" if self.candidate.offer.dwpd is None else figure(self.candidate.offer.dwpd)
 
     @property
     def is_unrated(self) -> bool:
@@ -73,7 +73,7 @@ class SizingRow:
     @property
     def margin(self) -> str:
         """Return the part of the rating that is left, in percent; empty if not known."""
-        return "" if self.size.margin is None else f"{number(self.size.margin * 100)}{units.NBSP}%"
+        return "" if self.size.margin is None else f"{figure(self.size.margin * 100)}{units.NBSP}%"
 
     @property
     def limited_by(self) -> str:
@@ -312,7 +312,7 @@ def sizing_values(row: SizingRow) -> dict[str, Value]:
         "by_endurance": found.needs.endurance,
         "needed_dwpd": row.dwpd.replace(",", "") or None,
         "rated_dwpd": row.rating.replace(",", "") or None,
-        "tested_tps": number(candidate.offer.tps).replace(",", ""),
+        "tested_tps": figure(candidate.offer.tps).replace(",", ""),
         "capacity_gb": row.capacity_gb,
         "basis": candidate.basis,
         "tier": candidate.tier.word if candidate.tier else "certified",
@@ -322,5 +322,5 @@ def sizing_values(row: SizingRow) -> dict[str, Value]:
         "at_least_nodes": found.least.nodes if found.least else None,
         "mix": found.mix.value,
         "group": candidate.group.code,
-        "endurance_margin_pct": None if found.margin is None else number(found.margin * 100).replace(",", ""),
+        "endurance_margin_pct": None if found.margin is None else figure(found.margin * 100).replace(",", ""),
     }

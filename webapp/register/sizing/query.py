@@ -16,7 +16,7 @@ from django.http import QueryDict
 from results.rules.act.limits import Limit
 from results.rules.act.loads import printed_decimal
 from results.rules.sizing import Demand
-from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, number, read_parameters, word
+from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, number, read_parameters, text, word
 from webapp.register.limits.reader_limits import YourLimits, limit_name, limits_parameter
 from webapp.templatetags import units
 
@@ -27,7 +27,7 @@ LOAD, CLUSTER, ENDURANCE, WHICH = "Your load", "Cluster", "Endurance", "Which dr
 
 
 class Kind(StrEnum):
-    """What the cluster is made of: drives in nodes, or cloud instances, each of which is a node."""
+    """The units that form a cluster: drives in nodes, or cloud instances, each of which is a node."""
 
     DRIVES = "drives"
     INSTANCES = "instances"
@@ -98,7 +98,7 @@ SORTS = ("fewest", "cheapest", "name")
 
 @dataclass(frozen=True)
 class Restrictions:
-    """What leaves drives out: vendor (as in addresses), capacity and margin of endurance; None leaves nothing out."""
+    """The vendor (as in addresses), capacity and endurance margin that a drive must have; None requires nothing."""
 
     vendor: str = ""
     least_bytes: Fraction | None = None
@@ -154,8 +154,8 @@ def sizing_parameters(query: QueryDict, profile: tuple[Limit, ...]) -> tuple[Par
     """Return the parameters of the page, with the prices of a query."""
     return (
         *(field.parameter for field in (*FIELDS, *RESTRICTIONS)),
-        Parameter("drive", {"drive": "Steps of another drive or instance"}, lambda given: given.get("drive", "")),
-        Parameter("vendor", {"vendor": "Vendor"}, lambda given: given.get("vendor", "").strip()),
+        text("drive", "Steps of another drive or instance"),
+        text("vendor", "Vendor"),
         word("of", tuple(Kind), "Cluster of", key="kind"),
         word("sort", SORTS, "Order"),
         FORMAT,
@@ -168,9 +168,12 @@ def _price_label(name: str) -> str:
     return f"Price of one {name.removeprefix(PRICE_PREFIX)}"
 
 
-def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> SizingQuestion:
-    """Return the query with defaults for missing values. Raises ParameterError for an invalid parameter."""
-    prices, found = _price_names(query), read_parameters(query, sizing_parameters(query, profile))
+def read_sizing_question(query: QueryDict, parameters: Iterable[Parameter]) -> SizingQuestion:
+    """Return the query with defaults for missing values; `parameters` are those of the page.
+
+    Raises ParameterError for an invalid parameter.
+    """
+    prices, found = _price_names(query), read_parameters(query, parameters)
     restricted = {
         field.quantity: field.scaled(found[field.name]) for field in RESTRICTIONS if found[field.name] is not None
     }
@@ -184,7 +187,7 @@ def read_sizing_question(query: QueryDict, profile: tuple[Limit, ...]) -> Sizing
         sort=found["sort"],
         form=found["form"],
         kind=kind,
-        restrictions=Restrictions(found["vendor"], **restricted),
+        restrictions=Restrictions(found["vendor"].strip(), **restricted),
     )
 
 

@@ -32,10 +32,10 @@ class Step:
         return self.source == RULE
 
 
-def number(value: Fraction) -> str:
+def figure(value: Fraction) -> str:
     """Return a computed figure with three significant digits below 1,000, whole above.
 
-    >>> number(Fraction(1, 3)), number(Fraction(25, 2)), number(Fraction(123456))
+    >>> figure(Fraction(1, 3)), figure(Fraction(25, 2)), figure(Fraction(123456))
     ('0.333', '12.5', '123,456')
     """
     if value == 0:
@@ -53,12 +53,12 @@ def steps(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> 
 
 def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> list[Step]:
     share = sizing.reads_pct(demand)
-    percent = "none" if share is None else f"{number(share)} %"
+    percent = "none" if share is None else f"{figure(share)} %"
     return [
         Step(
             "Writes on the drives",
-            f"{number(demand.writes_per_s)} x {demand.replication_factor} copies; reads go to one copy",
-            f"{number(sizing.drive_writes_per_s(demand))}/s",
+            f"{figure(demand.writes_per_s)} x {demand.replication_factor} copies; reads go to one copy",
+            f"{figure(sizing.drive_writes_per_s(demand))}/s",
             REQUESTED,
         ),
         Step(
@@ -87,14 +87,14 @@ def _rates(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
 
 
 def _rate(name: str, needed: Fraction, tested: Fraction, drives: int, basis: str) -> Step:
-    how = f"{number(needed)}/s / {number(tested)}/s of one, as tested; rounded up"
+    how = f"{figure(needed)}/s / {figure(tested)}/s of one, as tested; rounded up"
     return Step(name, how, units.count(drives), basis)
 
 
 def _capacity(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     needed = sizing.capacity_bytes(demand)
     how = (
-        f"{_tb(demand.data_bytes)} x {demand.replication_factor} copies / {number(demand.usable_ratio * 100)} % usable "
+        f"{_tb(demand.data_bytes)} x {demand.replication_factor} copies / {figure(demand.usable_ratio * 100)} % usable "
         f"= {_tb(needed)}; / {_tb(Fraction(candidate.offer.bytes_for_data))} a drive, rounded up"
     )
     source = "capacity as sold" if candidate.offer.tested_bytes is None else candidate.basis
@@ -105,8 +105,8 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     stored, daily = sizing.stored_bytes(demand.object_bytes), sizing.host_bytes_per_day(demand)
     writes = Step(
         "Host writes per day, all drives",
-        f"{number(demand.writes_per_s)} writes/s x {demand.replication_factor} x {stored:,d} stored bytes x 1/(1 - "
-        f"{number(demand.defrag_ratio)}) x 86,400 s; DWPD counts host writes, without write amplification",
+        f"{figure(demand.writes_per_s)} writes/s x {demand.replication_factor} x {stored:,d} stored bytes x 1/(1 - "
+        f"{figure(demand.defrag_ratio)}) x 86,400 s; DWPD counts host writes, without write amplification",
         _tb(daily),
         RULE,
     )
@@ -114,20 +114,20 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     if rating is None:
         return [writes, Step("Drives by endurance", "no endurance rating", "not known", SHEET)]
     how = (
-        f"{_tb(daily)} / {_tb(Fraction(candidate.offer.capacity_bytes))} x {number(demand.life_years)} years / "
-        f"{number(demand.warranty_years)} years warranty / {number(rating)} DWPD, rounded up"
+        f"{_tb(daily)} / {_tb(Fraction(candidate.offer.capacity_bytes))} x {figure(demand.life_years)} years / "
+        f"{figure(demand.warranty_years)} years warranty / {figure(rating)} DWPD, rounded up"
     )
     drives = Step("Drives by endurance", how, units.count(found.needs.endurance), SHEET)
     if found.dwpd is None or found.working_drives is None:
         return [writes, drives]
     how = (
-        f"host writes on {units.count(found.working_drives)} working drives; a drive is rated for {number(rating)} DWPD"
+        f"host writes on {units.count(found.working_drives)} working drives; a drive is rated for {figure(rating)} DWPD"
     )
-    required = Step("Required DWPD per drive", how, number(found.dwpd), RULE)
+    required = Step("Required DWPD per drive", how, figure(found.dwpd), RULE)
     if found.margin is None:
         return [writes, drives, required]
-    left = f"1 - {number(found.dwpd)} / {number(rating)} DWPD"
-    return [writes, drives, required, Step("Margin of endurance", left, f"{number(found.margin * 100)} %", SHEET)]
+    left = f"1 - {figure(found.dwpd)} / {figure(rating)} DWPD"
+    return [writes, drives, required, Step("Margin of endurance", left, f"{figure(found.margin * 100)} %", SHEET)]
 
 
 def _nodes(demand: Demand, found: Size) -> list[Step]:
@@ -150,4 +150,4 @@ def _nodes(demand: Demand, found: Size) -> list[Step]:
 
 
 def _tb(size_bytes: Fraction) -> str:
-    return f"{number(size_bytes / 10**12)} TB"
+    return f"{figure(size_bytes / 10**12)} TB"

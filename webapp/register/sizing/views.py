@@ -10,7 +10,7 @@ from results.models import Profile
 from results.rules.act.limits import Limit, parse_limits
 from results.rules.sizing import Tested
 from webapp.register.http.files import rows_response
-from webapp.register.http.query_params import ParameterError, form_address, labels_of
+from webapp.register.http.query_params import ParameterError, form_address, labelled_errors
 from webapp.register.http.responses import public_page
 from webapp.register.sizing import query as sizing_query
 from webapp.register.sizing.mixes import tested_mixes
@@ -22,21 +22,20 @@ SCHEMA = "drivecert.sizing/1"
 
 @public_page
 def sizing(request: HttpRequest) -> HttpResponse:
-    profile = Profile.current().document
+    document = Profile.current().document
+    profile = parse_limits(document)
     if (shorter := sizing_query.without_empty_prices(request.GET)) is not None:
         return HttpResponseRedirect(shorter)
+    parameters = sizing_query.sizing_parameters(request.GET, profile)
     try:
-        question = sizing_query.read_sizing_question(request.GET, parse_limits(profile))
-        refuse_unknown_drives(question.priced_drives, question.drive)
-        refuse_unknown_vendor(question.restrictions.vendor)
+        with labelled_errors(parameters):
+            question = sizing_query.read_sizing_question(request.GET, parameters)
+            refuse_unknown_drives(question.priced_drives, question.drive)
+            refuse_unknown_vendor(question.restrictions.vendor)
     except ParameterError as error:
-        error.labels = labels_of(sizing_query.sizing_parameters(request.GET, parse_limits(profile)))
-        return _again(request, error, parse_limits(profile))
-    limits = [Limit(threshold_us, limit_pct) for threshold_us, limit_pct in question.limits.by_threshold.items()]
-    found = candidates(limits, question.prices, is_own=question.limits.is_own, kind=question.kind)
-    document = json.loads(profile)
-    tolerance = Decimal(document["ratio_tolerance_points"])
-    tested = Tested(Decimal(document["reads_pct"]), tolerance, document["object_bytes"])
+        return _form_with_error(request, error, profile)
+    found = candidates(question.limits.limits, question.prices, is_own=question.limits.is_own, kind=question.kind)
+    tested = _tested_workload(document)
     page = sizing_page(question, found, tested)
     if question.form != "html":
         return rows_response(question.form, "sizing", SCHEMA, FIELDS, list(map(sizing_values, page["rows"])))
@@ -52,10 +51,16 @@ def sizing(request: HttpRequest) -> HttpResponse:
     return render(request, "register/sizing/sizing.html", context)
 
 
-def _again(request: HttpRequest, refused: ParameterError, profile: tuple[Limit, ...]) -> HttpResponse:
+def _tested_workload(document: str) -> Tested:
+    """Return the workload of a profile's document."""
+    profile = json.loads(document)
+    tolerance_points = Decimal(profile["ratio_tolerance_points"])
+    return Tested(Decimal(profile["reads_pct"]), tolerance_points, profile["object_bytes"])
+
+
+def _form_with_error(request: HttpRequest, refused: ParameterError, profile: tuple[Limit, ...]) -> HttpResponse:
     """Return the form as typed with the invalid field marked; raise errors of other parameters again."""
     if request.GET.get("format", "html") != "html" or not sizing_query.is_of_the_form(refused.parameter, profile):
         raise refused
-    return render(
-        request, "register/sizing/sizing.html", sizing_query.refused_context(request.GET, refused, profile), status=400
-    )
+    context = sizing_query.refused_context(request.GET, refused, profile)
+    return render(request, "register/sizing/sizing.html", context, status=400)

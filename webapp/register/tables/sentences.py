@@ -29,7 +29,7 @@ def run_name(run: Run) -> str:
     return product_name(product_of(run)) + (f" ({storage})" if storage else "")
 
 
-def together(run: Run) -> str:
+def devices_note(run: Run) -> str:
     """Return the note on the number of devices that a run's speed covers."""
     return devices_words(storage_text(run), run.device_count or 1)
 
@@ -74,7 +74,7 @@ def fastest_sentences(passing: Sequence[Run]) -> list[str]:
 
 def speed_words(run: Run) -> str:
     """Return a run's speed, with its number of devices."""
-    return f"{units.decimal(run.tps)} tps{together(run)}" if run.tps else "speed not reported"
+    return f"{units.decimal(run.tps)} tps{devices_note(run)}" if run.tps else "speed not reported"
 
 
 def _fastest(runs: Iterable[Run]) -> Run | None:
@@ -95,4 +95,4 @@ def table_sentence(table: "Table", results: Sequence[LimitEvaluation]) -> str:
 def published_sentence(run: Run) -> str:
     """Return the sentence on a published run."""
     lasted = f" for {units.duration(run.duration_s)}" if run.duration_s else ""
-    return f"As published, {run_name(run)} sustained {units.decimal(run.tps)} tps{lasted}{together(run)}."
+    return f"As published, {run_name(run)} sustained {units.decimal(run.tps)} tps{lasted}{devices_note(run)}."

@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Min
 from results.access.withholding import has_withheld_file, visible_ycsb
 from results.models import Product, Run, YcsbOperation, YcsbRun
 from results.rules.ycsb.sweeps import Point
-from webapp.register.comparability.comparable import NAMES, Conditioned, known_differences, value_text
+from webapp.register.comparability.comparable import NAMES, RunConditions, known_differences, value_text
 from webapp.register.comparability.conditions import SETUP_CONDITIONS, Setup, setup_of, sweep_conditions
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
@@ -30,7 +30,7 @@ def names_of_setups(setups: Sequence[Setup]) -> list[list[str]]:
 
 def difference_of(first: Run, second: Run) -> str:
     """Return the conditions in which two runs are known to differ, with both values; "" if there are none."""
-    differences = known_differences(*(Conditioned(run, sweep_conditions(run)) for run in (first, second)))
+    differences = known_differences(*(RunConditions(run, sweep_conditions(run)) for run in (first, second)))
     return "; ".join(
         f"{NAMES[each.name].lower()} {value_text(each.name, each.first)} and {value_text(each.name, each.second)}"
         for each in differences

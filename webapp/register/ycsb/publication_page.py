@@ -20,7 +20,7 @@ from webapp.register.ycsb.claims.entries import LABELS, entries_of, entry_of, he
 from webapp.register.ycsb.curves import Curve, Dot, Panel
 from webapp.register.ycsb.fixed_points import FixedRow, fixed_points
 from webapp.register.ycsb.gains import DIRECTIONS, READ_FROM_CHART, MetricRow, digits, improvement_table, percent, rate
-from webapp.register.ycsb.impossible import CheckedResult, impossible_results
+from webapp.register.ycsb.impossible_results import CheckedResult, impossible_results
 from webapp.register.ycsb.loads import load_lines
 from webapp.register.ycsb.publications import (
     Figure,

@@ -9,7 +9,7 @@ from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import FORMAT, given_of, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
-from webapp.register.ycsb.impossible import impossible_page
+from webapp.register.ycsb.impossible_results import impossible_page
 from webapp.register.ycsb.load_page import load_page, read_load_question
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS, STATISTIC_WORDS, load_of
 from webapp.register.ycsb.publication_page import overview, publication_page

@@ -7,7 +7,8 @@ import pytest
 from django.conf import settings
 from django.http import QueryDict
 
-from webapp.register.http.query_params import ParameterError, number, number_of, plain_number, read_parameters
+from webapp.register.http.query_params import ParameterError, number, number_of, read_parameters
+from webapp.register.http.typed_numbers import plain_number
 
 LINES = [json.loads(line) for line in (settings.BASE_DIR / "tests/data/typed_numbers.jsonl").read_text().splitlines()]
 

@@ -79,6 +79,11 @@ def test_a_parameter_that_is_not_understood_is_named(client, db, query):
     assert query.partition("=")[0] in answer.text
 
 
+def test_an_unknown_change_is_named_with_the_label_of_its_field(client, db):
+    text = client.get("/news/?before=9999999999").text
+    assert "Changes before: expected the number of a change, as the link to older changes has it." in text
+
+
 def test_a_month_links_to_those_before_and_after_it(client, clock, publish):
     clock.set(2026, 10, 5)
     publish()

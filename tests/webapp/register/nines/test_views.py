@@ -1,8 +1,12 @@
 """The page Nines at scale, by default with the example of the brief."""
 
+import re
+
 import pytest
 
 from tests.webapp.register.pages import read_rows
+from webapp.register.http.query_params import labels_of
+from webapp.register.nines.views import PARAMETERS
 
 
 def rows(client, query=""):
@@ -41,13 +45,13 @@ def test_the_rows_are_exported_with_their_digits(client):
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("reads=0", "Each drive serves: "),
-        ("reads=-1", "Each drive serves: "),
-        ("nines=13", "Its latency target is: "),
-        ("nines=1.5", "Its latency target is: "),
+        ("reads=0", "Reads per second of one drive: "),
+        ("reads=-1", "Reads per second of one drive: "),
+        ("nines=13", "Latency target of a drive, in nines: "),
+        ("nines=1.5", "Latency target of a drive, in nines: "),
         ("racks=x", "Number of racks: "),
         ("colour=red", "Unknown parameter “colour”. "),
-        ("reads=1&reads=2", "Each drive serves: expected once, found 2 times."),
+        ("reads=1&reads=2", "Reads per second of one drive: expected once, found 2 times."),
     ],
 )
 def test_an_invalid_parameter_is_named(client, query, named):
@@ -57,3 +61,8 @@ def test_an_invalid_parameter_is_named(client, query, named):
 
 def test_the_page_needs_no_database(client):
     assert client.get("/nines/").status_code == 200  # a test without the fixture db may not query
+
+
+def test_each_field_has_the_label_that_its_errors_name(client):
+    labels = re.findall(r"<label>([^<]+?) *<[^>]*>", client.get("/nines/").text)
+    assert labels == [label for name, label in labels_of(PARAMETERS).items() if name != "format"]

@@ -212,6 +212,7 @@ def test_an_unreviewed_run_opens_only_with_its_link_key(client, make_log_run, do
     run = keep_log(make_log_run())
     refused = client.get(f"/runs/{run.public_id}/{download}?colour=red")
     assert (refused.status_code, "Unknown parameter “colour”. This page has: " in refused.text) == (400, True)
+    assert "“Key of the secret link” (key)." in refused.text
     answer = client.get(f"/runs/{run.public_id}/{download}?key=of-a-run-that-is-public-now")
     assert answer.status_code == 200
     answer.close()

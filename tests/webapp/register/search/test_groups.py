@@ -1,4 +1,4 @@
-"""Groups of found texts: which texts match the words of a search, and in which order."""
+"""Groups of found entries: which entries match the words of a search, and in which order."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def published(db):
 
 
 def found(query):
-    return {group.source.anchor: [text.title for text in group.texts] for group in found_groups(query)}
+    return {group.section.anchor: [entry.title for entry in group.entries] for group in found_groups(query)}
 
 
 def test_a_brief_is_found_by_maker_and_model_with_its_claims(published):
@@ -25,7 +25,7 @@ def test_a_brief_is_found_by_maker_and_model_with_its_claims(published):
 
 
 @pytest.mark.parametrize("query", ["DWPD", "what is DWPD", "dwpd?"])
-def test_the_term_itself_comes_before_texts_that_contain_it(query):
+def test_the_term_itself_comes_before_entries_that_contain_it(query):
     assert found(query)["terms"][:2] == ["DWPD", "endurance rating"]
 
 
@@ -61,7 +61,7 @@ def test_other_models_and_unknown_words_find_nothing(published, query):
     assert found(query) == {}
 
 
-def test_only_the_first_texts_are_shown_with_the_list_of_all(published):
+def test_only_the_first_entries_are_shown_with_the_list_of_all(published):
     publications, claims = found_groups("micron 7400 pro")
     assert (len(publications.shown), publications.list_address) == (1, "")
     assert (len(claims.shown), claims.counted) == (SHOWN_AT_MOST, "14 claims")
@@ -70,15 +70,15 @@ def test_only_the_first_texts_are_shown_with_the_list_of_all(published):
 
 def test_the_contradicted_claim_of_a_publication_comes_first(published):
     _, claims = found_groups("micron 7400 pro")
-    assert claims.texts[0].title == "Micron: mean improvement over thread counts, workload D"
+    assert claims.entries[0].title == "Micron: mean improvement over thread counts, workload D"
 
 
 def test_publications_and_claims_are_named_by_all_words_of_a_title(published):
-    named = [group.source.anchor for group in named_groups(found_groups("Micron 7400"))]
+    named = [group.section.anchor for group in named_groups(found_groups("Micron 7400"))]
     assert named == ["publications", "claims"]
     assert named_groups(found_groups("aerospike 5.7")) == []
 
 
 def test_claims_of_several_publications_lead_to_the_list_of_all_claims(published):
-    (claims,) = [group for group in found_groups("micron") if group.source.anchor == "claims"]
+    (claims,) = [group for group in found_groups("micron") if group.section.anchor == "claims"]
     assert claims.list_address == "/ycsb/claims/"

@@ -17,7 +17,7 @@ from results.rules.ycsb.claim_terms import claim_id
 from results.rules.ycsb.claims import OF_TWO
 from results.rules.ycsb.statements import Outcome, Status, outcome_of, places_of
 from webapp.register.ycsb.gains import span
-from webapp.register.ycsb.impossible import CheckedResult, impossible_results_behind
+from webapp.register.ycsb.impossible_results import CheckedResult, impossible_results_behind
 from webapp.register.ycsb.publications import Publication, publication_of
 
 LABELS: dict[str, str] = {

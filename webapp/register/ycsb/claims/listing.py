@@ -16,7 +16,7 @@ from webapp.register.http.query_params import FORMAT, read_parameters, word
 from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, ClaimEntry, entries, impossible_drives
 from webapp.register.ycsb.claims.sentences import MEANINGS
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
-from webapp.register.ycsb.impossible import checked_results, impossible_sentence
+from webapp.register.ycsb.impossible_results import checked_results, impossible_sentence
 from webapp.register.ycsb.publications import publication_of, with_metric_names
 
 FIELDS = (

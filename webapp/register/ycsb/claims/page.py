@@ -12,7 +12,7 @@ from webapp.register.ycsb.claims.charts import chart_of, gains_of, peak_row
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries_of, headline_of, impossible_drives, strip_of
 from webapp.register.ycsb.claims.listing import rounded_first
 from webapp.register.ycsb.gains import digits
-from webapp.register.ycsb.impossible import impossible_results_behind
+from webapp.register.ycsb.impossible_results import impossible_results_behind
 from webapp.register.ycsb.publications import metric_name, missing_facts
 
 FIGURE_FIELDS = (

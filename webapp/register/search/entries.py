@@ -1,4 +1,4 @@
-"""The texts that a search finds besides drives: of publications, claims, terms, columns and pages."""
+"""The entries that a search finds besides drives: publications, claims, terms, columns and pages."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from webapp.register.tables.meanings import ALL, meaning_address
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries, entries_of, headline_of
 from webapp.register.ycsb.publications import publication_of
 
-DETAIL_WORDS = 32  # of a text that is shown
+DETAIL_WORDS = 32  # of the detail that is shown
 PUBLICATIONS, CLAIMS = "publications", "claims"
 
 
 @dataclass(frozen=True)
-class Text:
-    """One thing to be found: its title and address, a detail in a sentence or two, and more words it is found by.
+class SearchEntry:
+    """A page or a part of it that a search finds by title, detail and keywords; keywords are not shown.
 
     `publication` is the slug of the publication that it belongs to.
     """
@@ -32,87 +32,87 @@ class Text:
     title: str
     address: str
     detail: str
-    more: str = ""
+    keywords: str = ""
     publication: str = ""
 
 
 @dataclass(frozen=True)
-class Source:
-    """A group of texts: its heading, the noun that counts them, and the page that lists all of them, with its label."""
+class SearchSection:
+    """A part of the search page: its entries, their noun, and the page that lists all of them, with its label."""
 
     anchor: str
     heading: str
     noun: str
-    texts: Sequence[Text]
+    entries: Sequence[SearchEntry]
     list_address: str = ""
     list_label: str = ""
 
 
-def sources() -> list[Source]:
-    """Return the texts in groups, in the order in which the page shows them."""
-    claims, glossary = reverse("ycsb-claims"), reverse("explain-glossary")
+def search_sections() -> list[SearchSection]:
+    """Return all sections, in the order in which the page shows them."""
+    briefs, claims, glossary = reverse("ycsb"), reverse("ycsb-claims"), reverse("explain-glossary")
     return [
-        Source(PUBLICATIONS, "Publications", "publication", _publications(), reverse("ycsb"), "All publications"),
-        Source(CLAIMS, "Claims of publications", "claim", _claims(), claims, "All claims"),
-        Source("terms", "Terms and columns", "term", _terms(), glossary, "All terms"),
-        Source("pages", "Pages and explanations", "page", _pages()),
+        SearchSection(PUBLICATIONS, "Publications", "publication", _publications(), briefs, "All publications"),
+        SearchSection(CLAIMS, "Claims of publications", "claim", _claims(), claims, "All claims"),
+        SearchSection("terms", "Terms and columns", "term", _terms(), glossary, "All terms"),
+        SearchSection("pages", "Pages and explanations", "page", _pages()),
     ]
 
 
-def _publications() -> Sequence[Text]:
+def _publications() -> Sequence[SearchEntry]:
     """Return the publications whose figures are in the register: only those have a page."""
     slugs = PublishedFigure.objects.order_by("publication").values_list("publication", flat=True).distinct()
     return [_publication(slug) for slug in slugs]
 
 
 @cache
-def _publication(slug: str) -> Text:
+def _publication(slug: str) -> SearchEntry:
     publication, claims = publication_of(slug), entries_of(slug)
     source = claims[0].source if claims else None
     names = f"{slug} {source.publisher} {source.title} {source.printed_title}" if source else slug
     detail = headline_of(claims).sentence if claims else publication.setup
     address = reverse("ycsb-publication", args=[slug])
-    return Text(publication.title, address, detail, f"{names} {publication.setup}", slug)
+    return SearchEntry(publication.title, address, detail, f"{names} {publication.setup}", slug)
 
 
 @cache
-def _claims() -> Sequence[Text]:
+def _claims() -> Sequence[SearchEntry]:
     """Return the claims, contradicted ones first."""
     return [_claim(entry) for entry in sorted(entries(), key=lambda entry: not entry.is_contradicted)]
 
 
-def _claim(entry: ClaimEntry) -> Text:
+def _claim(entry: ClaimEntry) -> SearchEntry:
     claim = entry.row.check.claim
     title = ", ".join(filter(None, (f"{entry.source.publisher}: {claim.claim}", entry.workloads)))
     gives = f"; its own figures give {entry.recomputed}" if entry.recomputed else ""
     detail = f"{entry.publication.title}. Stated {entry.stated}{gives}: {entry.label}."
-    more = f"{entry.slug} {entry.source.title} {claim.device} {claim.against}"
-    return Text(title, entry.address, detail, more, entry.slug)
+    keywords = f"{entry.slug} {entry.source.title} {claim.device} {claim.against}"
+    return SearchEntry(title, entry.address, detail, keywords, entry.slug)
 
 
 @cache
-def _terms() -> Sequence[Text]:
+def _terms() -> Sequence[SearchEntry]:
     """Return the terms of the glossary, then the columns of the tables, each with its meaning."""
     glossary = reverse("explain-glossary")
     terms = [
-        _explained(_plain(term.term), f"{glossary}#{section.anchor}-{term.anchor}", _plain(term.meaning))
+        _text_entry(_plain(term.term), f"{glossary}#{section.anchor}-{term.anchor}", _plain(term.meaning))
         for section in glossary_sections()
         for term in section.terms
     ]
-    return [*terms, *(_explained(column.head, meaning_address(column.code), column.text) for column in ALL)]
+    return [*terms, *(_text_entry(column.head, meaning_address(column.code), column.text) for column in ALL)]
 
 
 @cache
-def _pages() -> Sequence[Text]:
+def _pages() -> Sequence[SearchEntry]:
     """Return the pages of the site, then the sections of the explanations."""
-    pages = [Text(page.name, page.address, page.sentence) for page in SITE_PAGES]
+    pages = [SearchEntry(page.name, page.address, page.sentence) for page in SITE_PAGES]
     sections = explanation_sections()
-    return [*pages, *(_explained(f"{each.page}: {each.title}", each.address, each.text) for each in sections)]
+    return [*pages, *(_text_entry(f"{each.page}: {each.title}", each.address, each.text) for each in sections)]
 
 
-def _explained(title: str, address: str, text: str) -> Text:
-    """Return a text that is found by all its words, and shown by the first of them."""
-    return Text(title, address, Truncator(text).words(DETAIL_WORDS), text)
+def _text_entry(title: str, address: str, text: str) -> SearchEntry:
+    """Return an entry that is found by all words of its text, and shows the first of them."""
+    return SearchEntry(title, address, Truncator(text).words(DETAIL_WORDS), text)
 
 
 def _plain(markup: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from results.catalogue.claims import import_figures
 from tests.webapp.register.pages import read_rows
-from webapp.register.ycsb import impossible
+from webapp.register.ycsb import impossible_results
 
 pytestmark = pytest.mark.django_db
 PAGE = "/ycsb/impossible/"
@@ -31,7 +31,7 @@ def test_the_page_lists_all_checked_results_the_impossible_one_first(client):
 
 def test_each_impossible_result_is_marked_on_the_page_of_its_publication(client):
     import_figures()
-    for each in impossible.checked_results():
+    for each in impossible_results.checked_results():
         text = client.get(f"/ycsb/{each.check.publication}/").text
         part = text.split(f'id="workload-{each.check.workload.lower()}"')[1].split("</div>")[0]
         is_marked = each.is_impossible and each.sentence in part and f'href="{PAGE}"' in part
@@ -59,10 +59,10 @@ def test_the_page_can_be_shared(client):
 
 
 def test_more_or_no_impossible_results_are_counted(monkeypatch):
-    (wrong, right, *_) = impossible.checked_results()
-    monkeypatch.setattr(impossible, "checked_results", lambda: (wrong, wrong, right))
-    assert impossible.impossible_sentence() == (
+    (wrong, right, *_) = impossible_results.checked_results()
+    monkeypatch.setattr(impossible_results, "checked_results", lambda: (wrong, wrong, right))
+    assert impossible_results.impossible_sentence() == (
         "2 of 3 checked YCSB results cannot be true: their throughputs and mean latencies contradict each other."
     )
-    monkeypatch.setattr(impossible, "checked_results", lambda: (right, right))
-    assert impossible.impossible_sentence() == "All 2 checked YCSB results are possible."
+    monkeypatch.setattr(impossible_results, "checked_results", lambda: (right, right))
+    assert impossible_results.impossible_sentence() == "All 2 checked YCSB results are possible."
