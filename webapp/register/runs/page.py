@@ -134,6 +134,8 @@ def missing_facts(run: Run) -> str:
         "ACT version": run.tool_version,
         "number of devices": run.device_count,
         "firmware": run.firmware,
+        "date of the test": run.started_at,
+        "duration": run.duration_s,
         "compression of the data": run.compress_pct,
         "share of reads": run.reads_per_s,
     }
