@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -117,10 +117,16 @@ def attempts(product: Product) -> list[dict[str, Any]]:
 
 
 def candidate_result(run: Run) -> tuple[Profile, facts.CandidateRun]:
-    """Return any result as the rules see it, also a published one, with the profile that judges it."""
+    """Return any result as the rules see it, also a published one, with the profile that judges it.
+
+    A run whose log names virtual devices counts as made on one, even if a reviewer published it.
+    """
     prefetch_related_objects([run], "verdicts__profile", "drives__preparation__evidence")
     verdict = next(iter(run.verdicts.all()), None)
-    return verdict.profile if verdict else Profile.current(), candidate_of(run, verdict)
+    candidate = candidate_of(run, verdict)
+    if run.is_on_no_drive:
+        candidate = replace(candidate, is_virtual=True)
+    return verdict.profile if verdict else Profile.current(), candidate
 
 
 def attempts_of_runs(runs: Iterable[Run]) -> list[dict[str, Any]]:

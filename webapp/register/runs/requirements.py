@@ -130,7 +130,9 @@ def _drive_lines(run: Run, candidate: CandidateRun) -> Iterator[RequirementLine]
     stated = {"firmware": run.firmware, "over-provisioning": over_provisioned}
     for requirement in requirements_on_drives(candidate):
         label, needed = OF_DRIVES[requirement.id]
-        if candidate.drives or (requirement.id == REAL and candidate.outcome):
+        if requirement.id == REAL and candidate.outcome:
+            found = "yes" if requirement.is_shown else requirement.sentence
+        elif candidate.drives:
             found = requirement.sentence
         elif value := stated.get(requirement.id):
             found = f"{value} as stated, without a record before and after the run"

@@ -63,7 +63,13 @@ def test_a_failing_run_without_records_lacks_a_passing_load_test(requirements_of
     met, missing = lines_of(requirements_of(make_judged_run(make_product(), 30, "fail", duration_s=3600)))
     assert (missing["Load test"], missing["Duration"]) == ("fails", "1\N{NO-BREAK SPACE}h")
     assert (missing["Stress test"], missing["Identity"]) == ("none", "not recorded")
-    assert met["Real drive"] == "no run was made on a virtual device"
+    assert met["Real drive"] == "yes"
+
+
+def test_a_run_whose_log_names_a_virtual_device_was_not_made_on_a_real_drive(requirements_of, make_product):
+    run = make_judged_run(make_product(), 30, facts={"stop": {"kind": "finished"}, "is_virtual_device": True})
+    _, missing = lines_of(requirements_of(run))
+    assert missing["Real drive"] == f"{run.public_id} ran on a virtual device, which never certifies"
 
 
 def test_several_devices_need_the_tests_of_one_alone(requirements_of, make_product):
