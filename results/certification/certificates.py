@@ -4,11 +4,12 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 from results.history import record_event
@@ -40,23 +41,26 @@ def by_profile(runs: Iterable[Run]) -> dict[Profile, dict[str, facts.CandidateRu
     return dict(candidates)
 
 
-def candidate_of(run: Run, verdict: Verdict) -> facts.CandidateRun:
-    """Return a run as the rules see it, judged by one of its verdicts."""
+def candidate_of(run: Run, verdict: Verdict | None) -> facts.CandidateRun:
+    """Return a run as the rules see it, judged by one of its verdicts.
+
+    A published result has no verdict: its outcome is empty, and nothing shows that it was made on a real drive.
+    """
     drives = tuple(_tested(drive) for drive in run.drives.all())
     stop = run.facts.get("stop") or {}
     return facts.CandidateRun(
         id=run.public_id,
-        outcome=verdict.outcome,
+        outcome=verdict.outcome if verdict else "",
         stop_kind=stop.get("kind"),
         reads_per_s=run.reads_per_s,
         writes_per_s=run.writes_per_s,
         device_count=run.device_count,
         duration_s=run.duration_s,
-        is_virtual=run.is_virtual,
+        is_virtual=run.is_virtual if verdict else None,
         started_at_s=_seconds(run.started_at),
         drive_count=len(drives) or None,
         drives=drives or None,
-        departures=tuple(verdict.document["reasons"]),
+        departures=tuple(verdict.document["reasons"]) if verdict else (),
         coalesce_us=max(_coalescing_times_us(run), default=0),
     )
 
@@ -110,6 +114,19 @@ def attempts(product: Product) -> list[dict[str, Any]]:
     """
     stored: list[dict[str, Any]] | None = product.attempts
     return stored if stored is not None else _attempt_documents(_found(by_profile(candidate_runs(product))))
+
+
+def candidate_result(run: Run) -> tuple[Profile, facts.CandidateRun]:
+    """Return any result as the rules see it, also a published one, with the profile that judges it.
+
+    A run whose log names virtual devices counts as made on one, even if a reviewer published it.
+    """
+    prefetch_related_objects([run], "verdicts__profile", "drives__preparation__evidence")
+    verdict = next(iter(run.verdicts.all()), None)
+    candidate = candidate_of(run, verdict)
+    if run.is_on_no_drive:
+        candidate = replace(candidate, is_virtual=True)
+    return verdict.profile if verdict else Profile.current(), candidate
 
 
 def attempts_of_runs(runs: Iterable[Run]) -> list[dict[str, Any]]:

@@ -11,15 +11,13 @@ SECONDS_PER_DAY = 86_400
 BYTES_PER_GB = 10**9
 GB_PER_TB = 1000
 DIGITS = 3
+# aerospike/act README.md and its derived configuration: 23.53 large blocks of 128 KiB a second at 1x.
+WRITTEN_GB_PER_DAY_AT_1X = LARGE_BLOCK_WRITES_PER_S * LARGE_BLOCK_BYTES * SECONDS_PER_DAY / BYTES_PER_GB
 
 
 def written_gb_per_day(tps: Fraction | Decimal | int) -> Fraction:
-    """Return what ACT writes in a day at a speed, GB: 266 for each 1x (3000 tps of one device).
-
-    Source: aerospike/act README.md and its derived configuration: 23.53 large blocks of 128 KiB a second at 1x.
-    """
-    at_1x = LARGE_BLOCK_WRITES_PER_S * LARGE_BLOCK_BYTES * SECONDS_PER_DAY / BYTES_PER_GB
-    return at_1x * Fraction(tps) / TPS
+    """Return what ACT writes in a day at a speed, GB: 266 for each 1x (3000 tps of one device)."""
+    return WRITTEN_GB_PER_DAY_AT_1X * Fraction(tps) / TPS
 
 
 def sustained_tps(endurance_dwpd: Fraction | Decimal | None, capacity_gb: int | None) -> Fraction | None:

@@ -1,6 +1,9 @@
 """Findings about the host that may explain a failed run, in words.
 
-drivetest ends the headline of such a run with the ids of the findings, and verdicts are stored with this headline.
+Adapter for stored headlines: drivetest ends the headline of such a run with the ids of the findings. The facts of a run
+have them as codes (`side_file.host_causes`), and decisions use these codes. But the facts are those of the newest
+reading. Earlier verdicts and the events of re-evaluations have the headline alone, so the ids are found by their text.
+Nothing is decided by it.
 """
 
 import re

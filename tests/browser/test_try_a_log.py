@@ -1,4 +1,4 @@
-"""A log tried without an account in a real browser. The register reads at most 10 an hour, and these tests send 6."""
+"""A log tried without an account in a real browser. The register reads at most 10 an hour, and these tests send 8."""
 
 import socket
 import tempfile
@@ -66,6 +66,17 @@ def test_a_file_that_is_no_log_leads_back_to_the_form(refused_page, tmp_path):
     page.get_by_label("Slice length, s").fill("10")
     page.get_by_role("button", name="Read the log").click()
     page.get_by_role("heading", name="Result of your log").wait_for()
+    page.get_by_label("Slice length, s").fill("20")  # the file is still chosen
+    page.get_by_role("button", name="Read the log").click()
+    page.get_by_text("in slices of 20 seconds").wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "Result of your log"
+
+
+def test_a_short_log_without_a_slice_length_has_a_table_and_a_chart(page):
+    send(page, SLOW, slice_length_s="")
+    page.get_by_text("you chose no slice length").wait_for()
+    assert page.locator("table.slices").is_visible()
+    assert page.locator("svg.slice-bars").count() == 3
 
 
 def test_a_file_that_is_too_large_gives_a_page_and_no_broken_connection(refused_page, tmp_path):

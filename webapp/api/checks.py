@@ -93,8 +93,9 @@ class FleetCheck(APIView):
     The body of the request is the output of nvme list, lsblk, smartctl -i or lshw, as plain text or JSON, or CSV with
     a column model. An optional CSV column count gives the number of drives of a row. The state of a drive is one of:
     certified; other-firmware (certified only with different firmware); tested (logs, but no certificate); published
-    (only figures from publications); withdrawn (the certificate or all results were withdrawn); unknown (not in the
-    register). If the body is not a list of drives, the response is 400 with the reason.
+    (only figures from publications); withdrawn (the certificate or all results were withdrawn); other-capacity (the
+    register has the model with other capacities only); unknown (not in the register). If the body is not a list of
+    drives, the response is 400 with the reason.
     """
 
     permission_classes = [AllowAny]

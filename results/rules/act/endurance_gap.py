@@ -33,6 +33,7 @@ class EnduranceGap:
 
     tested: Fraction
     endurance_dwpd: Decimal | None
+    capacity_gb: int | None
     needed: Fraction | None
     sustained: Fraction | None
 
@@ -71,7 +72,8 @@ def endurance_gap(tps: Fraction | None, endurance_dwpd: Decimal | None, capacity
     """
     if not tps:
         return None
-    return EnduranceGap(tps, endurance_dwpd, needed_dwpd(tps, capacity_gb), sustained_tps(endurance_dwpd, capacity_gb))
+    needed, sustained = needed_dwpd(tps, capacity_gb), sustained_tps(endurance_dwpd, capacity_gb)
+    return EnduranceGap(tps, endurance_dwpd, capacity_gb, needed, sustained)
 
 
 def part_words(ratio: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""State of each drive of a list: certified, other firmware, tested, published, withdrawn or unknown."""
+"""State of each drive of a list: certified, other firmware, tested, published, withdrawn, other capacity or unknown."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -29,6 +29,7 @@ class State(TextChoices):
     TESTED = "tested", "tested without a certificate"
     PUBLISHED = "published", "as published"
     WITHDRAWN = "withdrawn", "withdrawn"
+    OTHER_CAPACITY = "other-capacity", "known, other capacity"
     UNKNOWN = "unknown", "unknown"
 
 
@@ -39,8 +40,10 @@ MEANINGS = {
     State.TESTED: "The drive has runs with logs, but no certificate.",
     State.PUBLISHED: "The drive has published figures only, without a log or a certificate.",
     State.WITHDRAWN: "The certificate of the drive was withdrawn, or all its results were.",
-    State.UNKNOWN: "The register does not have this model or part number, or not in this capacity. The state unknown "
-    "does not mean that the drive is bad.",
+    State.OTHER_CAPACITY: "The register has this model, but not in this capacity. A result or a certificate is for one "
+    "capacity only; the nearest capacity is linked.",
+    State.UNKNOWN: "The register does not have this model or part number. The state unknown does not mean that the "
+    "drive is bad.",
 }
 
 
@@ -72,6 +75,7 @@ STEPS = {
     State.TESTED: NextStep.VIEW,
     State.PUBLISHED: NextStep.VIEW,
     State.WITHDRAWN: NextStep.VIEW_REASON,
+    State.OTHER_CAPACITY: NextStep.NEAREST,
 }
 TO_SUBMIT = {NextStep.TEST_FIRMWARE, NextStep.NEAREST, NextStep.SUBMIT}
 
@@ -156,15 +160,24 @@ def counts_by_word(found: Sequence[FleetAnswer]) -> list[tuple[str, int]]:
 def _answer(drive: ListedDrive, match: Match) -> FleetAnswer:
     found = match.found
     if not found:
-        nearest, publications = [each.product for each in match.nearest], publications_of(match.figured)
-        sentence = unknown_sentence(drive, match)
-        return FleetAnswer(drive, State.UNKNOWN, sentence, (), nearest=nearest, publications=publications)
+        return _not_found(drive, match)
     products = [each.product for each in found]
     if len({product.capacity_gb for product in products}) > 1:
         return _several(drive, products)
     state, sentence = _state(drive, found)
     sentence += matched_sentence(match) if match.part else _capacity_taken(drive, products[0])
     return FleetAnswer(drive, state, sentence, products, any(product.historical for product in products), match.by)
+
+
+def _not_found(drive: ListedDrive, match: Match) -> FleetAnswer:
+    state, sentence = State.UNKNOWN, unknown_sentence(drive, match)
+    if match.is_other_capacity:
+        first = match.nearest[0]
+        nearest = FleetAnswer(drive, _state(drive, [first])[0], "", [first.product])
+        state, sentence = State.OTHER_CAPACITY, f"{sentence} State of {product_name(first.product)}: {nearest.word}."
+    publications = publications_of(match.figured)
+    products = [each.product for each in match.nearest]
+    return FleetAnswer(drive, state, sentence, (), nearest=products, publications=publications)
 
 
 def _capacity_taken(drive: ListedDrive, product: Product) -> str:

@@ -34,6 +34,7 @@ NOT_COMPARED = (
 class Match:
     """The match of one drive; `part` is the known part number in its model string.
 
+    `is_other_capacity` is set if `nearest` are the other capacities of the drive's own model, the nearest one first.
     `figured` are similar drives with published YCSB figures, for a drive that was not found. `is_not_compared` is set
     if the list has too many unknown models for a search for typing errors.
     """
@@ -42,6 +43,7 @@ class Match:
     part: Part | None = None
     nearest: Sequence[Listed] = ()
     is_stated_part: bool = False
+    is_other_capacity: bool = False
     is_not_compared: bool = False
     figured: Sequence[Figured] = ()
 
@@ -72,24 +74,33 @@ class Matcher:
         is_stated = self.index.knows_part(drive.model)
         part = None if is_stated else part_of(drive.model)
         if part and part.capacity_gb:
-            find = partial(self.index.find, part.vendor, part.model, is_rounded=False)
-            found = find(part.capacity_gb) if _agrees(drive, part) else []
-            near = () if found else find(None) or _same_kind(drive, self._of_maker(drive, part))
-            return Match(found, part, near[:NEAREST_AT_MOST])
+            return self._match_part(drive, part, part.capacity_gb)
         found = self.index.find(drive.vendor, drive.model, drive.capacity_gb, is_rounded=drive.capacity_is_rounded)
         if found or not drive.model:
             return Match(found, is_stated_part=is_stated)
+        others = self.index.find(drive.vendor, drive.model, None, is_rounded=False)
+        if others and drive.capacity_gb is not None:
+            return Match((), part, _by_nearness(others, drive.capacity_gb), is_other_capacity=True)
         nearest = self._nearest(drive, part)
         is_not_compared = not nearest and _model_key(drive) not in self.guessed
         return Match((), part, nearest, is_not_compared=is_not_compared)
 
+    def _match_part(self, drive: ListedDrive, part: Part, capacity_gb: float) -> Match:
+        """Match by a part number with its capacity; a list with another capacity contradicts it."""
+        find = partial(self.index.find, part.vendor, part.model, is_rounded=False)
+        agrees = _agrees(drive, part)
+        if agrees and (found := find(capacity_gb)):
+            return Match(found, part)
+        if others := find(None):
+            return Match((), part, _by_nearness(others, capacity_gb), is_other_capacity=agrees)
+        return Match((), part, _same_kind(drive, self._of_maker(drive, part))[:NEAREST_AT_MOST])
+
     def _nearest(self, drive: ListedDrive, part: Part | None) -> list[Listed]:
-        """Return the model's other capacities, otherwise models one letter away, otherwise the maker's of this size."""
-        others = self.index.find(drive.vendor, drive.model, None, is_rounded=False)
+        """Return models one letter away, otherwise the maker's products of this size."""
         key = _model_key(drive)
-        if not others and key not in self.guessed and len(self.guessed) < GUESSED_AT_MOST:
+        if key not in self.guessed and len(self.guessed) < GUESSED_AT_MOST:
             self.guessed[key] = self._one_error_away(drive)
-        near = others or _same_kind(drive, self.guessed.get(key, ())) or _same_kind(drive, self._of_maker(drive, part))
+        near = _same_kind(drive, self.guessed.get(key, ())) or _same_kind(drive, self._of_maker(drive, part))
         return near[:NEAREST_AT_MOST]
 
     def _one_error_away(self, drive: ListedDrive) -> list[Listed]:
@@ -121,6 +132,12 @@ def _same_kind(drive: ListedDrive, listed: Iterable[Listed]) -> list[Listed]:
     return [each for each in listed if each.product.category in KINDS[drive.interface]]
 
 
+def _by_nearness(listed: Iterable[Listed], capacity_gb: float) -> list[Listed]:
+    """Return the first products by the distance of their capacity."""
+    by_distance = sorted(listed, key=lambda each: abs((each.product.capacity_gb or 0) - capacity_gb))
+    return by_distance[:NEAREST_AT_MOST]
+
+
 def _model_key(drive: ListedDrive) -> tuple[str, str]:
     return drive.vendor, drive.model
 
@@ -146,25 +163,21 @@ def unknown_sentence(drive: ListedDrive, match: Match) -> str:
     not_compared = NOT_COMPARED if match.is_not_compared else ""
     names = ", ".join(product_name(each.product) for each in match.nearest)
     like = f"{f' Nearest in the register: {names}.' if names else ''}{model_index.figured_sentence(match.figured)}"
-    return f"{_unknown(drive, match.part, match.nearest)}{like}{not_compared}"
+    return f"{_unknown(drive, match)}{like}{not_compared}"
 
 
-def _unknown(drive: ListedDrive, part: Part | None, nearest: Sequence[Listed]) -> str:
+def _unknown(drive: ListedDrive, match: Match) -> str:
+    part = match.part
     if part and part.capacity_gb and not _agrees(drive, part):
         listed = units.capacity(round(drive.capacity_gb or 0))
         return f"The part number {part.number} is that of {part.name}, {_size(part)}, but the list has {listed}."
     if part and part.capacity_gb:
         return f"The part number {part.number} is that of {part.name}, {_size(part)}, which the register does not have."
+    if match.is_other_capacity:
+        return "The register has this model only with other capacities."
     if part:
         return f"The register does not have the part number {part.number} of {part.vendor}."
-    if nearest and _is_same_model(drive, nearest):
-        return "The register has this model only with other capacities."
     return "The register does not have this model or part number."
-
-
-def _is_same_model(drive: ListedDrive, nearest: Iterable[Listed]) -> bool:
-    numbered = {word for word in name_words(drive.model) if any(map(str.isdigit, word))}
-    return any(numbered.intersection(name_words(each.product.model)) for each in nearest)
 
 
 def _size(part: Part) -> str:

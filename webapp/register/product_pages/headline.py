@@ -23,7 +23,7 @@ from webapp.register.tables.columns import (
     storage_text,
 )
 from webapp.register.tables.evaluation import evaluate_limits, is_over
-from webapp.register.tables.groups import group_of
+from webapp.register.tables.groups import group_of, taken_as_one_sentence
 from webapp.register.tables.marks import AEROSPIKE
 from webapp.register.tables.sentences import HOW
 from webapp.register.tables.tables import Cell, share_cell
@@ -86,6 +86,11 @@ class Headline:
         if self.state == State.OVER:
             return f"Over a limit {_how(self.run)}. This result is a measurement, not a certificate."
         return f"The shares are those {_how(self.run)}."
+
+    @property
+    def devices_note(self) -> str:
+        """Return why the result counts as one device; empty if it states its number of devices."""
+        return taken_as_one_sentence(self.run) if self.run else ""
 
 
 def shown_tps(run: Run) -> Fraction:

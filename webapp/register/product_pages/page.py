@@ -1,12 +1,11 @@
 """Sections of a product page: certificates and attempts, and the history."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.db.models import Q
 
 from results.access.withholding import missing_sentences, visible_events
-from results.certification.certificates import attempts
 from results.history import event_label, for_everyone
 from results.models import Certificate, Event, Product
 from webapp.register.runs.page import public_line
@@ -38,8 +37,8 @@ def _line(event: Event) -> str:
     return f"{units.moment(event.at)}: {event_label(event.kind)}{reason}"
 
 
-def attempts_of(product: Product) -> list[dict[str, Any]]:
-    """Return met and missing requirements for each number of devices; empty without runs."""
+def attempts_view(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return met and missing requirements for each number of devices, of the attempts of a product."""
     return [
         {
             "title": _title(attempt["device_count"], attempt["attempted_nx"]),
@@ -48,7 +47,7 @@ def attempts_of(product: Product) -> list[dict[str, Any]]:
             "missing": missing_sentences(attempt),
             "reasons": attempt["reasons"],
         }
-        for attempt in attempts(product)
+        for attempt in found
         if not attempt["is_certified"]
     ]
 

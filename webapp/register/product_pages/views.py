@@ -7,6 +7,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from results.certification.certificates import attempts
 from results.models import RATED_WORKLOAD, Certificate, Product, Run, Visibility
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.http.responses import public_page
@@ -18,8 +19,9 @@ from webapp.register.product_pages.comparable import Comparison, DriveComparer
 from webapp.register.product_pages.distribution import distribution_of
 from webapp.register.product_pages.headline import Headline, headline_of
 from webapp.register.product_pages.load_ladder import ladders_of, missing_ladder_sentence
-from webapp.register.product_pages.page import attempts_of, certificates_of, history_of
+from webapp.register.product_pages.page import attempts_view, certificates_of, history_of
 from webapp.register.product_pages.position import position_view, speed_position
+from webapp.register.runs.requirements import requirements_view
 from webapp.register.tables import categories, columns
 from webapp.register.tables.endurance_gap import gap_of
 from webapp.register.tables.evaluation import evaluate_limits
@@ -58,6 +60,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
     current = [run for run in rows if run.visibility == Visibility.PUBLIC]
     has_ycsb = any(run.visibility == Visibility.PUBLIC for run in ycsb_runs)
     headline = headline_of(rows, query.limits, has_ycsb=has_ycsb)
+    found = attempts(product)
     return _answer_context(product, rows, headline, standing) | {
         "section": "drives",
         "query": query,
@@ -70,7 +73,8 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "ycsb_runs": ycsb_runs,
         "certificates": certificates,
         "current_certificates": standing,
-        "attempts": attempts_of(product),
+        "attempts": attempts_view(found),
+        "requirements": None if standing or headline.run is None else requirements_view(headline.run, found),
         "history": history_of(product, run_ids),
         "priced_drives": priced_drives(sorted(current, key=columns.ranked_tps, reverse=True)),
         "limits": query.limits,

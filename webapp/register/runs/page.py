@@ -15,6 +15,7 @@ from webapp.register.http.access import is_public
 from webapp.register.limits.virtual_devices import DEMO_TITLE
 from webapp.register.runs.side_file import Pair, filled
 from webapp.register.runs.verdict import reason_text
+from webapp.register.tables.groups import taken_as_one_sentence
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
@@ -126,7 +127,7 @@ def _stop(facts: dict[str, Any]) -> str:
 
 
 def missing_facts(run: Run) -> str:
-    """Return the facts that the source of a published run does not report, as a sentence."""
+    """Return the facts that the source of a published run does not report, and what is assumed of the devices."""
     if run.tier != Tier.PUBLISHED:
         return ""
     stated = {
@@ -134,11 +135,14 @@ def missing_facts(run: Run) -> str:
         "ACT version": run.tool_version,
         "number of devices": run.device_count,
         "firmware": run.firmware,
+        "date of the test": run.started_at,
+        "duration": run.duration_s,
         "compression of the data": run.compress_pct,
         "share of reads": run.reads_per_s,
     }
     missing = [name for name, value in stated.items() if not value]
-    return f"Not reported: {', '.join(missing)}." if missing else ""
+    sentences = [f"Not reported: {', '.join(missing)}."] if missing else []
+    return " ".join([*sentences, taken_as_one_sentence(run)]).strip()
 
 
 def log_config(run: Run) -> list[Pair]:

@@ -30,6 +30,7 @@ from webapp.register.runs.histograms import times_view
 from webapp.register.runs.log_lines import has_lines, log_view
 from webapp.register.runs.page import in_order, life_of, minutes_of
 from webapp.register.runs.reproduce import reproduction_of
+from webapp.register.runs.requirements import requirements_of_run
 from webapp.register.runs.side_file import side_file_view
 from webapp.register.runs.slices import counts_of, devices_view, slice_table
 from webapp.register.runs.verdict import (
@@ -115,6 +116,7 @@ def page_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "product_pairs": runs_page.product_pairs(run),
         "gap": None if run.workload == YCSB else gap_of(run),
         "missing": runs_page.missing_facts(run),
+        "requirements": requirements_of_run(run),
     }
 
 

@@ -1,6 +1,7 @@
 """The endurance gap of a run, as pages show it: a sentence, a headline speed and one axis."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from django.utils.safestring import SafeString
@@ -8,12 +9,20 @@ from django.utils.safestring import SafeString
 from results.models import Run
 from results.models.categories import SYSTEMS
 from results.rules.act.endurance_gap import EnduranceGap, endurance_gap, part_words, times
-from results.rules.endurance import three_digits
+from results.rules.act.loads import TPS, printed_decimal
+from results.rules.endurance import (
+    LARGE_BLOCK_BYTES,
+    LARGE_BLOCK_WRITES_PER_S,
+    SECONDS_PER_DAY,
+    WRITTEN_GB_PER_DAY_AT_1X,
+    three_digits,
+    written_gb_per_day,
+)
 from webapp.register.svg.endurance_axis import endurance_svg
 from webapp.register.tables.columns import device_tps, product_of
 from webapp.templatetags import units
 
-MEANING = "sustained_tps"  # the column whose meaning explains the computation
+TIMES, OVER = " \N{MULTIPLICATION SIGN} ", " \N{DIVISION SIGN} "
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,11 @@ class GapView:
         return f"Its endurance rating sustains {_part_words(ratio)} of the tested speed."
 
     @property
+    def sums(self) -> list[str]:
+        """Return the computation with the figures of this drive, a sum in each text; empty if nothing is computed."""
+        return [*_writes_sums(self.gap), *_rating_sums(self.gap)]
+
+    @property
     def axis(self) -> SafeString:
         """Return the gap as one axis; empty without a rating."""
         gap = self.gap
@@ -95,6 +109,33 @@ def gap_of(run: Run) -> GapView | None:
     return None if gap is None else GapView(gap, run.device_count or 1)
 
 
+def _writes_sums(gap: EnduranceGap) -> list[str]:
+    """Return the sums from the tested speed to the drive writes a day; none without a capacity."""
+    if not gap.needed:
+        return []
+    blocks, seconds = printed(LARGE_BLOCK_WRITES_PER_S), units.count(SECONDS_PER_DAY)
+    at_1x, written = (f"{printed(each)} GB" for each in (WRITTEN_GB_PER_DAY_AT_1X, written_gb_per_day(gap.tested)))
+    a_day = f"{blocks} blocks/s{TIMES}{units.count(LARGE_BLOCK_BYTES)} bytes{TIMES}{seconds} s"
+    speeds = f"{printed(gap.tested)} tps{OVER}{units.count(TPS)} tps"
+    return [
+        f"ACT writes at 1x ({units.count(TPS)} tps): {a_day} = {at_1x} a day.",
+        f"It writes at the tested speed: {speeds}{TIMES}{at_1x} = {written} a day.",
+        f"Drive writes a day: {written}{OVER}{units.count(gap.capacity_gb)} GB = {printed(gap.needed)}.",
+    ]
+
+
+def _rating_sums(gap: EnduranceGap) -> list[str]:
+    """Return the sums from the rating to the part of the tested speed; none without a rating."""
+    if not gap.sustained:
+        return []
+    rated = f"{units.decimal(gap.endurance_dwpd)}{TIMES}{units.count(gap.capacity_gb)} GB"
+    each = f"{rated}{OVER}{printed(WRITTEN_GB_PER_DAY_AT_1X)} GB{TIMES}{units.count(TPS)} tps"
+    return [
+        f"The rating sustains: {each} = {printed(gap.sustained)} tps.",
+        f"Part of the tested speed: {printed(gap.sustained)} tps{OVER}{printed(gap.tested)} tps = {digits(gap.ratio)}.",
+    ]
+
+
 def _part_words(part: Fraction) -> str:
     return part_words(part).replace(" %", f"{units.NBSP}%")
 
@@ -106,6 +147,15 @@ def digits(figure: Fraction | None) -> str:
     ('24', '216,000', '')
     """
     return units.decimal(three_digits(figure))
+
+
+def printed(figure: Fraction) -> str:
+    """Return a figure of a sum, with at most three decimals.
+
+    >>> printed(Fraction("153485.756596")), printed(Fraction(1_728_000))
+    ('153,485.757', '1,728,000')
+    """
+    return units.decimal(Decimal(printed_decimal(figure, 3)))
 
 
 def digits_of_speed(tps: Fraction) -> str:

@@ -26,6 +26,7 @@ NOT_RANKED_COMPRESSIBLE = "the test data was compressible"
 NOT_RANKED_VERSION = "the version of ACT is not reported"
 NOT_RANKED_DEVICES = "the number of devices is not reported"
 COMPRESSIBLE_WORDS = "compressible data"
+TAKEN_AS_ONE = "Counted as one device, because the source states no number of devices."
 WHY_COMPRESSIBLE = "a drive that compresses data writes less, so these results are not ranked"
 
 
@@ -95,6 +96,11 @@ def group_of(run: Run) -> ComparisonGroup:
         is_compressible(run.compress_pct),
         run.device_count or (1 if is_taken_as_one(run) else None),
     )
+
+
+def taken_as_one_sentence(run: Run) -> str:
+    """Return why a published result counts as one device; empty for a result that states its number of devices."""
+    return TAKEN_AS_ONE if is_taken_as_one(run) else ""
 
 
 def group_label(group: ComparisonGroup) -> str:

@@ -25,6 +25,7 @@ from webapp.register.runs.ycsb import run_sentence, ycsb_setup
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US
 from webapp.register.trial.certificate import needs_of
 from webapp.register.trial.chart import panels_of
+from webapp.register.trial.slice_lengths import shorter_slice_length_s
 from webapp.register.trial.stored_runs import stored_runs
 
 SHOWN_RUNS = 20  # an archive may hold 64 logs, and a file any number of runs
@@ -118,18 +119,11 @@ def _slices(name: str, run: Run, read: Document, histogram: Histogram, verdict: 
     cut = "The table has the first {shown} of {total} slices; the chart has all."
     return {
         "table": table,
-        "shorter_slice_s": _shorter_slice_s(run),
+        "shorter_slice_s": shorter_slice_length_s(run.duration_s, run.slice_length_s),
         "table_cut_sentence": cut_sentence(len(rows), len(slices), cut),
         "chart": panels_of(name.replace(" ", "-"), slices, limits),
         "buckets": bucket_rows(histogram, rows, limits) if len(rows) == len(slices) else [],
     }
-
-
-def _shorter_slice_s(run: Run) -> int | None:
-    """Return a tenth of a run that is shorter than one slice; None for other runs."""
-    if run.duration_s is None or run.slice_length_s is None or run.duration_s >= run.slice_length_s:
-        return None
-    return max(1, run.duration_s // 10)
 
 
 def _own_slices(read: Document, ordinal: int) -> Iterator[HistogramSlice]:

@@ -11,26 +11,30 @@ Order of the limits:
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from threading import BoundedSemaphore
 
 from django.conf import settings
 from django.http import HttpRequest
 
+from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from results.reader.process import Document, ReaderBrokenError, ReaderKilledError, ReaderLimits
 from results.reader.unstored import UnstoredFiles, unstored_files
 from webapp.access_limits.client_address import client_network
 from webapp.access_limits.shared_limits import ANYONE, LimitReachedError, LimitsDownError, SharedLimit
 from webapp.register.trial import refusals
 from webapp.register.trial.refusals import HOUR_S, READER_ERRORS, Refusal, TrialRefusedError
+from webapp.register.trial.slice_lengths import fitting_slice_length_s
 from webapp.register.trial.uploads import UPLOAD_TIMEOUT_S, UploadTooSlowError, receive_form
 
 logger = logging.getLogger(__name__)
 
 # The output of a log of a day in slices of 10 s, with five histograms, is half as long. The web process parses it.
 OUTPUT_BYTES_MAX = 16 * 1024**2
-# A reading holds its place for the reader's time on the clock, and for parsing the output. After that, the place of a
-# killed process is free.
+# A short log is read twice. Its reading holds its place for the reader's time on the clock, and for parsing the output.
+# After that, the place of a killed process is free.
+READINGS_OF_LOG = 2
 PARSING_S = 30
 # The period of an upload ends the use of a killed process.
 UPLOADS_AT_ONCE, UPLOAD_PERIOD_S = 2, 2 * UPLOAD_TIMEOUT_S
@@ -51,10 +55,19 @@ def hourly_limit() -> SharedLimit:
 
 def parallel_limit() -> SharedLimit:
     """Return the limit on the readings at the same time."""
-    return SharedLimit("trials-at-once", settings.TRIAL_READINGS_AT_ONCE, settings.READ_TIMEOUT_S + PARSING_S)
+    period_s = READINGS_OF_LOG * settings.READ_TIMEOUT_S + PARSING_S
+    return SharedLimit("trials-at-once", settings.TRIAL_READINGS_AT_ONCE, period_s)
 
 
-def read_trial(request: HttpRequest) -> Document:
+@dataclass(frozen=True)
+class TrialReading:
+    """The reading of a log; `fitting_s` is the slice length that the register chose for a short log."""
+
+    document: Document
+    fitting_s: int | None = None
+
+
+def read_trial(request: HttpRequest) -> TrialReading:
     """Return the reading of the log in a form. Nothing of the log is left afterwards. Raises TrialRefusedError.
 
     Only requests that come to a reading count for the client's hourly limit.
@@ -65,10 +78,23 @@ def read_trial(request: HttpRequest) -> Document:
             slice_length_s = _receive(request, files, network)
             with _place():
                 _take(hourly_limit(), network, refusals.too_often)
-                return files.read(slice_length_s, reader_limits())
+                return _read(files, slice_length_s)
     except READER_ERRORS as error:
         _log_failure(error)
         raise TrialRefusedError(refusals.of_reader(error)) from error
+
+
+def _read(files: UnstoredFiles, chosen_s: int | None) -> TrialReading:
+    """Read a log in slices of the chosen length; without a choice, read a short log again in slices that fit it."""
+    document = files.read(chosen_s or SLICE_LENGTH_DEFAULT_S, reader_limits())
+    fitting_s = None if chosen_s else fitting_slice_length_s(document)
+    if fitting_s is None:
+        return TrialReading(document)
+    try:
+        return TrialReading(files.read(fitting_s, reader_limits()), fitting_s)
+    except READER_ERRORS as error:  # the first reading is complete, so the log is not refused
+        _log_failure(error)
+        return TrialReading(document)
 
 
 def _log_failure(error: Exception) -> None:
@@ -79,8 +105,8 @@ def _log_failure(error: Exception) -> None:
         logger.error("A reading of /try/ failed: %s, stopped after %s", type(error).__name__, error.allowed)
 
 
-def _receive(request: HttpRequest, files: UnstoredFiles, network: str) -> int:
-    """Write the files of the form and return the slice length, as one of the uploads at the same time."""
+def _receive(request: HttpRequest, files: UnstoredFiles, network: str) -> int | None:
+    """Write the files of the form and return the chosen slice length, as one of the uploads at the same time."""
     uploads = upload_limit()
     use = _take(uploads, network, partial(refusals.too_many_uploads, UPLOADS_AT_ONCE))
     try:

@@ -203,6 +203,25 @@ def invalid_slice_length(found: str, most_s: int) -> Refusal:
     )
 
 
+# By the ids of docs/reference/findings.md. The reader says what it expected and found, and what to do.
+UNREADABLE = {
+    "empty": "The file is empty.",
+    "binary": "The file is not text.",
+    "not-an-act-log": "The file is not a log of ACT, drivetest or YCSB.",
+    "header-missing": "The log has no header before its first block.",
+    "cut-in-header": "The log ends within its header.",
+    "header-unreadable": "The header of the log is incomplete.",
+    "flood": "Nearly all lines of the file are blank.",
+    "content-too-large": "The decompressed file is too large.",
+    "compression-unreadable": "The file cannot be decompressed.",
+    "window-too-large": "The file needs too much memory for its decompression.",
+    "archive-unreadable": "The archive cannot be read.",
+    "archive-without-log": "The archive has no log.",
+    "companion-archive": "The log and its other files are not in one archive.",
+    "archive-in-a-pipe": "The archive is not in a file.",
+    "file-unreadable": "The file cannot be opened.",
+    "value-out-of-range": "A number of the log is too large for any drive.",
+}
 LONGER_SLICES = "Enter a longer slice length, or send each run separately."
 SEPARATELY = f"Send each run separately. {OFFLINE}"
 
@@ -238,8 +257,9 @@ def of_reader(error: Exception) -> Refusal:
             wait_s=DOWN_WAIT_S,
         )
     found = unreadable(error)
-    where = f"Reading stopped at line {found['line']:,d}." if found["line"] else "Nothing could be read."
-    return Refusal(found["id"], 422, where, found["expected"], found["got"], found["remedy"], found["line"])
+    stopped = f"Reading stopped at line {found['line']:,d}." if found["line"] else "Nothing could be read."
+    sentence = f"{UNREADABLE.get(found['id'], '')} {stopped}".strip()
+    return Refusal(found["id"], 422, sentence, found["expected"], found["got"], found["remedy"], found["line"])
 
 
 def _limited(problem: str, expected: str, found: str, remedy: str) -> Refusal:

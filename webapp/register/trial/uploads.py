@@ -13,7 +13,6 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
-from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from results.reader.unstored import UnstoredFiles
 from webapp.register.trial import refusals
 from webapp.register.trial.refusals import TrialRefusedError
@@ -97,8 +96,8 @@ class TimedBody:
         return chunk
 
 
-def receive_form(request: HttpRequest, files: UnstoredFiles) -> int:
-    """Write the files of a form and return the requested slice length in seconds.
+def receive_form(request: HttpRequest, files: UnstoredFiles) -> int | None:
+    """Write the files of a form and return the chosen slice length in seconds; None if the sender chose none.
 
     Raises TrialRefusedError and UploadTooSlowError.
     """
@@ -110,7 +109,7 @@ def receive_form(request: HttpRequest, files: UnstoredFiles) -> int:
         raise
 
 
-def _receive(request: HttpRequest, body: TimedBody, files: UnstoredFiles) -> int:
+def _receive(request: HttpRequest, body: TimedBody, files: UnstoredFiles) -> int | None:
     length, handler = _announced_bytes(request), TrialUploadHandler(files)
     if length > settings.TRIAL_UPLOAD_MAX_BYTES + FORM_BYTES:
         raise TrialRefusedError(refusals.too_large())
@@ -146,8 +145,10 @@ def _parse(request: HttpRequest, body: TimedBody, length: int, handler: TrialUpl
     return fields
 
 
-def _slice_length_s(fields: QueryDict) -> int:
-    text = fields.get("slice_length_s", "").strip() or str(SLICE_LENGTH_DEFAULT_S)
+def _slice_length_s(fields: QueryDict) -> int | None:
+    text = fields.get("slice_length_s", "").strip()
+    if not text:
+        return None
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(SLICE_LENGTH_MAX_S)) else 0
     if not 1 <= number <= SLICE_LENGTH_MAX_S:
         raise TrialRefusedError(refusals.invalid_slice_length(text, SLICE_LENGTH_MAX_S))

@@ -28,13 +28,13 @@ def form(request: HttpRequest) -> HttpResponse:
 def read(request: HttpRequest) -> HttpResponse:
     """Read the log in the form and show the result, or the form with the reason of a refusal."""
     try:
-        document = read_trial(request)
-        page = trial_page(document)
+        reading = read_trial(request)
+        page = trial_page(reading.document)
     except TrialRefusedError as error:
         return _refused(request, error.refusal)
     except InvalidOperation as error:  # a number that no column of the register holds
         return _refused(request, refusals.of_reader(error))
-    return render(request, "register/trial/result.html", SECTION | _limits() | page)
+    return render(request, "register/trial/result.html", SECTION | _limits() | page | {"fitting_s": reading.fitting_s})
 
 
 def _refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
@@ -56,7 +56,7 @@ def _limits() -> dict[str, object]:
         "upload_most": refusals.upload_most(),
         "readings_per_hour": settings.TRIAL_READINGS_PER_HOUR,
         "cpu_s": settings.TRIAL_CPU_S,
-        "slice_length_s": SLICE_LENGTH_DEFAULT_S,
+        "slice_length_default_s": SLICE_LENGTH_DEFAULT_S,
         "slice_length_max_s": SLICE_LENGTH_MAX_S,
     }
 

@@ -140,3 +140,31 @@ def test_a_misspelt_model_of_another_interface_is_not_nearest(client, place):
     sata = place("sata-sas-flash", "SA2100")
     assert nearest(client, "sda", "SA210O") == {sata}
     assert nearest(client, "nvme0n1", "SA210O") == set()
+
+
+def test_a_known_model_in_another_capacity_has_a_state_of_its_own_and_the_nearest_capacity_first(client, stands):
+    small, large = stands("Exemplar", "P100", 800), stands("Exemplar", "P100", 6400)
+    rows = ask(client, "Exemplar P100,5000", "Exemplar P100,1600", "Exemplar P100,6400", "Exemplar P200,1600")
+    assert [row["state"] for row in rows] == ["other-capacity", "other-capacity", "published", "unknown"]
+    assert [row["nearest"] for row in rows[:2]] == [f"{large} {small}", f"{small} {large}"]
+    assert {row["next_step"] for row in rows[:2]} == {"view-nearest"}
+    assert rows[0]["sentence"] == (
+        "The register has this model only with other capacities. "
+        f"Nearest in the register: Exemplar P100 6.4{NB}TB, Exemplar P100 800{NB}GB. "
+        f"State of Exemplar P100 6.4{NB}TB: as published."
+    )
+
+
+def test_the_page_counts_known_models_in_another_capacity_apart_and_links_the_nearest_one(client, stands):
+    slug = stands("Exemplar", "P100", 800)
+    text = client.post("/check/answer/", {"list": "model,capacity_gb\nP100,1600\nnobody's drive,800\n"}).text
+    assert "1 known, other capacity, 1 unknown." in text
+    assert '<span class="tag">known, other capacity</span>' in text
+    assert f'<td class="next">See <a href="/drive/{slug}/">' in text
+    listed = client.generic("POST", "/api/v1/check/", "model,capacity_gb\nP100,1600\n", "text/csv").json()
+    assert (listed["counts"]["other-capacity"], listed["counts"]["unknown"]) == (1, 0)
+
+
+def test_a_capacity_that_contradicts_a_part_number_is_no_other_capacity(client, catalogue):
+    (row,) = ask(client, "INTEL SSDPE2KE064T8,3200")
+    assert (row["state"], row["nearest"].split()[0]) == ("unknown", "intel-p4610-6400gb")

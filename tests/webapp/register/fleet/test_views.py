@@ -114,7 +114,7 @@ def test_an_unreviewed_run_does_not_reveal_its_product(client, ex4, make_log_run
     ("model", "capacity", "state"),
     [
         ("DC EX4", "3200", "published"), ("EX4", "3200", "published"), ("Exemplar EX4 U.2", "3201", "published"),
-        ("EX4", "3296", "published"), ("EX4", "3297", "unknown"), ("EX4", "1600", "unknown"),
+        ("EX4", "3296", "published"), ("EX4", "3297", "other-capacity"), ("EX4", "1600", "other-capacity"),
         ("EX40", "3200", "unknown"), ("DC", "3200", "unknown"), ("EX", "3200", "unknown"),
         ("Exemplar", "3200", "unknown"),
     ],

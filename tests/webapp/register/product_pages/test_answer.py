@@ -205,6 +205,20 @@ def test_a_log_without_a_number_of_devices_shows_the_speed_of_all(make_log_run, 
     assert (headline.speed, "of all devices, whose number is not reported" in headline.speed_note) == ("900", True)
 
 
+def test_a_published_drive_without_a_number_of_devices_says_that_it_counts_as_one(client, make_ranked):
+    sentence = "Counted as one device, because the source states no number of devices."
+    make_ranked(300_000)
+    assumed = make_ranked(400_000)
+    text = client.get(f"/drive/{assumed.slug}/").text
+    first_screen, position = text.split('id="position"')
+    assert sentence in first_screen
+    assert f'<p class="cap">{sentence}' in position
+    assert sentence in client.get(f"/runs/{assumed.runs.get().public_id}/").text
+    stated = make_ranked(500_000, run={"device_count": 1})
+    assert sentence not in client.get(f"/drive/{stated.slug}/").text
+    assert sentence not in client.get(f"/runs/{stated.runs.get().public_id}/").text
+
+
 def test_words_name_the_number_of_devices_from_two_on():
     groups = [ComparisonGroup(ReadTime.SERVICE, "worst-slice", False, count) for count in (1, 2)]
     assert [noun("m2-flash", group, is_historical=False) for group in groups] == [

@@ -26,6 +26,12 @@ def test_a_drive_states_how_long_its_rated_writes_last(client, catalogue):
     assert "the rated writes are used up after an eighth of the warranty." in text
 
 
+def test_a_drive_shows_how_its_endurance_gap_is_computed(client, catalogue):
+    text = client.get("/drive/sandisk-dc-sn861-6400gb/").text.split("How this is computed")[1].split("</details>")[0]
+    assert "1,728,000 tps" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert text.count("<li>") == 5
+
+
 def test_a_published_result_is_not_a_certificate_and_says_what_it_is(client, catalogue, make_product, make_log_run):
     text = client.get("/drive/sandisk-dc-sn861-6400gb/").text.split('<h2 id="certificates">')[1]
     assert "This drive is not certified. A certificate at load N needs a load test at N that passes" in text

@@ -100,7 +100,7 @@ def test_a_fleet_is_found_by_reported_part_numbers(client, catalogue):
 @pytest.mark.django_db
 def test_a_known_part_number_without_results_is_named_with_the_nearest(client, catalogue):
     (row,) = ask(client, "INTEL SSDPE2KE032T8,3200")
-    assert (row["state"], row["products"], row["matched_by"]) == ("unknown", None, None)
+    assert (row["state"], row["products"], row["matched_by"]) == ("other-capacity", None, None)
     assert "is that of Intel P4610, 3.2\N{NO-BREAK SPACE}TB, which the register does not have." in row["sentence"]
     assert row["nearest"] == "intel-p4610-1600gb intel-p4610-6400gb"
 

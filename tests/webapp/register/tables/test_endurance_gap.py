@@ -109,3 +109,19 @@ def test_without_a_rating_there_is_no_axis():
 )
 def test_a_run_without_the_speed_of_one_drive_has_no_gap(facts):
     assert gap_of(run_of(**facts)) is None
+
+
+def test_the_sums_have_the_figures_of_the_drive_and_the_parts_of_the_rule():
+    text = "\n".join(gap_of(run_of()).sums).replace("\N{MULTIPLICATION SIGN}", "*").replace("\N{DIVISION SIGN}", "/")
+    assert text.splitlines() == [
+        "ACT writes at 1x (3,000 tps): 23.53 blocks/s * 131,072 bytes * 86,400 s = 266.468 GB a day.",
+        "It writes at the tested speed: 1,728,000 tps / 3,000 tps * 266.468 GB = 153,485.757 GB a day.",
+        "Drive writes a day: 153,485.757 GB / 6,400 GB = 23.982.",
+        "The rating sustains: 3 * 6,400 GB / 266.468 GB * 3,000 tps = 216,160.774 tps.",
+        "Part of the tested speed: 216,160.774 tps / 1,728,000 tps = 0.125.",
+    ]
+
+
+@pytest.mark.parametrize(("facts", "count"), [({"dwpd": None}, 3), ({"dwpd": "0"}, 3), ({"capacity_gb": None}, 0)])
+def test_only_what_can_be_computed_has_sums(facts, count):
+    assert len(gap_of(run_of(**facts)).sums) == count

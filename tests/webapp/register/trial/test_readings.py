@@ -27,7 +27,7 @@ def taken_count(limit, holder):
 
 def test_the_limits_are_those_of_the_settings(settings):
     assert (hourly_limit().most, hourly_limit().period_s) == (10, 3600)
-    assert (parallel_limit().most, parallel_limit().period_s) == (2, settings.READ_TIMEOUT_S + 30)
+    assert (parallel_limit().most, parallel_limit().period_s) == (2, 2 * settings.READ_TIMEOUT_S + 30)
 
 
 def test_the_tenth_log_of_an_hour_is_read_and_the_eleventh_refused(stand_in, send, temporary):

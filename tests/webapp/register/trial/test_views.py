@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.test import Client
 
 from results.ingest.ycsb import decimal_of
 from results.models import Profile
 from tests.results.builders import DATA, log_bytes
 from webapp.register.http.responses import is_public_page
+from webapp.register.trial.refusals import UNREADABLE
 from webapp.register.trial.views import try_log
 
 pytestmark = pytest.mark.django_db
@@ -255,3 +257,34 @@ def test_the_address_is_in_the_sitemap(client):
 def test_a_post_without_a_csrf_token_is_accepted(real_reader):
     client = Client(enforce_csrf_checks=True)
     assert client.post("/try/", {}).status_code == 400  # no file, and not 403
+
+
+def test_a_refusal_says_what_is_wrong_where_what_was_expected_and_found_and_what_to_do(real_reader, send):
+    page = text_of(send(b"hello\nworld\n"))
+    assert "The file is not a log of ACT, drivetest or YCSB. Reading stopped at line " in page
+    assert "Expected: a line that begins with" in page
+    assert "Found: " in page
+    assert "What to do: Upload the unmodified log file" in page
+
+
+def test_every_error_of_the_reader_has_a_sentence():
+    errors = (settings.BASE_DIR / "docs/reference/findings.md").read_text().split("## Errors")[1]
+    assert set(UNREADABLE) == {*re.findall(r"^\| `([a-z-]+)`", errors, re.MULTILINE), "value-out-of-range"}
+
+
+def test_a_short_log_without_a_chosen_slice_length_is_read_in_slices_that_fit(real_reader, send):
+    response = send(log_bytes("four-us"), slice_length_s="")
+    page = text_of(response).replace("\N{NO-BREAK SPACE}", " ")
+    assert "Your log is shorter than one slice of 1 h, and you chose no slice length." in page
+    assert "read it in slices of 6 s, a tenth of its length." in page
+    assert "drivetest check LOG --slice-sec 6 gives the same verdict" in page
+    assert f"Judged under profile {Profile.current()}, in slices of 6 seconds." in page
+    assert '<table class="narrow slices">' in response.text
+    assert response.text.count('<svg class="slice-bars"') == 3
+    assert 'name="slice_length_s" type="number" min="1" max="86400" value=""' in response.text
+
+
+def test_a_chosen_slice_length_is_kept(real_reader, send):
+    page = text_of(send(log_bytes("four-us"), slice_length_s="3600"))
+    assert "you chose no slice length" not in page
+    assert "so it has no worst slice" in page
