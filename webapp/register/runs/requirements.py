@@ -21,7 +21,7 @@ from results.rules.certification.single_result import (
 from webapp.register.tables.columns import is_taken_as_one
 from webapp.templatetags import units
 
-NOT_REPORTED, NOT_RECORDED = "not reported", "not recorded"
+NOT_REPORTED = "not reported"
 SAME_STATE = "the same before and after each run"
 REAL, STRESS, SAME_DRIVE = "real-drives", "stress", "same-drive"
 # By the ids of the requirements (docs/reference/statistics.md): the name, and what is needed.
@@ -137,7 +137,7 @@ def _drive_lines(run: Run, candidate: CandidateRun) -> Iterator[RequirementLine]
         elif value := stated.get(requirement.id):
             found = f"{value} as stated, without a record before and after the run"
         else:
-            found = NOT_RECORDED
+            found = NOT_REPORTED
         yield RequirementLine(label, found, needed, requirement.is_shown)
 
 

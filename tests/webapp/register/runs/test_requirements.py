@@ -31,11 +31,11 @@ def test_a_published_result_shows_its_duration_and_lacks_the_rest(requirements_o
         "Load test": "no log",
         "Number of devices": "not reported; counted as one",
         "Load": "300,000 tps; reads and writes not reported",
-        "Real drive": "not recorded",
-        "Identity": "not recorded",
-        "Preparation": "not recorded",
+        "Real drive": "not reported",
+        "Identity": "not reported",
+        "Preparation": "not reported",
         "Firmware": "FW7 as stated, without a record before and after the run",
-        "Over-provisioning": "not recorded",
+        "Over-provisioning": "not reported",
         "Stress test": "none",
     }
 
@@ -62,7 +62,7 @@ def test_a_judged_run_shows_what_the_log_and_the_lab_recorded(requirements_of, m
 def test_a_failing_run_without_records_lacks_a_passing_load_test(requirements_of, make_product):
     met, missing = lines_of(requirements_of(make_judged_run(make_product(), 30, "fail", duration_s=3600)))
     assert (missing["Load test"], missing["Duration"]) == ("fails", "1\N{NO-BREAK SPACE}h")
-    assert (missing["Stress test"], missing["Identity"]) == ("none", "not recorded")
+    assert (missing["Stress test"], missing["Identity"]) == ("none", "not reported")
     assert met["Real drive"] == "yes"
 
 
