@@ -1,6 +1,5 @@
 """Vendors' publications with YCSB figures: their set-up, and every figure with its exact value."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -116,16 +115,13 @@ def metric_name(metric: str) -> str:
     return METRICS.get(metric, metric.replace("_", " "))
 
 
-def with_metric_names(sentence: str) -> str:
-    """Return a sentence with the labels of metrics instead of their ids.
+def metric_words(metric: str) -> str:
+    """Return the label of a metric as it is written within a sentence.
 
-    >>> with_metric_names("no figure of read_latency_avg for 7400 PRO")
-    'no figure of average read latency for 7400 PRO'
+    >>> metric_words("read_latency_avg")
+    'average read latency'
     """
-    return re.sub(r"[a-z]+(?:_[a-z0-9]+)+", lambda found: _lower_first(metric_name(found[0])), sentence)
-
-
-def _lower_first(label: str) -> str:
+    label = metric_name(metric)
     return label[:1].lower() + label[1:]
 
 

@@ -14,10 +14,10 @@ from results.rules.ycsb.statements import Outcome, Status
 from webapp.register.http.files import Value
 from webapp.register.http.query_params import FORMAT, read_parameters, word
 from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, ClaimEntry, entries, impossible_drives
-from webapp.register.ycsb.claims.sentences import MEANINGS
+from webapp.register.ycsb.claims.sentences import MEANINGS, missing_figures
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
 from webapp.register.ycsb.impossible import checked_results, impossible_sentence
-from webapp.register.ycsb.publications import publication_of, with_metric_names
+from webapp.register.ycsb.publications import publication_of
 
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
@@ -138,12 +138,13 @@ def _row(entry: ClaimEntry) -> dict[str, Any]:
     stated = (claim.publication, claim.claim, claim.workload, claim.device, claim.against, claim.stated_value)
     read_off = _possible_span(row, f"{READ_OFF}, good to 1 digit:")
     recorded = _recorded_status(row)
-    found = (check.printed, check.status.value, recorded, read_off, check.reason)
+    reason = check.reason.sentence() if check.reason else ""
+    found = (check.printed, check.status.value, recorded, read_off, reason)
     names = (entry.claim_id, entry.outcome.value, entry.address, impossible_drives(entry.impossible_results))
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found, *names), strict=True))
     from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
     labels = {"label": entry.label, "stated_text": entry.stated, "rounded_first": rounded_first(row)}
-    labels |= {"why": with_metric_names(check.reason)}
+    labels |= {"why": missing_figures(entry)}
     return texts | labels | {"from_chart": from_chart, "is_contradicted": entry.is_contradicted}
 
 

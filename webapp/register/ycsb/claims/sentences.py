@@ -8,7 +8,7 @@ from results.rules.ycsb.claims import MEAN_OF_GAINS, PEAKS
 from results.rules.ycsb.statements import Status, places_of, printed
 from webapp.register.ycsb.claims.entries import ClaimEntry, vendors
 from webapp.register.ycsb.gains import digits
-from webapp.register.ycsb.publications import with_metric_names
+from webapp.register.ycsb.publications import metric_words
 
 MEANINGS = {
     Status.REPRODUCES: "The publication's own figures give the claimed number, correctly rounded.",
@@ -60,8 +60,8 @@ def recomputed_note(entry: ClaimEntry) -> str:
     """Return the exact value with its roundings, or the reason why there is none."""
     check = entry.row.check
     places = places_of(check.claim.stated_value)
-    if check.reason or not check.values:
-        return with_metric_names(check.reason)
+    if check.reason:
+        return missing_figures(entry)
     if check.span or len(check.values) > 1 or places is None:
         return ""
     (value,) = check.values
@@ -70,6 +70,12 @@ def recomputed_note(entry: ClaimEntry) -> str:
     if printed(value, places) == digits(value):
         return "exactly this number"
     return f"exactly {printed(value, places + 2)}; rounds to {rounded}, cut off to {cut}"
+
+
+def missing_figures(entry: ClaimEntry) -> str:
+    """Return why the claim could not be recomputed; empty if it was."""
+    reason = entry.row.check.reason
+    return reason.sentence(metric_words) if reason else ""
 
 
 def favours(entry: ClaimEntry) -> str:

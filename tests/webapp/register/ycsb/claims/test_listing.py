@@ -206,3 +206,11 @@ def test_the_contradicted_claim_is_above_the_table_whatever_is_filtered(client):
     for query in ("", "?outcome=confirmed"):
         callout = client.get(f"/ycsb/claims/{query}").text.split('class="callout fault"')[1].split("</p>")[0]
         assert "mean improvement over thread counts, workload D" in callout
+
+
+def test_a_reason_has_the_label_of_its_metric_on_the_page_and_its_id_in_exports(client):
+    metric = "average read latency"
+    assert f"no figure of {metric} for 7400 PRO, workload F" in client.get("/ycsb/claims/").text
+    reasons = {row["reason"] for row in exported(client)}
+    assert "no figure of read_latency_avg for 7400 PRO, workload F" in reasons
+    assert "the publication states no figures for this claim" in reasons
