@@ -283,6 +283,10 @@ class LittlesLawCheck:
             and (basis.metric in {claim_terms.THROUGHPUT, RUN_TIME} or basis.metric.endswith(MEAN_SUFFIX))
         )
 
+    def is_used_by(self, check: ClaimCheck) -> bool:
+        """Return whether any figure behind a claim is of this run."""
+        return any(self.is_behind(check, basis, row) for basis in check.basis for row in basis.rows)
+
 
 def law_checks(figures: Sequence[Figure]) -> list[LittlesLawCheck]:
     """Return the checks of all runs with threads and the mean of each operation, in the order of the figures.

@@ -187,7 +187,7 @@ def test_the_headline_of_a_publication_without_contradictions_counts_the_confirm
     fine, chart, unchecked = of_outcomes(PEAK, CHART, UNCHECKED)
     found = headline_of([fine, chart, unchecked])
     assert (found.sentence, found.others) == (
-        "1 of 3 claims follows from its own figures.",
+        "1 of 3 claims follows from its own table.",
         "1 depends on a chart, 1 cannot be checked.",
     )
     assert not found.is_contradicted
@@ -199,3 +199,13 @@ def test_the_headline_of_a_publication_without_contradictions_counts_the_confirm
 def test_every_claim_of_the_catalogue_is_an_entry():
     assert all(isinstance(entry, ClaimEntry) for entry in entries())
     assert len(entries()) == 62
+
+
+def test_a_headline_counts_the_claims_that_use_an_impossible_result():
+    fine, wrong = of_outcomes(PEAK, WRONG)
+    using = of_outcomes(THROUGHPUT, "/ycsb/claims/kioxia-fl6-brief/run-time-gain-a/")
+    remark = "a result that cannot be true"
+    assert headline_of([fine, *using]).sentence == f"3 of 3 claims follow from their own table; 2 of them use {remark}."
+    assert headline_of([using[0]]).sentence == f"1 of 1 claim follows from its own table; 1 of them uses {remark}."
+    assert headline_of([wrong, *using]).others == f"2 are confirmed (2 of them use {remark})."
+    assert [headline_of(found).uses_impossible for found in ([fine], using)] == [False, True]
