@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from django.utils.text import capfirst
+
 from results.catalogue.claims import READ_OFF, STATED
 from results.catalogue.rows import published_sources
 from results.models import PublishedFigure
@@ -81,10 +83,10 @@ METRICS = {
 # Facts about the origin of a publication (PublishedSource), with their names on pages.
 SOURCE_FACTS = {
     "publisher": "publisher",
-    "printed_title": "printed title",
+    "address": "address",
     "published_on": "date",
     "page": "page",
-    "address": "address",
+    "printed_title": "printed title",
 }
 PRINTED_FACTS = ("printed_title", "published_on", "page")  # publisher and address are in the line of the source
 
@@ -102,12 +104,12 @@ def source_facts(slug: str) -> list[tuple[str, str]]:
 
 
 def missing_facts(slug: str) -> str:
-    """Return a sentence on the facts about the origin of a publication that were not recorded; empty if all were."""
+    """Return the facts about the origin of a publication that the register lacks, as a sentence; empty if none is."""
     source = published_sources().get(slug)
     missing = [words for name, words in SOURCE_FACTS.items() if not getattr(source, name, "")]
     if not missing:
         return ""
-    return f"The register has the figures and claims of this publication, but not its {listed(missing)}."
+    return f"{capfirst(listed(missing))} not recorded."
 
 
 def metric_name(metric: str) -> str:

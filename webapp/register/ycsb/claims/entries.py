@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from results.catalogue.claims import CheckedRow, check_published_claims, published_vendors
 from results.catalogue.rows import PublishedSource, published_sources
+from results.models.ids import derived_id
 from results.rules.plural import counted
 from results.rules.ycsb.claim_terms import claim_id
 from results.rules.ycsb.claims import OF_TWO
@@ -48,6 +49,11 @@ class ClaimEntry:
     def claim_id(self) -> str:
         """Return its name in URLs, unique in its publication."""
         return claim_id(self.row.check.claim.claim, self.row.check.claim.workload)
+
+    @cached_property
+    def public_id(self) -> str:
+        """Return its short id, unique among all claims, which follows from its publication and its name."""
+        return derived_id("pc", f"{self.slug}/{self.claim_id}")
 
     @property
     def slug(self) -> str:
@@ -104,6 +110,11 @@ class ClaimEntry:
         """Return its workloads in words; empty if it names none."""
         workload = self.row.check.claim.workload
         return f"workload{'s' if '-' in workload else ''} {workload}" if workload else ""
+
+    @property
+    def text(self) -> str:
+        """Return the text of the claim with its workloads."""
+        return ", ".join(part for part in (self.row.check.claim.claim, self.workloads) if part)
 
     @property
     def stated(self) -> str:
