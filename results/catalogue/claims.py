@@ -40,12 +40,15 @@ def import_figures(folder: Path = PUBLISHED) -> int:
 
 def import_claims(folder: Path = PUBLISHED) -> int:
     """Write every claim, and record what is new or changed as events; return how many rows were new."""
-    rows = _rows(folder / CLAIM_FILE)
-    checked = check_published_claims(folder)
-    claims = [(row, row | {"exact_status": each.check.status.value}) for row, each in zip(rows, checked, strict=True)]
+    rows, checks = _rows(folder / CLAIM_FILE), [each.check for each in check_published_claims(folder)]
+    impossible = [each for each in published_law_checks(folder) if not each.law.is_possible]
+    claims = [
+        (row, row | {"exact_status": check.status.value}, any(each.is_used_by(check) for each in impossible))
+        for row, check in zip(rows, checks, strict=True)
+    ]
     with transaction.atomic():
         known = {claim.catalogue_key: claim for claim in PublishedClaim.objects.all()}
-        added = _upsert(PublishedClaim, CLAIM_FILE, claims)
+        added = _upsert(PublishedClaim, CLAIM_FILE, [(row, columns) for row, columns, _ in claims])
         _record_claims(claims, known)
     return added
 
@@ -54,21 +57,25 @@ RECOMPUTED = ("stated_value", "recomputed_value", "exact_status")  # their chang
 CLAIM_NAME = ("publication", "claim", "workload", "device", "unit")
 
 
-def _record_claims(claims: Iterable[tuple[Row, Row]], known: Mapping[str, PublishedClaim]) -> None:
+def _record_claims(claims: Iterable[tuple[Row, Row, bool]], known: Mapping[str, PublishedClaim]) -> None:
     """Record one event for the new claims of each publication, and one for each claim with another result.
 
-    Both have the statuses of exact values, as pages show them, not those of the file, which judges rounded values.
+    Both have the statuses of exact values, as pages show them, not those of the file, which judges rounded values. The
+    first also counts the claims that use an impossible result.
     """
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)
-    for row, columns in claims:
+    impossible: Counter[str] = Counter()
+    for row, columns, uses_impossible in claims:
         earlier = known.get(_key(CLAIM_FILE, row))
         if earlier is None:
             outcomes[row["publication"]][outcome_of(Status(columns["exact_status"])).value] += 1
+            impossible[row["publication"]] += uses_impossible
         elif changes := _changes(earlier, columns):
             details = {name: row[name] for name in CLAIM_NAME} | {"changes": changes}
             record_event(None, CLAIM_CHANGED, ("claim", earlier.catalogue_key), "", details)
     for publication, counts in outcomes.items():
-        record_event(None, CLAIMS_RECOMPUTED, ("publication", publication), "", {"outcomes": dict(counts)})
+        recomputed = {"outcomes": dict(counts), "impossible_claims": impossible[publication]}
+        record_event(None, CLAIMS_RECOMPUTED, ("publication", publication), "", recomputed)
 
 
 def _changes(earlier: PublishedClaim, columns: Row) -> dict[str, list[str]]:

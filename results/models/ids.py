@@ -1,5 +1,6 @@
 """Permanent ids and slugs for addresses, assigned once and never changed."""
 
+import hashlib
 import secrets
 from collections.abc import Container
 from itertools import count
@@ -7,11 +8,26 @@ from itertools import count
 from django.utils.text import slugify
 
 ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no 0/o, 1/i/l, u: an id survives being read aloud
+ID_CHARS = 8
 
 
 def new_public_id(prefix: str) -> str:
     """Return a new id such as `r-7kd2m9qp`; 30^8 ids make a clash unlikely, the unique column makes it impossible."""
-    return f"{prefix}-" + "".join(secrets.choice(ALPHABET) for _ in range(8))
+    return f"{prefix}-" + "".join(secrets.choice(ALPHABET) for _ in range(ID_CHARS))
+
+
+def derived_id(prefix: str, name: str) -> str:
+    """Return the id that follows from a permanent name, such as `p-7kd2m9qp`.
+
+    >>> derived_id("p", "sandisk-dc-sn861-6400gb") == derived_id("p", "sandisk-dc-sn861-6400gb")
+    True
+    """
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest(), "big")
+    letters = []
+    for _ in range(ID_CHARS):
+        number, place = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[place])
+    return f"{prefix}-" + "".join(letters)
 
 
 def new_run_id() -> str:

@@ -5,11 +5,12 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.page_checks import SHOWN_WIDTH, broken_rules
+from tests.browser.page_checks import SHOWN_WIDTH, broken_rules, open_context
 
 pytestmark = pytest.mark.browser
 
 LIST = "model,firmware,capacity_gb\nSanDisk DC SN861,X1,6400\nNobody's drive,1,960\n"
+CLAIMS_PHONE_PX = 3000  # the whole list was 7,200 px high
 
 
 def test_the_navigation_links_to_the_main_pages(page):
@@ -77,6 +78,29 @@ def test_a_claim_links_back_to_its_figures(page):
     row = page.get_by_role("row", name=re.compile("throughput improvement at 15 ms"))
     assert "95.7" in row.inner_text()
     assert "chart too imprecise" in row.inner_text()
+
+
+def test_the_link_to_a_claim_is_copied_without_loading_the_page(browser, site):
+    context = open_context(browser, base_url=site.url, permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto("/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/")
+    page.evaluate("window.isSame = true")
+    page.get_by_role("link", name="Link to this claim").click()
+    expect(page.get_by_role("status").last).to_have_text("Link copied.")
+    assert page.evaluate("window.isSame")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    context.close()
+
+
+def test_the_list_of_claims_is_short_on_a_phone_and_links_open_its_parts(new_page):
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto("/ycsb/claims/")
+    assert page.evaluate("document.documentElement.scrollHeight") <= CLAIMS_PHONE_PX
+    claim = page.get_by_role("link", name="average insert latency gain").first
+    expect(claim).to_be_hidden()
+    page.evaluate("location.hash = 'kioxia-fl6-brief'")
+    expect(page.locator("#kioxia-fl6-brief")).to_be_in_viewport()
+    expect(claim).to_be_visible()
 
 
 def test_ten_slow_reads_become_forty_thousand_while_typing(page):

@@ -112,7 +112,7 @@ def test_a_claim_of_a_brief_is_reproduced_from_its_own_figures(page, publication
     text = page.get_by_role("main").inner_text()
     assert [figure for figure in shown if figure not in text] == []
     follow(page.get_by_role("link", name="checked against its figures"))
-    row = page.locator(f"#{publication} + table tr", has_text=claim).first
+    row = page.locator(f"details:has(#{publication}) table tr", has_text=claim).first
     assert gives in row.inner_text()
 
 

@@ -5,15 +5,17 @@
 {% block head %}{% head_of_product product %}{% endblock %}    {% citation_of_product product %}
 {% block head %}{% head_of_run run %}{% endblock %}            {% citation_of_run run %}
 {% block head %}{% head_of_certificate certificate sentence %}{% endblock %}
-{% citation_of_certificate certificate sentence %}
+{% citation_of_certificate certificate sentence %}    {% citation_of_claim entry %}
 """
 
 import json
+from datetime import UTC
 from typing import Any
 
 from django import template
 from django.conf import settings
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.safestring import mark_safe
 
 from results.models import Certificate, Product, Run
@@ -21,6 +23,8 @@ from webapp.register.http.access import is_public
 from webapp.register.syndication.citations import bibtex_entry, product_id
 from webapp.register.syndication.site import plain_text, site_address
 from webapp.register.tables.sentences import product_name, run_name, speed_words
+from webapp.register.ycsb.claims.entries import ClaimEntry
+from webapp.register.ycsb.claims.sentences import citation_name, citation_words
 from webapp.templatetags import units
 
 register = template.Library()
@@ -117,6 +121,14 @@ def citation_of_certificate(certificate: Certificate, sentence: str) -> dict[str
     """Show the citation of a certificate, with the year in which it was issued."""
     name = f"{plain_text(product_name(certificate.product))}, certificate {certificate.public_id}"
     return _citation(name, certificate.public_id, plain_text(sentence), str(certificate.issued_at.year))
+
+
+@register.inclusion_tag("register/syndication/citation.html")
+def citation_of_claim(entry: ClaimEntry) -> dict[str, Any]:
+    """Show the citation of a claim of a publication, with the day of the data."""
+    today = timezone.now().astimezone(UTC)
+    words = f"{citation_words(entry)} State of the data: {today:%-d %B %Y} (UTC)."
+    return _citation(citation_name(entry), entry.public_id, words, str(today.year))
 
 
 @register.inclusion_tag("register/syndication/citation.html")

@@ -38,7 +38,7 @@ def _cells(row: CheckedRow) -> tuple[str, ...]:
         claim.workload,
         stated,
         row.check.printed or "-",
-        f"{status} ({row.check.reason})" if row.check.reason else status,
+        f"{status} ({row.check.reason.sentence()})" if row.check.reason else status,
     )
 
 

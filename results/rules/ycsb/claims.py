@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from results.rules.ycsb import claim_terms, statements
+from results.rules.ycsb.claim_reasons import Reason, ReasonCode
 from results.rules.ycsb.gains import better, decrease, increase, times_less
 from results.rules.ycsb.statements import Formula, Status, Taken, ends_of
 from results.rules.ycsb.sweeps import CORE_MIX, LittlesLaw, littles_law, mean_improvement, mean_latency_us
@@ -88,13 +89,17 @@ class ClaimCheck:
     printed: str
     status: Status
     printed_status: Status
-    reason: str
+    reason: Reason | None = None
     span: tuple[Fraction, Fraction] | None = None
     basis: tuple[Basis, ...] = ()
 
 
 class _MissingError(Exception):
-    """Something that the computation needs is not among the figures; the text names it."""
+    """Something that the computation needs is not among the figures."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.sentence())
+        self.reason = reason
 
 
 def check_claim(claim: Claim, figures: Sequence[Figure]) -> ClaimCheck:
@@ -103,7 +108,7 @@ def check_claim(claim: Claim, figures: Sequence[Figure]) -> ClaimCheck:
         results = [_result(claim, workload, figures) for workload in claim_terms.workloads(claim.workload)]
     except _MissingError as missing:
         lacking = Status.CANNOT_BE_CHECKED
-        return ClaimCheck(claim, (), "", lacking, lacking, str(missing))
+        return ClaimCheck(claim, (), "", lacking, lacking, missing.reason)
     values = tuple(result.value for result in results)
     ends = [end for result in results for end in result.ends]
     span = (min(ends), max(ends)) if ends else None
@@ -118,7 +123,7 @@ def check_claim(claim: Claim, figures: Sequence[Figure]) -> ClaimCheck:
     printed_status = statements.judge_all(claim.stated_value, [Fraction(text) for text in shown])
     printed = " to ".join(dict.fromkeys((shown[0], shown[-1])))
     basis = tuple(result.basis for result in results)
-    return ClaimCheck(claim, values, printed, status, printed_status, "", span, basis)
+    return ClaimCheck(claim, values, printed, status, printed_status, None, span, basis)
 
 
 @dataclass(frozen=True)
@@ -133,13 +138,13 @@ class _Question:
         key = (self.claim.publication, model, self.workload, metric)
         found = [each for each in self.figures if (each.publication, each.model, each.workload, each.metric) == key]
         if not found:
-            raise _MissingError(f"no figure of {metric} for {model}, workload {self.workload}")
+            raise _MissingError(Reason(ReasonCode.NO_FIGURE, metric, model, self.workload))
         return found
 
     def metric(self) -> str:
         metric = claim_terms.metric(self.claim.claim)
         if metric is None:
-            raise _MissingError(f"the claim names no metric: {self.claim.claim}")
+            raise _MissingError(Reason(ReasonCode.NO_METRIC, stated=self.claim.claim))
         return metric
 
 
@@ -163,14 +168,14 @@ class _Result:
 def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> _Result:
     """Compute a claim for one workload."""
     if not claim.computation:
-        raise _MissingError("the publication states no figures for this claim")
+        raise _MissingError(Reason(ReasonCode.NO_COMPUTATION))
     question = _Question(claim, workload, figures)
     formula, _, fixed = claim.computation.partition(AT_A_FIXED)
     if formula in {PEAKS, MEAN_OF_GAINS} and not fixed:
         ratio, basis = _over_threads(question, formula)
         return _Result(_scaled(claim, ratio, PERCENT), (), basis)
     if formula not in OF_TWO or fixed not in {"", claim_terms.THROUGHPUT, claim_terms.LATENCY}:
-        raise _MissingError(f"the computation is not known: {claim.computation}")
+        raise _MissingError(Reason(ReasonCode.UNKNOWN_COMPUTATION, stated=claim.computation))
     compute, unit = OF_TWO[formula]
     found = [_taken(question, model, fixed) for model in (claim.device, claim.against)]
     (a, _), (b, _) = found
@@ -184,9 +189,9 @@ def _result(claim: Claim, workload: str, figures: Sequence[Figure]) -> _Result:
 
 def _scaled(claim: Claim, value: Fraction | None, unit: str) -> Fraction:
     if value is None:
-        raise _MissingError("a figure that is divided by is 0")
+        raise _MissingError(Reason(ReasonCode.DIVISION_BY_0))
     if claim.unit not in {"", unit}:
-        raise _MissingError(f"the computation gives {unit}, the claim is in {claim.unit}")
+        raise _MissingError(Reason(ReasonCode.OTHER_UNIT, stated=claim.unit, unit=unit))
     return value * 100 if unit == PERCENT else value
 
 
@@ -194,7 +199,7 @@ def _over_threads(question: _Question, formula: str) -> tuple[Fraction | None, B
     metric = question.metric()
     direction = better(metric, question.claim.publication)
     if direction is None:
-        raise _MissingError(f"{metric} is better neither high nor low")
+        raise _MissingError(Reason(ReasonCode.NO_DIRECTION, metric))
     found, base = (_sweep(question, model, metric) for model in (question.claim.device, question.claim.against))
     values, base_values = ({threads: each.value for threads, each in sweep.items()} for sweep in (found, base))
     units = [each.unit for each in (*found.values(), *base.values())]
@@ -218,7 +223,7 @@ def _sweep(question: _Question, model: str, metric: str) -> Mapping[int, Figure]
     figures = [figure for figure in question.of(model, metric) if figure.threads is not None]
     sweep = {figure.threads: figure for figure in figures if figure.threads is not None}
     if len(sweep) < len(figures):
-        raise _MissingError(f"{model} has several figures of {metric} for one thread count")
+        raise _MissingError(Reason(ReasonCode.SEVERAL_AT_A_THREAD_COUNT, metric, model))
     return sweep
 
 
@@ -229,24 +234,24 @@ def _taken(question: _Question, model: str, fixed: str) -> tuple[Taken, str]:
         return Taken(figure.value, figure.is_read_off), figure.unit
     wanted = claim_terms.condition(question.claim.claim)
     if wanted is None or wanted.quantity != fixed:
-        raise _MissingError(f"the claim names no {fixed} that is fixed: {question.claim.claim}")
+        raise _MissingError(Reason(ReasonCode.NO_FIXED_QUANTITY, stated=question.claim.claim, quantity=fixed))
     if fixed == claim_terms.THROUGHPUT:
         figures = question.of(model, question.metric())
         figure = _one([each for each in figures if each.at_ops_per_s == wanted.value], model)
         return Taken(figure.value, figure.is_read_off), figure.unit
     metric = claim_terms.latency_metric(question.claim.claim)
     if metric is None:
-        raise _MissingError(f"the claim names no latency: {question.claim.claim}")
+        raise _MissingError(Reason(ReasonCode.NO_LATENCY, stated=question.claim.claim))
     figures = question.of(model, metric)
     figure = _one([each for each in figures if claim_terms.in_us(each.value, each.unit) == wanted.value], model)
     if figure.at_ops_per_s is None:
-        raise _MissingError(f"the figure of {model} states no throughput")
+        raise _MissingError(Reason(ReasonCode.NO_THROUGHPUT, drive=model))
     return Taken(figure.at_ops_per_s, figure.is_read_off), OPS_PER_S
 
 
 def _one(found: Sequence[Figure], model: str) -> Figure:
     if len(found) != 1:
-        raise _MissingError(f"{len(found)} figures of {model} answer; one must")
+        raise _MissingError(Reason(ReasonCode.SEVERAL_FIGURES, drive=model, count=len(found)))
     return found[0]
 
 
@@ -277,6 +282,10 @@ class LittlesLawCheck:
             and row.threads in {None, self.law.threads}
             and (basis.metric in {claim_terms.THROUGHPUT, RUN_TIME} or basis.metric.endswith(MEAN_SUFFIX))
         )
+
+    def is_used_by(self, check: ClaimCheck) -> bool:
+        """Return whether any figure behind a claim is of this run."""
+        return any(self.is_behind(check, basis, row) for basis in check.basis for row in basis.rows)
 
 
 def law_checks(figures: Sequence[Figure]) -> list[LittlesLawCheck]:

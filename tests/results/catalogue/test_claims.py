@@ -77,6 +77,14 @@ def test_new_claims_are_an_event_of_their_publication_with_the_outcomes_of_its_p
     }
 
 
+def test_new_claims_that_use_an_impossible_result_are_counted_in_the_event():
+    import_claims()
+    events = Event.objects.filter(kind="claims-recomputed")
+    assert {event.subject_id: event.details["impossible_claims"] for event in events} == {
+        "micron-7400-brief": 0, "kioxia-fl6-brief": 4, "micron-7450-brief": 0, "micron-x100-paper": 0,
+    }  # fmt: skip
+
+
 def test_a_second_import_records_no_event():
     import_claims()
     before = Event.objects.count()

@@ -45,6 +45,7 @@ class Change:
     mark: str = ""
     picture: str = ""  # the address of the chart of its category
     contradicted_page: str = ""  # the list of the contradicted claims, if the change counts such claims
+    impossible_page: str = ""  # the list of impossible results, if the change counts claims that use them
 
     @property
     def title(self) -> str:
@@ -140,6 +141,8 @@ def _claim_change(facts: Facts) -> Change:
         entry = entry_of(publication, claim_id(facts.details["claim"], facts.details["workload"]))
         page = entry.address if entry else page
     change = _change(facts, publication_of(publication).title, page)
+    if facts.details.get("impossible_claims"):
+        change = replace(change, impossible_page=reverse("ycsb-impossible"))
     if not facts.details.get("outcomes", {}).get(Outcome.CONTRADICTED.value):
         return change
     query = urlencode({"outcome": Outcome.CONTRADICTED.value, "brief": publication})

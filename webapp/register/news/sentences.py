@@ -16,7 +16,7 @@ from results.rules.host_causes import with_causes_in_words
 from webapp.register.news.corrected_values import changes_words
 from webapp.register.news.past_results import CATALOGUE_CHANGED, PastResult
 from webapp.register.tables.sentences import HOW, devices_note, number_of
-from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS
+from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, impossible_words
 from webapp.templatetags import units
 
 
@@ -231,7 +231,9 @@ def _claims_recomputed(facts: Facts) -> str:
         if outcome.value in outcomes
     ]
     claims = number_of(sum(outcomes.values()), "claim", "claims")
-    return f"The register recomputed {claims} from the publication's own figures: {', '.join(parts)}."
+    impossible = impossible_words(facts.details.get("impossible_claims", 0))
+    remark = f" {impossible}." if impossible else ""
+    return f"The register recomputed {claims} from the publication's own figures: {', '.join(parts)}.{remark}"
 
 
 def _claim_changed(facts: Facts) -> str:

@@ -83,7 +83,7 @@ def _claims() -> Sequence[SearchEntry]:
 
 def _claim(entry: ClaimEntry) -> SearchEntry:
     claim = entry.row.check.claim
-    title = ", ".join(filter(None, (f"{entry.source.publisher}: {claim.claim}", entry.workloads)))
+    title = f"{entry.source.publisher}: {entry.text}"
     gives = f"; its own figures give {entry.recomputed}" if entry.recomputed else ""
     detail = f"{entry.publication.title}. Stated {entry.stated}{gives}: {entry.label}."
     keywords = f"{entry.slug} {entry.source.title} {claim.device} {claim.against}"

@@ -11,8 +11,8 @@ from webapp.register.svg.png import BOLD, fitting_size, lines_of, one_line
 WIDTH, HEIGHT, EDGE = 1200, 630, 60
 TEXT_WIDTH, WHOLE_WIDTH = 530, WIDTH - 2 * EDGE
 # The plot of a card: drawings use the same positions as on a page, in these pixels.
-PLOT = Surface(left=640, top=190, width=500, height=290, unit="", zoom=1.75)
-HEADLINE_SIZES, LABEL_SIZE, FOOT_SIZE = (104, 84, 68, 54, 42), 34, 26
+PLOT = Surface(left=640, top=164, width=500, height=246, unit="", zoom=1.75)
+HEADLINE_SIZES, LABEL_SIZE, REMARK_SIZES, FOOT_SIZE = (104, 84, 68, 54, 42), 34, (28, 26, 24, 22), 24
 PAPER, INK, INK_2, INK_3, OVER = "#ffffff", "#14191b", "#414b50", "#5a656a", "#a5350f"
 RULE, RULE_2, TRACK, ACCENT, ACCENT_2 = "#d3d9db", "#7f8a8f", "#c6cdd0", "#0b5876", "#e0edf2"
 # The classes of the drawings, as static/css/charts.css styles them on pages.
@@ -40,34 +40,38 @@ class Headline:
     warns: bool = False
 
 
-def share_card(subject: str, headlines: Sequence[Headline], foot: str, plot: str = "", plot_title: str = "") -> str:
-    """Return a share image as SVG: two headlines at most, a line that names the subject, and the plot next to them.
+def share_card(
+    subject: str, headlines: Sequence[Headline], remark: str, foot: Sequence[str], plot: str = "", plot_title: str = ""
+) -> str:
+    """Return a share image as SVG: two headlines at most with the plot next to them, a remark, and three lines at most.
 
-    Without a plot the headlines have the whole width.
+    The lines name the subject, its source and its address. Without a plot the headlines have the whole width.
     """
     width = TEXT_WIDTH if plot else WHOLE_WIDTH
     parts: list[str] = [
         tag("style", STYLE),
         tag("rect", width=WIDTH, height=HEIGHT, fill=PAPER),
         tag("rect", width=WIDTH, height=12, fill=INK),
-        _text(EDGE, 84, "Drivecert", 30, INK, BOLD),
-        _text(EDGE + 152, 84, subject, 26, INK_3),
-        tag("line", x1=EDGE, x2=WIDTH - EDGE, y1=530, y2=530, stroke=RULE, stroke_width=2),
+        _text(EDGE, 70, "Drivecert", 30, INK, BOLD),
+        _text(EDGE + 152, 70, one_line(subject, 26, WHOLE_WIDTH - 152), 26, INK_3),
+        tag("line", x1=EDGE, x2=WIDTH - EDGE, y1=464, y2=464, stroke=RULE, stroke_width=2),
     ]
     for number, headline in enumerate(headlines[:2]):
-        top = 196 + 178 * number
+        top = 142 + 152 * number
         parts.append(_text(EDGE, top, one_line(headline.label, LABEL_SIZE, width), LABEL_SIZE, INK_2))
         size = fitting_size(headline.words, HEADLINE_SIZES, width, BOLD)
         lines = lines_of(headline.words, size, width, 1 if size > HEADLINE_SIZES[-1] else 2, BOLD)
-        first = top + (94 if len(lines) == 1 else 54)
+        first = top + (92 if len(lines) == 1 else 50)
         colour = OVER if headline.warns else INK
         parts += [_text(EDGE, first + 48 * place, line, size, colour, BOLD) for place, line in enumerate(lines)]
+    size = fitting_size(remark, REMARK_SIZES, WHOLE_WIDTH, BOLD)
+    parts.append(_text(EDGE, 506, one_line(remark, size, WHOLE_WIDTH, BOLD), size, INK, BOLD))
     parts += [
-        _text(EDGE, 568 + 32 * number, line, FOOT_SIZE, INK_2)
-        for number, line in enumerate(lines_of(foot, FOOT_SIZE, WHOLE_WIDTH, 2))
+        _text(EDGE, 542 + 32 * number, one_line(line, FOOT_SIZE, WHOLE_WIDTH), FOOT_SIZE, INK_2)
+        for number, line in enumerate(foot[:3])
     ]
     if plot:
-        parts += [_text(PLOT.left, 150, one_line(plot_title, 24, PLOT.width), 24, INK_3), plot]
+        parts += [_text(PLOT.left, 130, one_line(plot_title, 24, PLOT.width), 24, INK_3), plot]
     box = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {HEIGHT}"}
     return tag("svg", joined(parts), **box, width=WIDTH, height=HEIGHT)
 

@@ -1,6 +1,5 @@
-"""Citations: `/id/<id>`, the permanent short URL of a run, certificate or product, and BibTeX entries."""
+"""Citations: `/id/<id>`, the permanent short URL of a run, certificate, product or claim, and BibTeX entries."""
 
-import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -8,8 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanen
 from django.urls import reverse
 
 from results.models import Certificate, Product, Run
-from results.models.ids import ALPHABET
+from results.models.ids import derived_id
 from webapp.register.http.responses import public_page
+from webapp.register.ycsb.claims.entries import entries
 
 # Characters with a meaning in TeX. A brace or backslash in a name would end the entry or start a command.
 ESCAPES = str.maketrans({
@@ -39,31 +39,20 @@ def _text(name: str, text: str) -> str:
     return f"{{{escaped}}}" if name == "title" else escaped  # the braces preserve capital letters
 
 
-ID_CHARS = 8
-
-
 @lru_cache(maxsize=65_536)
 def product_id(slug: str) -> str:
-    """Return the short id of a product, derived from its slug, which never changes.
-
-    >>> product_id("sandisk-dc-sn861-6400gb") == product_id("sandisk-dc-sn861-6400gb")
-    True
-    """
-    number = int.from_bytes(hashlib.sha256(slug.encode()).digest(), "big")
-    letters = []
-    for _ in range(ID_CHARS):
-        number, place = divmod(number, len(ALPHABET))
-        letters.append(ALPHABET[place])
-    return "p-" + "".join(letters)
+    """Return the short id of a product, derived from its slug, which never changes."""
+    return derived_id("p", slug)
 
 
 @public_page
 def permanent_id(_request: HttpRequest, public_id: str) -> HttpResponse:
-    """Redirect to the page of a run, certificate or product."""
-    find = {"r-": _run_page, "c-": _certificate_page, "p-": _product_page}.get(public_id[:2])
+    """Redirect to the page of a run, certificate, product or claim."""
+    pages = {"r": _run_page, "c": _certificate_page, "p": _product_page, "pc": _claim_page}
+    find = pages.get(public_id.partition("-")[0])
     address = find(public_id) if find else None
     if address is None:
-        raise Http404(f"No public run, certificate or product has the id {public_id}.")
+        raise Http404(f"No public run, certificate, product or claim has the id {public_id}.")
     return HttpResponsePermanentRedirect(address)
 
 
@@ -82,3 +71,7 @@ def _product_page(public_id: str) -> str | None:
     slugs = Product.objects.public().values_list("slug", flat=True).order_by("pk")
     found = next((slug for slug in slugs if product_id(slug) == public_id), None)
     return reverse("product", args=[found]) if found else None
+
+
+def _claim_page(public_id: str) -> str | None:
+    return next((entry.address for entry in entries() if entry.public_id == public_id), None)

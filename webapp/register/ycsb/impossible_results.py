@@ -83,6 +83,11 @@ def impossible_results_behind(check: ClaimCheck, basis: Basis, row: BasisRow) ->
     return [each for each in checked_results() if each.is_impossible and each.check.is_behind(check, basis, row)]
 
 
+def impossible_results_of(check: ClaimCheck) -> list[CheckedResult]:
+    """Return the impossible results whose figures a claim uses."""
+    return [each for each in checked_results() if each.is_impossible and each.check.is_used_by(check)]
+
+
 def impossible_sentence() -> str:
     """Return how many published results are impossible."""
     total, count = len(checked_results()), sum(each.is_impossible for each in checked_results())

@@ -1,10 +1,11 @@
 """Vendors' publications with YCSB figures: their set-up, and every figure with its exact value."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+
+from django.utils.text import capfirst
 
 from results.catalogue.claims import READ_OFF, STATED
 from results.catalogue.rows import published_sources
@@ -82,10 +83,10 @@ METRICS = {
 # Facts about the origin of a publication (PublishedSource), with their names on pages.
 SOURCE_FACTS = {
     "publisher": "publisher",
-    "printed_title": "printed title",
+    "address": "address",
     "published_on": "date",
     "page": "page",
-    "address": "address",
+    "printed_title": "printed title",
 }
 PRINTED_FACTS = ("printed_title", "published_on", "page")  # publisher and address are in the line of the source
 
@@ -103,12 +104,12 @@ def source_facts(slug: str) -> list[tuple[str, str]]:
 
 
 def missing_facts(slug: str) -> str:
-    """Return a sentence on the facts about the origin of a publication that were not recorded; empty if all were."""
+    """Return the facts about the origin of a publication that the register lacks, as a sentence; empty if none is."""
     source = published_sources().get(slug)
     missing = [words for name, words in SOURCE_FACTS.items() if not getattr(source, name, "")]
     if not missing:
         return ""
-    return f"The register has the figures and claims of this publication, but not its {listed(missing)}."
+    return f"{capfirst(listed(missing))} not recorded."
 
 
 def metric_name(metric: str) -> str:
@@ -116,16 +117,13 @@ def metric_name(metric: str) -> str:
     return METRICS.get(metric, metric.replace("_", " "))
 
 
-def with_metric_names(sentence: str) -> str:
-    """Return a sentence with the labels of metrics instead of their ids.
+def metric_words(metric: str) -> str:
+    """Return the label of a metric as it is written within a sentence.
 
-    >>> with_metric_names("no figure of read_latency_avg for 7400 PRO")
-    'no figure of average read latency for 7400 PRO'
+    >>> metric_words("read_latency_avg")
+    'average read latency'
     """
-    return re.sub(r"[a-z]+(?:_[a-z0-9]+)+", lambda found: _lower_first(metric_name(found[0])), sentence)
-
-
-def _lower_first(label: str) -> str:
+    label = metric_name(metric)
     return label[:1].lower() + label[1:]
 
 

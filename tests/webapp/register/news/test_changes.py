@@ -305,7 +305,8 @@ def test_recomputed_claims_are_counted_by_the_outcomes_of_the_pages():
     assert counted == {
         "micron-7400-brief": f"The register recomputed 14 claims {said}: 1 contradicted, 8 confirmed, "
         "5 cannot be checked.",
-        "kioxia-fl6-brief": f"The register recomputed 30 claims {said}: 29 confirmed, 1 cannot be checked.",
+        "kioxia-fl6-brief": f"The register recomputed 30 claims {said}: 29 confirmed, 1 cannot be checked. "
+        "4 of them use a result that cannot be true.",
         "micron-7450-brief": f"The register recomputed 2 claims {said}: 2 read from a chart.",
         "micron-x100-paper": f"The register recomputed 16 claims {said}: 2 read from a chart, 14 cannot be checked.",
     }

@@ -156,6 +156,14 @@ def test_the_count_of_contradicted_claims_leads_to_them(client, db):
     assert "1 of 62 claims shown." in client.get(address.replace("&amp;", "&")).text
 
 
+def test_the_count_of_claims_with_an_impossible_result_leads_to_these_results(client, db):
+    import_claims()
+    text = client.get("/news/").text
+    link = '<a href="/ycsb/impossible/">Impossible results</a>'
+    assert text.count(link) == 1
+    assert link in text.split("KIOXIA FL6 against")[1].split("</li>")[0]
+
+
 @pytest.mark.parametrize("path", ["/news/", "/news/feed.atom", "/news/2026-11/"])
 def test_a_page_needs_as_many_queries_for_one_change_as_for_fifty(clock, publish, count_queries, path):
     clock.set(2026, 11, 3)

@@ -24,9 +24,8 @@ def size_of(style):
 
 
 def make(label="Its own table gives", words="25.8 %", foot="A brief", plot=""):
-    return share_card(
-        "published claims", [Headline("Stated", "24 %", warns=True), Headline(label, words)], foot, plot, "%"
-    )
+    headlines = [Headline("Stated", "24 %", warns=True), Headline(label, words)]
+    return share_card("published claims", headlines, foot, [foot, foot], plot, "%")
 
 
 def test_a_card_is_a_picture_of_1200_by_630_without_transparency():
@@ -48,7 +47,7 @@ def test_long_texts_stay_on_the_card():
         for text, attributes in texts_of(make(label=long, words=long, foot=long, plot=plot)):
             style = attributes.get("style", "")
             weight = int(re.search(r"font-weight:(\d+)", style)[1])
-            is_foot = float(attributes["y"]) > 530
+            is_foot = float(attributes["y"]) > 464
             assert text_width(text, size_of(style), weight) <= (card.WHOLE_WIDTH if is_foot else max(room, 940))
             assert float(attributes["y"]) < HEIGHT
 

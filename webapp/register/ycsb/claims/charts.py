@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from django.conf import settings
+from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from results.rules.ycsb.claim_analysis import needed_value
@@ -15,7 +17,7 @@ from webapp.register.svg.card import PLOT, Headline, share_card
 from webapp.register.svg.drawing import Surface
 from webapp.register.ycsb.bars import Bar, BarGroup, Column, Levels, bars_height_px, draw_bars, draw_columns
 from webapp.register.ycsb.claims.entries import ClaimEntry
-from webapp.register.ycsb.claims.sentences import card_headlines
+from webapp.register.ycsb.claims.sentences import card_foot, card_headlines, card_remark
 from webapp.register.ycsb.gains import READ_FROM_CHART, digits
 from webapp.register.ycsb.publications import metric_name
 
@@ -132,8 +134,13 @@ def card_of(entry: ClaimEntry) -> str:
     plot = chart.draw(PLOT, False) if chart and chart.fits_card else ""
     first, second = card_headlines(entry)
     headlines = [Headline(*first, warns=entry.is_contradicted), Headline(*second)]
-    claim = entry.row.check.claim
-    foot = f"{entry.source.title}: {', '.join(part for part in (claim.claim, entry.workloads) if part)}"
+    impossible = "; uses an impossible result" if entry.impossible_results else ""
+    foot = [*card_foot(entry), f"{settings.PUBLIC_URL}{reverse('permanent-id', args=[entry.public_id])}"]
     return share_card(
-        f"published claims, recomputed: {entry.label}", headlines, foot, plot, chart.title if chart else ""
+        f"published claims, recomputed: {entry.label}{impossible}",
+        headlines,
+        card_remark(entry),
+        foot,
+        plot,
+        chart.title if chart else "",
     )

@@ -3,8 +3,7 @@
 All claims come from files of the release, so that they are read once.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -12,12 +11,13 @@ from django.urls import reverse
 
 from results.catalogue.claims import CheckedRow, check_published_claims, published_vendors
 from results.catalogue.rows import PublishedSource, published_sources
+from results.models.ids import derived_id
 from results.rules.plural import counted
 from results.rules.ycsb.claim_terms import claim_id
 from results.rules.ycsb.claims import OF_TWO
 from results.rules.ycsb.statements import Outcome, Status, outcome_of, places_of
 from webapp.register.ycsb.gains import span
-from webapp.register.ycsb.impossible_results import CheckedResult, impossible_results_behind
+from webapp.register.ycsb.impossible_results import CheckedResult, impossible_results_of
 from webapp.register.ycsb.publications import Publication, publication_of
 
 LABELS: dict[str, str] = {
@@ -49,6 +49,11 @@ class ClaimEntry:
     def claim_id(self) -> str:
         """Return its name in URLs, unique in its publication."""
         return claim_id(self.row.check.claim.claim, self.row.check.claim.workload)
+
+    @cached_property
+    def public_id(self) -> str:
+        """Return its short id, unique among all claims, which follows from its publication and its name."""
+        return derived_id("pc", f"{self.slug}/{self.claim_id}")
 
     @property
     def slug(self) -> str:
@@ -98,17 +103,18 @@ class ClaimEntry:
     @cached_property
     def impossible_results(self) -> list[CheckedResult]:
         """Return the impossible results whose figures it uses."""
-        check = self.row.check
-        found = (
-            each for basis in check.basis for row in basis.rows for each in impossible_results_behind(check, basis, row)
-        )
-        return list(dict.fromkeys(found))
+        return impossible_results_of(self.row.check)
 
     @property
     def workloads(self) -> str:
         """Return its workloads in words; empty if it names none."""
         workload = self.row.check.claim.workload
         return f"workload{'s' if '-' in workload else ''} {workload}" if workload else ""
+
+    @property
+    def text(self) -> str:
+        """Return the text of the claim with its workloads."""
+        return ", ".join(part for part in (self.row.check.claim.claim, self.workloads) if part)
 
     @property
     def stated(self) -> str:
@@ -176,25 +182,47 @@ class Headline:
     sentence: str
     others: str
     is_contradicted: bool
+    uses_impossible: bool
 
 
 def headline_of(found: Sequence[ClaimEntry]) -> Headline:
-    """Return the headline of a publication from its claims. A contradiction comes first, however many claims hold."""
-    counts = Counter(entry.outcome for entry in found)
-    total, wrong, held = len(found), counts[Outcome.CONTRADICTED], counts[Outcome.CONFIRMED]
+    """Return the headline of a publication from its claims. A contradiction comes first, however many claims hold.
+
+    Each outcome comes with the number of its claims that use an impossible result.
+    """
+    groups: dict[Outcome, list[ClaimEntry]] = {outcome: [] for outcome in Outcome}
+    for entry in found:
+        groups[entry.outcome].append(entry)
+    wrong, held, total = groups[Outcome.CONTRADICTED], groups[Outcome.CONFIRMED], counted(len(found), "claim")
+    others = [Outcome.FROM_CHART, Outcome.UNCHECKED]
     if wrong:
-        source = "figures" if any(entry.row.check.span for entry in found if entry.is_contradicted) else "table"
-        verb = "contradicts its own" if wrong == 1 else "contradict their own"
-        sentence = f"{wrong} of {counted(total, 'claim')} {verb} {source}."
-        return Headline(sentence, _others(counts, [Outcome.CONFIRMED, *_REST]), is_contradicted=True)
-    if held:
-        sentence = f"{held} of {counted(total, 'claim')} {'follows' if held == 1 else 'follow'} from its own figures."
-        return Headline(sentence, _others(counts, _REST), is_contradicted=False)
-    sentence = f"None of {counted(total, 'claim')} can be confirmed from the publication's own figures."
-    return Headline(sentence, _others(counts, _REST), is_contradicted=False)
+        source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
+        verb = "contradicts its own" if len(wrong) == 1 else "contradict their own"
+        sentence = f"{len(wrong)} of {total} {verb} {source}"
+        others = [Outcome.CONFIRMED, *others]
+    elif held:
+        verb = "follows from its own" if len(held) == 1 else "follow from their own"
+        sentence = f"{len(held)} of {total} {verb} table"
+    else:
+        sentence = f"None of {total} can be confirmed from the publication's own figures"
+    impossible = _impossible_among(wrong or held)
+    return Headline(
+        f"{sentence}; {impossible}." if impossible else f"{sentence}.",
+        _others(groups, others),
+        is_contradicted=bool(wrong),
+        uses_impossible=any(entry.impossible_results for entry in found),
+    )
 
 
-_REST = [Outcome.FROM_CHART, Outcome.UNCHECKED]
+def impossible_words(count: int) -> str:
+    """Return how many of some claims use an impossible result; empty if none does."""
+    return f"{count} of them use{'s' if count == 1 else ''} a result that cannot be true" if count else ""
+
+
+def _impossible_among(found: Iterable[ClaimEntry]) -> str:
+    return impossible_words(sum(1 for entry in found if entry.impossible_results))
+
+
 _OTHERS = {
     Outcome.CONFIRMED: ("is confirmed", "are confirmed"),
     Outcome.FROM_CHART: ("depends on a chart", "depend on charts"),
@@ -202,8 +230,12 @@ _OTHERS = {
 }
 
 
-def _others(counts: Counter[Outcome], outcomes: Iterable[Outcome]) -> str:
-    parts = [f"{counts[each]} {_OTHERS[each][counts[each] != 1]}" for each in outcomes if counts[each]]
+def _others(groups: Mapping[Outcome, Sequence[ClaimEntry]], outcomes: Iterable[Outcome]) -> str:
+    parts = []
+    for outcome in outcomes:
+        count, impossible = len(groups[outcome]), _impossible_among(groups[outcome])
+        if count:
+            parts.append(f"{count} {_OTHERS[outcome][count != 1]}{f' ({impossible})' if impossible else ''}")
     return f"{', '.join(parts)}." if parts else ""
 
 

@@ -1,7 +1,7 @@
 """The list of all claims with its filters and its export."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -13,11 +13,20 @@ from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Outcome, Status
 from webapp.register.http.files import Value
 from webapp.register.http.query_params import FORMAT, read_parameters, word
-from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, ClaimEntry, entries, impossible_drives
-from webapp.register.ycsb.claims.sentences import MEANINGS
+from webapp.register.ycsb.claims.entries import (
+    LABELS,
+    OUTCOME_LABELS,
+    ClaimEntry,
+    Headline,
+    entries,
+    entries_of,
+    headline_of,
+    impossible_drives,
+)
+from webapp.register.ycsb.claims.sentences import MEANINGS, computation, missing_figures
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
 from webapp.register.ycsb.impossible_results import checked_results, impossible_sentence
-from webapp.register.ycsb.publications import publication_of, with_metric_names
+from webapp.register.ycsb.publications import publication_of
 
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
@@ -69,25 +78,32 @@ class Choice:
     is_current: bool
 
 
+@dataclass(frozen=True)
+class ClaimGroup:
+    """The shown claims of one publication, contradicted ones first, and the headline of all its claims."""
+
+    slug: str
+    title: str
+    headline: Headline
+    rows: Sequence[Mapping[str, Any]]
+    is_open: bool
+
+
 def claims_page(query: ClaimQuery) -> dict[str, Any]:
     """Return the list for a query: claims by publication, choices of the filters with their counts, and statuses.
 
-    `groups` has slug, title and claims of each publication; a claim has its values by the names of the export, an empty
-    text where there is none.
+    A claim has its values by the names of the export, an empty text where there is none.
     """
     found = selected(query)
-    by_publication: dict[str, list[dict[str, Any]]] = {}
-    for entry in found:
-        by_publication.setdefault(entry.slug, []).append(_row(entry))
     counts = Counter(entry.status for entry in entries())
     return {
         "sentence": _sentence(counts),
         "contradicted": [entry for entry in entries() if entry.is_contradicted],
-        "groups": [(slug, publication_of(slug).title, rows) for slug, rows in by_publication.items()],
+        "groups": _groups(found, is_filtered=bool(_given(query))),
         "shown": len(found),
         "total": len(entries()),
         "outcomes": _choices(query, "outcome", [("", "All"), *((each, OUTCOME_LABELS[each]) for each in OUTCOMES)]),
-        "briefs": _choices(query, "brief", [("", "All"), *((slug, publication_of(slug).title) for slug in briefs())]),
+        "briefs": _choices(query, "brief", [("", "All"), *((slug, _drive_of(slug)) for slug in briefs())]),
         "export": f"{urlencode(_given(query))}&" if _given(query) else "",
         "counts": [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]],
         "checked": sum(1 for entry in entries() if entry.row.check.values),
@@ -95,6 +111,23 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
         "has_impossible": any(each.is_impossible for each in checked_results()),
         "impossible_claims_count": sum(1 for entry in entries() if entry.impossible_results),
     }
+
+
+def _groups(found: Sequence[ClaimEntry], *, is_filtered: bool) -> list[ClaimGroup]:
+    """Return claims by publication, contradicted ones first. Without a filter, only the first group is open."""
+    by_publication: dict[str, list[ClaimEntry]] = {}
+    for entry in sorted(found, key=lambda entry: not entry.is_contradicted):
+        by_publication.setdefault(entry.slug, []).append(entry)
+    return [
+        ClaimGroup(
+            slug,
+            publication_of(slug).title,
+            headline_of(entries_of(slug)),
+            [_row(entry) for entry in same],
+            is_open=is_filtered or not place,
+        )
+        for place, (slug, same) in enumerate(by_publication.items())
+    ]
 
 
 def _given(query: ClaimQuery) -> dict[str, str]:
@@ -109,6 +142,12 @@ def _choices(query: ClaimQuery, name: str, choices: Sequence[tuple[str, str]]) -
         address = f"?{urlencode(_given(chosen))}" if _given(chosen) else "?"
         found.append(Choice(label, address, len(selected(chosen)), getattr(query, name) == code))
     return found
+
+
+def _drive_of(slug: str) -> str:
+    """Return the praised drive of a publication with its maker, which is shorter than the title."""
+    first = entries_of(slug)[0]
+    return f"{first.source.publisher} {first.row.check.claim.device}".strip()
 
 
 def _all(query: ClaimQuery) -> dict[str, str]:
@@ -138,12 +177,13 @@ def _row(entry: ClaimEntry) -> dict[str, Any]:
     stated = (claim.publication, claim.claim, claim.workload, claim.device, claim.against, claim.stated_value)
     read_off = _possible_span(row, f"{READ_OFF}, good to 1 digit:")
     recorded = _recorded_status(row)
-    found = (check.printed, check.status.value, recorded, read_off, check.reason)
+    reason = check.reason.sentence() if check.reason else ""
+    found = (check.printed, check.status.value, recorded, read_off, reason)
     names = (entry.claim_id, entry.outcome.value, entry.address, impossible_drives(entry.impossible_results))
     texts = dict(zip(FIELDS, (*stated, claim.unit, claim.computation, *found, *names), strict=True))
     from_chart = _possible_span(row, f"{READ_FROM_CHART}, {CHART_ACCURACY}")
     labels = {"label": entry.label, "stated_text": entry.stated, "rounded_first": rounded_first(row)}
-    labels |= {"why": with_metric_names(check.reason)}
+    labels |= {"why": missing_figures(entry), "formula": computation(entry)}
     return texts | labels | {"from_chart": from_chart, "is_contradicted": entry.is_contradicted}
 
 

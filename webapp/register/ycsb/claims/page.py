@@ -13,7 +13,7 @@ from webapp.register.ycsb.claims.entries import ClaimEntry, entries_of, headline
 from webapp.register.ycsb.claims.listing import rounded_first
 from webapp.register.ycsb.gains import digits
 from webapp.register.ycsb.impossible_results import impossible_results_behind
-from webapp.register.ycsb.publications import metric_name, missing_facts
+from webapp.register.ycsb.publications import metric_name, missing_facts, workload_note
 
 FIGURE_FIELDS = (
     *("publication", "claim", "workload", "metric", "threads", "drive", "against", "unit", "drive_value"),
@@ -35,7 +35,8 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
         "favours": sentences.favours(entry),
         "other_computations": sentences.other_computations(entry),
         "other_computations_note": sentences.other_computations_note(entry),
-        "computation": sentences.computation(entry),
+        "computation": _computation(entry),
+        "workload": _workload(entry),
         "missing_facts": missing_facts(entry.slug),
         "chart": chart,
         "tables": [_table(entry, basis) for basis in check.basis],
@@ -44,6 +45,18 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
         "headline": headline_of(same),
         "strip": strip_of(same),
     }
+
+
+def _computation(entry: ClaimEntry) -> str:
+    """Return the formula with its result; empty if no computation is known."""
+    formula, check = sentences.computation(entry), entry.row.check
+    return f"{formula} = {check.printed} {entry.unit}" if formula and check.printed else formula
+
+
+def _workload(entry: ClaimEntry) -> str:
+    """Return the letters of the workloads of the claim, with the operations if it is one."""
+    letter = entry.row.check.claim.workload
+    return ": ".join(part for part in (letter, workload_note(entry.slug, letter)) if part)
 
 
 def _table(entry: ClaimEntry, basis: Basis) -> dict[str, Any]:

@@ -1,14 +1,18 @@
-"""Sentences of a claim's page: statement, recomputation, favoured drive, other computations and missing facts."""
+"""Sentences of a claim: statement, recomputation, formula, favoured drive, other computations, and citation."""
 
 import math
 from fractions import Fraction
 
+from django.utils.text import capfirst
+
+from results.rules.ycsb import claim_terms
 from results.rules.ycsb.claim_analysis import Alternative, Computation, Side, alternatives, favoured
-from results.rules.ycsb.claims import MEAN_OF_GAINS, PEAKS
-from results.rules.ycsb.statements import Status, places_of, printed
+from results.rules.ycsb.claims import AT_A_FIXED, MEAN_OF_GAINS, PEAKS, Basis
+from results.rules.ycsb.gains import Better, better
+from results.rules.ycsb.statements import Status, Taken, places_of, printed
 from webapp.register.ycsb.claims.entries import ClaimEntry, vendors
 from webapp.register.ycsb.gains import digits
-from webapp.register.ycsb.publications import with_metric_names
+from webapp.register.ycsb.publications import metric_words
 
 MEANINGS = {
     Status.REPRODUCES: "The publication's own figures give the claimed number, correctly rounded.",
@@ -27,6 +31,9 @@ CONFIRMED = {
     Status.TRUNCATED: "confirmed, truncated",
     Status.ROUNDED_UP: "confirmed, rounded up",
 }
+
+# Without line breaks, so that a formula is read in one line as far as possible.
+LESS_1, DIVIDED_BY = "\N{NO-BREAK SPACE}-\N{NO-BREAK SPACE}1", "\N{NO-BREAK SPACE}÷\N{NO-BREAK SPACE}"
 
 
 def title(entry: ClaimEntry) -> str:
@@ -52,16 +59,15 @@ def statement(entry: ClaimEntry) -> str:
     """Return what the publication states, with its drives and its workload."""
     claim = entry.row.check.claim
     who = entry.source.publisher or "The publication"
-    about = ", ".join(part for part in (claim.claim, entry.workloads, entry.stated) if part)
-    return f"{who} states for the {claim.device}, compared with the {claim.against}: {about}."
+    return f"{who} states for the {claim.device}, compared with the {claim.against}: {entry.text}, {entry.stated}."
 
 
 def recomputed_note(entry: ClaimEntry) -> str:
     """Return the exact value with its roundings, or the reason why there is none."""
     check = entry.row.check
     places = places_of(check.claim.stated_value)
-    if check.reason or not check.values:
-        return with_metric_names(check.reason)
+    if check.reason:
+        return missing_figures(entry)
     if check.span or len(check.values) > 1 or places is None:
         return ""
     (value,) = check.values
@@ -70,6 +76,12 @@ def recomputed_note(entry: ClaimEntry) -> str:
     if printed(value, places) == digits(value):
         return "exactly this number"
     return f"exactly {printed(value, places + 2)}; rounds to {rounded}, cut off to {cut}"
+
+
+def missing_figures(entry: ClaimEntry) -> str:
+    """Return why the claim could not be recomputed; empty if it was."""
+    reason = entry.row.check.reason
+    return reason.sentence(metric_words) if reason else ""
 
 
 def favours(entry: ClaimEntry) -> str:
@@ -135,17 +147,40 @@ def _alternative(entry: ClaimEntry, found: Alternative) -> str:
 
 
 def computation(entry: ClaimEntry) -> str:
-    """Return the formula with the names of both drives; empty if no computation is known."""
-    claim = entry.row.check.claim
-    a, b = claim.device, claim.against
-    formulas = {
-        MEAN_OF_GAINS: f"Gain = {a} / {b} - 1 at each thread count; then the mean of the gains.",
-        PEAKS: f"Gain = highest value of the {a} / highest value of the {b} - 1.",
-        "a / b - 1": f"Gain = {a} / {b} - 1.",
-        "1 - a / b": f"Gain = 1 - {a} / {b}.",
-        "b / a": f"Ratio = {b} / {a}.",
-    }
-    return formulas.get(claim.formula, "")
+    """Return the formula with the names and the figures of both drives; empty if no computation is known.
+
+    The figures of a mean, and those of several workloads, are only in the tables of the claim.
+    """
+    check, claim = entry.row.check, entry.row.check.claim
+    basis = check.basis[0] if len(check.basis) == 1 else None
+    metric = basis.metric if basis else claim_terms.metric(claim.claim)
+    words = metric_words(metric) if metric else "figure"
+    if claim.formula == PEAKS:
+        formula = (
+            f"(highest {words} of the {claim.device} over all thread counts ÷ that of the {claim.against}){LESS_1}"
+        )
+        return f"{formula} = ({_peak(basis, 'a')}{DIVIDED_BY}{_peak(basis, 'b')}){LESS_1}" if basis else formula
+    if claim.formula == MEAN_OF_GAINS:
+        ratio = f"{words} of the {claim.device} ÷ that of the {claim.against}"
+        is_lower_better = metric is not None and better(metric, entry.slug) is Better.LOWER
+        return f"mean over all thread counts of {f'1 - ({ratio})' if is_lower_better else f'({ratio}){LESS_1}'}"
+    a, b = (f"{drive}{_figure(basis, side)}" for drive, side in ((claim.device, "a"), (claim.against, "b")))
+    formulas = {"a / b - 1": f"({a} ÷ {b}){LESS_1}", "1 - a / b": f"1 - ({a} ÷ {b})", "b / a": f"{b} ÷ {a}"}
+    if claim.formula not in formulas:
+        return ""
+    fixed = claim.computation.partition(AT_A_FIXED)[2]
+    return f"{words}{f' at the same {fixed}' if fixed else ''}: {formulas[claim.formula]}"
+
+
+def _peak(basis: Basis, side: str) -> str:
+    """Return the highest value of a side of a sweep."""
+    return digits(max(taken.value for row in basis.rows if (taken := getattr(row, side))))
+
+
+def _figure(basis: Basis | None, side: str) -> str:
+    """Return the value of a side of a single run with its unit, after a blank."""
+    taken: Taken | None = getattr(basis.rows[0], side) if basis else None
+    return f" {digits(taken.value)} {basis.unit}" if basis and taken else ""
 
 
 def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
@@ -156,3 +191,34 @@ def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
         gives = "Confirmed: its own table gives" if entry.status in CONFIRMED else "Its own table gives"
         return [("Stated", entry.stated), (gives, entry.recomputed)]
     return [("Stated", entry.stated), ("Recomputed", "not possible")]
+
+
+def card_remark(entry: ClaimEntry) -> str:
+    """Return which drive the stated number favours, as the share image says it."""
+    check, found = entry.row.check, favoured(entry.row.check)
+    stated = f"Stated {_difference(entry, found.difference)}"
+    unknown = "has no number" if check.values else "cannot be recomputed"
+    return {
+        Side.NEITHER: "Favours neither drive: rounding explains the difference.",
+        Side.UNDECIDED: "Favoured drive not decided: the chart is not precise enough.",
+        Side.UNKNOWN: f"Favoured drive not known: the claim {unknown}.",
+        Side.DEVICE: f"{stated} higher than computed: favours the {check.claim.device}.",
+        Side.AGAINST: f"{stated} lower than computed: favours the {check.claim.against}.",
+    }[found.side]
+
+
+def card_foot(entry: ClaimEntry) -> list[str]:
+    """Return the claim and its publication with the date, as the share image names them."""
+    return [capfirst(entry.text), f"{entry.source.title}; {entry.source.published_on or 'date not recorded'}"]
+
+
+def citation_name(entry: ClaimEntry) -> str:
+    """Return the claim as a citation names it."""
+    drive = f"{entry.source.publisher} {entry.row.check.claim.device}".strip()
+    return f"{drive}: {entry.text} (claim {entry.public_id})"
+
+
+def citation_words(entry: ClaimEntry) -> str:
+    """Return the result of the check as a citation states it."""
+    impossible = " The claim uses a result that cannot be true." if entry.impossible_results else ""
+    return f"{title(entry)} Status: {entry.label}.{impossible}"

@@ -2,10 +2,13 @@
 
 import csv
 import re
+from datetime import UTC, datetime
 from html import unescape
 
 import pytest
+from django.utils import timezone
 
+from results.models.ids import derived_id
 from tests.webapp.register.drawings import charts_of, texts_of, words_of
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries, headline_of
 from webapp.register.ycsb.claims.sentences import title
@@ -96,7 +99,7 @@ def test_a_claim_without_figures_has_no_chart_and_says_what_is_missing(client):
 
 def test_what_was_not_recorded_about_the_source_is_one_sentence(client):
     text = text_of(client, WRONG)
-    assert "figures and claims of this publication, but not its printed title, date, page and address." in text
+    assert "Brief on the Micron 7400 PRO and RocksDB. Address, date, page and printed title not recorded." in text
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_the_headline_of_a_publication_without_contradictions_counts_the_confirm
     fine, chart, unchecked = of_outcomes(PEAK, CHART, UNCHECKED)
     found = headline_of([fine, chart, unchecked])
     assert (found.sentence, found.others) == (
-        "1 of 3 claims follows from its own figures.",
+        "1 of 3 claims follows from its own table.",
         "1 depends on a chart, 1 cannot be checked.",
     )
     assert not found.is_contradicted
@@ -199,3 +202,63 @@ def test_the_headline_of_a_publication_without_contradictions_counts_the_confirm
 def test_every_claim_of_the_catalogue_is_an_entry():
     assert all(isinstance(entry, ClaimEntry) for entry in entries())
     assert len(entries()) == 62
+
+
+def test_a_headline_counts_the_claims_that_use_an_impossible_result():
+    fine, wrong = of_outcomes(PEAK, WRONG)
+    using = of_outcomes(THROUGHPUT, "/ycsb/claims/kioxia-fl6-brief/run-time-gain-a/")
+    remark = "a result that cannot be true"
+    assert headline_of([fine, *using]).sentence == f"3 of 3 claims follow from their own table; 2 of them use {remark}."
+    assert headline_of([using[0]]).sentence == f"1 of 1 claim follows from its own table; 1 of them uses {remark}."
+    assert headline_of([wrong, *using]).others == f"2 are confirmed (2 of them use {remark})."
+    assert [headline_of(found).uses_impossible for found in ([fine], using)] == [False, True]
+
+
+def test_the_formula_of_a_claim_has_names_figures_and_result(client):
+    assert (
+        "Computed as: (highest throughput of the 7400 PRO over all thread counts ÷ that of the 7300 PRO) - 1 = "
+        "(42,012 ÷ 29,195) - 1 = 43.9 %." in text_of(client, PEAK)
+    )
+    of_chart = "read latency, p99.9 at the same throughput: 9300 MAX 4,000 us ÷ X100 290 us = 13.8 x."
+    assert of_chart in text_of(client, CHART)
+    assert "memory used: 1 - (FL6 ÷ TLC PCIe 4.0) = 0 %." in text_of(client, WORDS)
+
+
+def test_the_workload_is_spelt_out(client):
+    text = text_of(client, WRONG)
+    assert "D: 95 % reads of the latest, 5 % inserts (of YCSB, the Yahoo! Cloud Serving Benchmark)" in text
+
+
+def test_the_crumbs_name_publication_and_claim(client):
+    title = "Micron 7400 PRO against 7300 PRO on RocksDB"
+    crumb = client.get(WRONG).text.split('<p class="crumb">')[1].split("</p>")[0]
+    parts = [re.sub("<[^>]+>", "", part) for part in crumb.split(" / ")]
+    assert parts == ["YCSB", "Claims", title, "mean improvement over thread counts, workload D"]
+
+
+def test_a_claim_has_a_citation_with_a_permanent_id_and_the_date(client, monkeypatch):
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 8, 23, 59, tzinfo=UTC))
+    text = client.get(WRONG).text
+    (public_id,) = set(re.findall(r"/id/(pc-\w{8})", text))
+    cited = text_of(client, WRONG).split("Cite this page")[1]
+    assert cited.startswith(
+        f" Micron 7400 PRO: mean improvement over thread counts, workload D (claim {public_id}) . Stated 24 %. Its own "
+        "table gives 25.8 %. Status: contradicted. State of the data: 8 November 2026 (UTC). Drivecert, register of "
+        "certified storage drives, 2026."
+    )
+    assert text.index('id="recomputation"') < text.index('id="share"') < text.index('id="cite"')
+    response = client.get(f"/id/{public_id}")
+    assert (response.status_code, response["Location"]) == (301, WRONG)
+
+
+def test_the_ids_of_claims_are_unique_and_permanent():
+    assert len({entry.public_id for entry in entries()}) == 62
+    (wrong,) = of_outcomes(WRONG)
+    assert wrong.public_id == derived_id("pc", "micron-7400-brief/mean-improvement-over-thread-counts-d")
+
+
+def test_the_link_to_a_claim_is_its_address_and_the_page_says_what_became_of_it(client):
+    text = client.get(WRONG).text
+    link = f'<a data-form="html" href="{WRONG}">Link to this claim</a>'
+    assert f'{link} <span role="status" data-link-status></span>' in text
+    assert "js/copy-link." in text

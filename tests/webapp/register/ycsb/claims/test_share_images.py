@@ -8,6 +8,7 @@ from PIL import Image
 
 from tests.webapp.register.drawings import charts_of, of_class, parsed, percent, texts_of
 from webapp.register.svg.card import HEIGHT, PLOT, WIDTH
+from webapp.register.svg.png import ELLIPSIS
 from webapp.register.ycsb.claims.charts import card_of
 from webapp.register.ycsb.claims.entries import entries, entry_of
 
@@ -87,3 +88,56 @@ def test_an_image_is_public_and_has_an_etag(client):
 def test_a_plot_that_would_be_too_small_is_left_out():
     assert "mark" not in card_of(entry_of("kioxia-fl6-brief", "memory-utilization-small-gains-a-f"))
     assert re.search('class="mark"', card_of(MEAN))
+
+
+def test_an_image_says_which_drive_the_number_favours_where_it_is_from_and_where_its_page_is():
+    assert card_texts(MEAN)[6:10] == [
+        "Stated 1.8 percentage points lower than computed: favours the 7300 PRO.",
+        "Mean improvement over thread counts, workload D",
+        "Brief on the Micron 7400 PRO and RocksDB; date not recorded",
+        f"http://127.0.0.1:8000/id/{MEAN.public_id}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("publication", "name", "remark"),
+    [
+        (
+            "micron-7400-brief",
+            "peak-throughput-improvement-a",
+            "Favours neither drive: rounding explains the difference.",
+        ),
+        (
+            "micron-x100-paper",
+            "lower-p99-9-read-latency-at-460000-ops-s-a",
+            "Favoured drive not decided: the chart is not precise enough.",
+        ),
+        (
+            "kioxia-fl6-brief",
+            "throughput-gain-e",
+            "Stated 0.5 percentage points higher than computed: favours the FL6.",
+        ),
+        (
+            "kioxia-fl6-brief",
+            "memory-utilization-small-gains-a-f",
+            "Favoured drive not known: the claim has no number.",
+        ),
+        (
+            "micron-x100-paper",
+            "throughput-d",
+            "Favoured drive not known: the claim cannot be recomputed.",
+        ),
+    ],
+)
+def test_the_favoured_drive_of_an_image(publication, name, remark):
+    assert remark in card_texts(entry_of(publication, name))
+
+
+def test_an_image_says_that_a_claim_uses_an_impossible_result():
+    subject = "published claims, recomputed: truncated; uses an impossible result"
+    assert card_texts(entry_of("kioxia-fl6-brief", "throughput-gain-a"))[1] == subject
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.slug}/{entry.claim_id}")
+def test_no_text_of_an_image_is_cut_off(entry):
+    assert [text for text in card_texts(entry) if text.endswith(ELLIPSIS)] == []
