@@ -74,6 +74,16 @@ def test_the_script_writes_ratios_as_the_server_does(script):
     ]
 
 
+@pytest.mark.parametrize("viewport", [DESKTOP, {"width": 390, "height": 844}])
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
+def test_the_links_to_other_thresholds_are_24_px_high(new_page, path, viewport):
+    page = new_page(viewport=viewport)
+    page.goto(path)
+    heights = page.locator("[data-switches] a").evaluate_all("all => all.map(a => a.getBoundingClientRect().height)")
+    assert len(heights) == 2
+    assert min(heights) >= 24
+
+
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
 @pytest.mark.parametrize(
     "path",
