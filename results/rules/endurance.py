@@ -37,6 +37,11 @@ def needed_dwpd(tps: Fraction | Decimal | None, capacity_gb: int | None) -> Frac
     return written_gb_per_day(tps) / capacity_gb
 
 
+def is_within_rating(needed: Fraction, endurance_dwpd: Fraction | Decimal) -> bool:
+    """Return whether a rating allows the drive writes per day that a speed needs; it allows exactly the rated ones."""
+    return needed <= Fraction(endurance_dwpd)
+
+
 def tps_per_tb(tps: Fraction | Decimal | None, capacity_gb: int | None) -> Fraction | None:
     """Return the speed of one drive per capacity, tps per TB (10^12 bytes); None if speed or capacity is missing."""
     if tps is None or not capacity_gb:

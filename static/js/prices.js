@@ -64,7 +64,7 @@ export function figureText(entry, shows, drive) {
   return figure ? withCurrency(figure, entry.currency) : '';
 }
 
-const WORDS = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000 sustained tps'], ['per-tb', 'per TB']];
+const WORDS = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000 tps the rating sustains'], ['per-tb', 'per TB']];
 
 /** Return the figures per speed and per capacity in words. */
 export const figuresText = (entry, drive) => WORDS

@@ -18,13 +18,40 @@ def header_height(page):
     return page.locator(".mast").bounding_box()["height"]
 
 
-def test_the_navigation_names_every_part_of_the_site(page):
+OTHERS = [
+    *("Fleet check", "Claims", "YCSB", "Try your log", "Submit", "Explain", "Rules", "News", "About", "Lab", "Sign in")
+]
+
+
+def names_in(page, group):
+    links = page.locator(MAIN).get_by_role("group", name=group).get_by_role("link")
+    return [link.inner_text() for link in links.all()]
+
+
+def test_the_navigation_names_the_tasks_first_and_then_every_other_part_of_the_site(page):
     page.goto("/")
-    names = page.locator(f"{MAIN} a").all_inner_texts()
-    assert names == [
-        *("Drives", "Compare", "Sizing", "Fleet check", "Claims", "YCSB", "News", "Explain", "About", "Submit"),
-        *("Lab", "Sign in"),
-    ]
+    assert names_in(page, "Tasks") == ["Drives", "Compare", "Sizing"]
+    assert names_in(page, "Other pages") == [name for name in OTHERS if name not in {"Try your log", "Rules"}]
+    footer = page.locator(".foot").get_by_role("link")
+    assert {"Try your log", "Rules"} <= set(footer.all_inner_texts())
+
+
+def test_the_tasks_look_more_important_than_the_other_pages(page):
+    page.goto("/compare/")
+    style = "each => [parseFloat(getComputedStyle(each).fontSize), Number(getComputedStyle(each).fontWeight)]"
+    task, other = (page.locator(MAIN).get_by_role("link", name=name).evaluate(style) for name in ("Sizing", "Claims"))
+    assert all(figure > smaller for figure, smaller in zip(task, other, strict=True))
+
+
+def test_the_menu_of_a_phone_has_the_tasks_above_all_other_pages(new_page):
+    page = new_page(viewport=NARROW)
+    page.goto("/about/")
+    page.locator(".menu summary").click()
+    assert names_in(page, "Tasks") == ["Drives", "Compare", "Sizing"]
+    assert names_in(page, "Other pages") == OTHERS
+    groups = [page.locator(MAIN).get_by_role("group", name=name) for name in ("Tasks", "Other pages")]
+    tasks, others = (group.bounding_box() for group in groups)
+    assert tasks["y"] + tasks["height"] <= others["y"]
 
 
 def test_a_search_begins_in_the_header(page):

@@ -74,6 +74,16 @@ def test_the_script_writes_ratios_as_the_server_does(script):
     ]
 
 
+@pytest.mark.parametrize("viewport", [DESKTOP, {"width": 390, "height": 844}])
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
+def test_the_links_to_other_thresholds_are_24_px_high(new_page, path, viewport):
+    page = new_page(viewport=viewport)
+    page.goto(path)
+    heights = page.locator("[data-switches] a").evaluate_all("all => all.map(a => a.getBoundingClientRect().height)")
+    assert len(heights) == 2
+    assert min(heights) >= 24
+
+
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 900}, {"width": 390, "height": 844}])
 @pytest.mark.parametrize(
     "path",
@@ -89,7 +99,7 @@ def test_the_first_result_is_above_the_fold(new_page, path, viewport):
 def test_a_phone_shows_what_the_fastest_drive_takes_and_what_drivecert_is(new_page):
     page = new_page(viewport={"width": 390, "height": 844})
     page.goto("/")
-    assert page.get_by_text("it takes 24 drive writes a day; it is rated for 3.").is_visible()
+    assert page.get_by_text("At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3.").is_visible()
     assert page.get_by_text("Drivecert is a public register of storage drives").is_visible()
 
 
@@ -204,7 +214,9 @@ def test_the_answer_of_home_follows_the_form(page):
     page.goto("/")
     page.get_by_label("Speed of one drive, at least").fill("1,000,000")
     page.get_by_text("your load: 3 results").wait_for()
-    assert page.locator("#answer").inner_text().startswith("3 of 30 drives sustain this load within the limits.")
+    assert page.locator("#answer").inner_text().startswith("3 of 30 NVMe flash drives sustain this load")
+    assert "At your 1,000,000 tps it takes 13.9 drive writes a day" in page.locator("#answer").inner_text()
+    assert page.locator("table.answers td:has(b) .sub").first.inner_text() == "of 3, over"
     assert page.url.endswith("/?min_device_tps=1000000")
 
 

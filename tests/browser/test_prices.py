@@ -46,7 +46,7 @@ def test_a_price_gives_figures_on_every_page_and_is_never_sent(page, requests):
     drives = page.locator(f"tr:has([data-price={SN861}]) td").first.inner_text()
     expect(cell(page, SN861, "total")).to_have_text(f"{int(drives) * 1728:,} EUR")
     expect(cell(page, SN861, "both")).to_have_text(
-        f"1 EUR per 1,000 tps, {SUSTAINED} per 1,000 sustained tps, 270 EUR per TB"
+        f"1 EUR per 1,000 tps, {SUSTAINED} per 1,000 tps the rating sustains, 270 EUR per TB"
     )
     assert [sent for sent in requests if "1728" in sent or "EUR" in sent] == []
 
@@ -175,7 +175,7 @@ def test_a_table_of_drives_has_a_column_of_prices_on_request(page):
     assert page.locator("[data-price-added]").count() == 0
     page.get_by_label("Show a column of prices in the table").check()
     row = page.locator("table.runs tbody tr", has_text="SN861 6.4").first
-    figures = f"1 per 1,000 tps, {SUSTAINED.removesuffix(' EUR')} per 1,000 sustained tps, 270 per TB"
+    figures = f"1 per 1,000 tps, {SUSTAINED.removesuffix(' EUR')} per 1,000 tps the rating sustains, 270 per TB"
     across = "table => [...table.querySelectorAll('tr.group > *')].map(c => c.colSpan - table.rows[0].cells.length)"
     assert set(page.locator("table.runs").first.evaluate(across)) == {0}
     expect(page.locator(f"[data-price={SN861}][data-shows=both]")).to_have_text(figures)

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from results.catalogue.importer import PUBLISHED_CATALOGUE
-from results.rules.endurance import needed_dwpd, sustained_tps, three_digits, tps_per_tb, written_gb_per_day
+from results.rules.endurance import (
+    is_within_rating,
+    needed_dwpd,
+    sustained_tps,
+    three_digits,
+    tps_per_tb,
+    written_gb_per_day,
+)
 
 ROWS = list(csv.DictReader(Path(PUBLISHED_CATALOGUE).read_text().splitlines()))
 RATED = [row for row in ROWS if row["endurance_dwpd"]]
@@ -36,6 +43,18 @@ def test_the_rating_needed_at_the_sustained_speed_is_the_rating():
     for row in RATED:
         rating, capacity_gb = Decimal(row["endurance_dwpd"]), int(row["capacity_gb"])
         assert needed_dwpd(sustained_tps(rating, capacity_gb), capacity_gb) == rating
+
+
+def test_the_rating_needed_at_a_load_is_in_proportion_to_the_load():
+    for row in RATED:
+        tested, capacity_gb = int(row["tps"]), int(row["capacity_gb"])
+        at_load = needed_dwpd(tested, capacity_gb) * 500_000 / tested
+        assert needed_dwpd(500_000, capacity_gb) == at_load
+
+
+@pytest.mark.parametrize(("above", "is_within"), [(Fraction(0), True), (Fraction(1, 10**9), False)])
+def test_a_rating_allows_exactly_the_rated_writes(above, is_within):
+    assert is_within_rating(Fraction(3) + above, Decimal(3)) is is_within
 
 
 def test_twice_the_capacity_sustains_twice_the_speed():

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from html import escape
@@ -13,23 +14,32 @@ from django.utils.safestring import SafeString
 from results.models import Statistic
 from results.rules.act.endurance_gap import times
 from results.rules.act.limits import Limit
+from results.rules.endurance import is_within_rating
 from webapp.register.drives.landscape import Charts, cell_linker, charts_of, switch_html
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.order import rows_by_band
 from webapp.register.drives.query import THRESHOLDS_US
 from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
-from webapp.register.drives.store.ranking import number_in, row_glyph, speeds_of, sustained_by_rating
+from webapp.register.drives.store.ranking import (
+    needed_at_load,
+    number_in,
+    row_glyph,
+    speeds_of,
+    sustained_by_rating,
+)
 from webapp.register.drives.unranked import not_ranked_because
 from webapp.register.home.question import HomeQuestion
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
+from webapp.register.tables.endurance_gap import digits
 from webapp.register.tables.groups import BANDS, STATISTIC_WORDS, group_label
 from webapp.register.tables.marks import nearness_html, tier_code
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
+AS_PUBLISHED = ", as published: tested by Aerospike or the makers"
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,8 @@ class AnswerRow:
     size: str
     speed: str
     shares: list[AnswerShare]
+    at_load: str
+    of_rating: str
     needed: str
     rated: str
     gap: SafeString
@@ -130,16 +142,19 @@ class Answer:
         if not shown:
             return "The register has no result of such drives with a speed and slow reads."
         count = f"{units.count(answers) if answers else 'None'} of {units.count(shown)}"
-        noun = self.noun if shown != 1 else self.noun.removesuffix("s")
-        if not self.question.tps:
-            return f"{count} {noun} {'is' if answers < 2 else 'are'} within the limits."
-        return f"{count} {noun} {'sustains' if answers < 2 else 'sustain'} this load within the limits."
+        verb = "is" if answers < 2 else "are"
+        if self.question.tps:
+            verb = f"{'sustains' if answers < 2 else 'sustain'} this load"
+        is_published = self.charted.shown_statistic == Statistic.STEADY_AS_PUBLISHED
+        return f"{count} {self._subject} {verb} within the limits{AS_PUBLISHED if is_published else ''}."
 
     @property
-    def noun(self) -> str:
-        """Return drives, or results if a drive has several of them."""
+    def _subject(self) -> str:
+        """Return the kind of drives, or results of it if a drive has several or if there is only one."""
         rows = self.charted.ordered
-        return "drives" if len({self.store.slugs[row] for row in rows}) == len(rows) else "results"
+        if len({self.store.slugs[row] for row in rows}) == len(rows) > 1:
+            return self.question.kind
+        return f"{'result' if len(rows) == 1 else 'results'} of {self.question.kind}"
 
     @property
     def fastest_sentence(self) -> str:
@@ -158,7 +173,7 @@ class Answer:
 
     @property
     def endurance_sentence(self) -> str:
-        """Return what the speed of the fastest drive means for its endurance; empty if that is not known."""
+        """Return what the load and the tested speed mean for the endurance of the fastest drive; empty if not known."""
         row = self.charted.headline_row
         if row is None:
             return ""
@@ -167,7 +182,11 @@ class Answer:
         if not needed or not rated:
             return ""
         speed = units.count(round(speeds_of(self.store)[row]))
-        return f"At {speed} tps it takes {needed} drive writes a day; it is rated for {rated}."
+        if not self.question.tps:
+            return f"At {speed} tps it takes {needed} drive writes a day; it is rated for {rated}."
+        at_load = digits(needed_at_load(self.store, row, self.question.tps))
+        load = f"At your {self.question.tps_text} tps it takes {at_load} drive writes a day"
+        return f"{load}; it is rated for {rated}. At its tested {speed} tps it takes {needed}."
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:
@@ -211,6 +230,7 @@ class Answer:
 
         tps, sustained = speeds_of(self.store)[row], sustained_by_rating(self.store, row)
         symbol, fill = row_glyph(self.store, row)
+        at_load, of_rating = self._at_load(row)
         return AnswerRow(
             glyph=glyph_html(symbol, fill),
             slug=self.store.slugs[row],
@@ -220,6 +240,8 @@ class Answer:
             size=word("capacity_gb") or word("storage"),
             speed=units.count(round(tps)),
             shares=[self._share(row, us, limit) for us, limit in self.question.limits.by_threshold.items()],
+            at_load=at_load,
+            of_rating=of_rating,
             needed=word("needed_dwpd"),
             rated=word("endurance_dwpd"),
             gap=gap_html(self._gap_scale, float(sustained), tps) if sustained else SafeString(""),
@@ -227,6 +249,16 @@ class Answer:
             sustained=word("sustained_tps"),
             tester=word("tier").removeprefix(tier_code(word("tier"))).strip(", ") or word("tier"),
         )
+
+    def _at_load(self, row: int) -> tuple[str, str]:
+        """Return the drive writes per day of a row at the load, and how they compare with its rating."""
+        needed = needed_at_load(self.store, row, self.question.tps)
+        rated = self.store.columns["endurance_dwpd"]
+        rating = rated.value(row)
+        if needed is None or rating is None:
+            return digits(needed), ""
+        is_within = is_within_rating(needed, Decimal(str(rating)))
+        return digits(needed), f"of {rated.word(row)}, {'within' if is_within else 'over'}"
 
     def _share(self, row: int, threshold_us: int, limit_pct: object) -> AnswerShare:
         encoded, limit = self.store.columns[share_code(threshold_us)], float(str(limit_pct))

@@ -14,6 +14,7 @@ from webapp.register.landscape.page_svg import GAP_WIDTH
 pytestmark = pytest.mark.django_db
 
 ANY_SPEED = "/?min_device_tps=0"
+AS_PUBLISHED = "within the limits, as published: tested by Aerospike or the makers."
 
 
 def text_of(response):
@@ -23,10 +24,33 @@ def text_of(response):
 
 def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     said = text_of(client.get("/"))
-    assert "11 of 30 drives sustain this load within the limits." in said
+    assert f"11 of 30 NVMe flash drives sustain this load {AS_PUBLISHED}" in said
     assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable." in said
-    assert "At 1,728,000 tps it takes 24 drive writes a day; it is rated for 3." in said
+    assert (
+        "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. At its tested 1,728,000 tps it takes "
+        "24."
+    ) in said
     assert "In 32 of 36 results of rated drives, in all categories, the tested speed exceeds the endurance" in said
+
+
+def test_the_endurance_of_the_fastest_drive_is_that_of_its_speed_if_no_load_is_entered(client, catalogue):
+    said = text_of(client.get(ANY_SPEED))
+    assert "At 1,728,000 tps it takes 24 drive writes a day; it is rated for 3." in said
+    assert "At your" not in said
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/", "/drives/nvme-flash/", "/drives/cloud/", "/drives/historical/"])
+def test_abbreviations_are_spelt_out_at_their_first_use(client, catalogue, path):
+    main = client.get(path).text.split('<main id="main"')[1]
+    said = " ".join(re.sub(r"<[^>]*>", " ", main).split())
+    terms = {"ACT": "Aerospike Certification Tool", "DWPD": "drive writes per day"}
+    if path != "/":
+        terms |= {"OP": "over-provisioning", "CP": "compressed size of the data"}
+    for short, long in terms.items():
+        first = re.search(rf"\b{short}\b", said)
+        assert first
+        assert said[first.start() :].startswith(f"{short} ({long})")
+        assert f"<abbr>{short}</abbr> ({long})" in main
 
 
 def test_the_page_begins_with_what_drivecert_is(client):
@@ -64,7 +88,7 @@ def test_several_reasons_have_their_numbers(client, make_published_run):
 
 def test_a_drive_that_was_measured_like_no_other_is_named_with_its_way_of_measuring(client, make_published_run):
     make_published_run(tps=900)
-    assert "1 of 1 drive is within the limits. It is Exemplar EX" in text_of(client.get(ANY_SPEED))
+    assert f"1 of 1 result of NVMe flash drives is {AS_PUBLISHED} It is Exemplar EX" in text_of(client.get(ANY_SPEED))
     for _ in range(2):
         make_published_run(tps=800, tool_version="5.3")
     measured = "ACT 6.x: service time, as published, 1 device"
@@ -80,7 +104,27 @@ def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, c
     ]
     row = read_rows(response)[0]
     assert row[:5] == ["SanDisk DC SN861 6.4 TBwithin all limits", "1,728,000", "0.56", "0.00", "0.00"]
-    assert row[6:10] == ["24 rated 3", "3", "8x rating", "216,000"]
+    assert row[5:9] == ["6.94 of 3, over", "24", "8x rating", "216,000"]
+
+
+def test_without_a_load_each_drive_has_the_endurance_that_its_tested_speed_needs(client, catalogue):
+    assert read_rows(client.get(ANY_SPEED))[0][5:9] == ["24 rated 3", "3", "8x rating", "216,000"]
+
+
+@pytest.mark.parametrize(
+    ("rating", "tps", "shown"),
+    [
+        (3, 216_160, "3 of 3, within"),
+        (3, 216_161, "3 of 3, over"),
+        (5, 216_161, "3 of 5, within"),
+        (None, 500_000, "6.94"),
+    ],
+)
+def test_each_drive_has_its_writes_at_the_entered_load_next_to_its_rating(
+    client, make_product, make_published_run, rating, tps, shown
+):
+    make_published_run(product=make_product(endurance_dwpd=rating, capacity_gb=6400), tps=900_000)
+    assert read_rows(client.get(f"/?min_device_tps={tps}"))[0][5] == shown
 
 
 def test_home_divides_by_the_exact_speed_that_the_rating_sustains(client, catalogue):
@@ -101,12 +145,12 @@ def test_home_shows_two_charts_without_script(client, catalogue):
 
 def test_a_load_that_no_drive_sustains_offers_a_next_step(client, catalogue):
     said = text_of(client.get("/?min_device_tps=9000000"))
-    assert "None of 30 drives sustains this load within the limits." in said
+    assert f"None of 30 NVMe flash drives sustains this load {AS_PUBLISHED}" in said
     assert "Lower the speed, raise a limit, or see all drives" in said
 
 
 def test_without_a_load_the_answer_counts_the_drives_within_the_limits(client, catalogue):
-    assert "30 of 30 drives are within the limits." in text_of(client.get(ANY_SPEED))
+    assert f"30 of 30 NVMe flash drives are {AS_PUBLISHED}" in text_of(client.get(ANY_SPEED))
 
 
 def test_the_results_that_do_not_match_are_counted_with_the_reasons(client, make_published_run):
@@ -120,7 +164,7 @@ def test_the_results_that_do_not_match_are_counted_with_the_reasons(client, make
 
 def test_other_kinds_of_drives_can_be_asked_for(client, catalogue):
     said = text_of(client.get("/?category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash"))
-    assert "of 37 drives sustain this load within the limits." in said
+    assert "of 37 drives of all kinds sustain this load within the limits" in said
     assert client.get("/?category=nosuch").status_code == 400
 
 
@@ -140,7 +184,9 @@ def test_worst_slices_are_in_a_picture_of_their_own(client, make_published_run, 
         in text
     )
     assert text.count('<a class="m ') == 1
-    assert client.get(f"{ANY_SPEED}&statistic=worst-slice").text.count('<a class="m ') == 1
+    of_logs = client.get(f"{ANY_SPEED}&statistic=worst-slice")
+    assert of_logs.text.count('<a class="m ') == 1
+    assert "of 1 result of NVMe flash drives is within the limits. " in text_of(of_logs)
 
 
 def test_home_counts_the_results_of_each_category(client, catalogue):
@@ -250,7 +296,7 @@ def test_systems_are_listed_by_their_whole_speed_in_the_table(client, catalogue)
 
 def test_a_statistic_that_no_result_has_does_not_hide_the_others(client, catalogue):
     said = text_of(client.get(f"{ANY_SPEED}&statistic=worst-slice"))
-    assert "30 of 30 drives are within the limits." in said
+    assert f"30 of 30 NVMe flash drives are {AS_PUBLISHED}" in said
 
 
 def test_many_results_are_cells_that_link_to_the_table(client, catalogue, monkeypatch):

@@ -10,7 +10,7 @@ from operator import ge
 from results.models import Statistic, Visibility
 from results.models.categories import SYSTEMS
 from results.rules.act.comparison_groups import ComparisonGroup, group_of_code
-from results.rules.endurance import sustained_tps
+from results.rules.endurance import needed_dwpd, sustained_tps
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, rows_of, set_of
 from webapp.register.landscape.marks import Fill, fill_of
 from webapp.register.svg.marks import symbol_of
@@ -96,6 +96,14 @@ def sustained_by_rating(store: ColumnStore, row: int) -> Fraction | None:
     if not store.columns["sustained_tps"].word(row) or rated is None or capacity is None:
         return None
     return sustained_tps(Decimal(str(rated)), round(capacity))
+
+
+def needed_at_load(store: ColumnStore, row: int, tps: int) -> Fraction | None:
+    """Return the drive writes per day that a load takes of a row's drive, exact; None if a fact is missing."""
+    capacity = store.columns["capacity_gb"].value(row)
+    if not store.columns["needed_dwpd"].word(row) or capacity is None:
+        return None
+    return needed_dwpd(Fraction(tps), round(capacity))
 
 
 def sustaining_rows(store: ColumnStore) -> Rows:
