@@ -35,6 +35,8 @@ DIFFERENCES = r"""async query => {
     limits: page => find('[data-changes]', page).textContent,
     'what limits do': page => all(page, '[data-over]', said => [said.dataset.over, said.hidden].join()),
     headline: page => find('.lede', page).textContent,
+    'nearest result': page => tight(find('[data-nearest]', page)),
+    devices: page => all(page, '[data-devices] tbody', tight),
     pages: page => all(page, '[data-pages]', tight),
     picked: page => all(page, '[data-picked]', line => line.textContent),
     'what is hidden': page => all(page, '[data-section], section:not(.prices), [data-empty]', part => part.hidden),
@@ -57,7 +59,10 @@ QUESTIONS = {
         "?",
         *(f"?sort={sort}" for sort in SORTS),
         *(f"?limit_1ms={limit}" for limit in ("0", "0.6", "4.5", "5.00", "100", "4.999999999")),
-        *(f"?q={query}" for query in ("wd", "P4610", "p4611", "westren+sn640", "6.4+tb", "zzzz", "%3Cb%3E")),
+        *(
+            f"?q={query}"
+            for query in ("wd", "P4610", "p4611", "p4x10", "optane", "westren+sn640", "6.4+tb", "zzzz", "%3Cb%3E")
+        ),
         *(f"?compressible={choice}" for choice in ("yes", "no", "unstated", "yes~unstated")),
         *(f"?capacity={band}" for band in ("to-1tb", "1-to-2tb", "2-to-4tb~over-8tb", "unstated")),
         "?vendor=intel~micron&min_tps=300000",
@@ -69,6 +74,7 @@ QUESTIONS = {
         *("?min_tps=500000&limit_1ms=3&within=only", "?within=only", "?limit_1ms=0&limit_8ms=0&limit_64ms=0"),
         "?over_provisioned=yes",
         *("?min_tb=6&max_tb=8", "?min_tb=6.4&max_tb=6.4&sort=capacity_gb", "?max_tb=0.001", "?min_tb=800%20GB"),
+        *("?min_tps=2M&max_1ms=1", "?min_tps=2M&vendor=intel", "?min_tb=20", "?min_dwpd=20&max_1ms=0.1", "?q=7400"),
         *("?min_tps=1M", "?min_tps=0500k&max_1ms=3%25", "?pcie=unstated", "?limit_1ms=4.50%25"),
         "?min_tps=99999999",
         "?withdrawn=include&superseded=include",
@@ -85,6 +91,13 @@ QUESTIONS = {
         *("?historical=include&limit_1ms=13", "?q=amazon&sort=-storage", "?provider=aws~azure&devices=1&max_8ms=0"),
         *("?limit_1ms=13&within=only", "?limit_1ms=0.5&within=only&devices=1"),
         *("?sort=-device_tps", "?min_device_tps=177000", "?min_tb=0.6&max_tb=0.6", "?columns=device_tps~storage"),
+        *(
+            "?provider=aws",
+            "?provider=aws&sort=-device_tps&limit_1ms=4",
+            "?devices=1~4&limit_1ms=13",
+            "?q=n2-standard-16",
+        ),
+        *("?provider=aws&min_tps=600000", "?provider=azure&devices=2", "?max_1ms=0.001", "?sole_tenant=yes&max_8ms=0"),
     ],
     "/drives/": [
         *("?", "?sort=-device_tps", "?sort=device_count", "?sort=drive&historical=include", "?devices=1~24~unstated"),
@@ -234,7 +247,7 @@ HOSTILE = """async text => {
   const kinds = {drive: 'drive', source: 'text', notes: 'notes', tier: 'tier', tps: 'speed'};
   const shown = Object.entries(kinds).map(([code, kind]) => ({code, kind, group: 'ev'}));
   const table = document.createElement('table');
-  table.innerHTML = bodies(shelf, shown, [{titles: [[text, text]], rows: [0]}], query, true);
+  table.innerHTML = bodies(shelf, shown, [{title: [text, text], rows: [0]}], query, true);
   return [table.querySelectorAll('script, img, i').length, table.textContent.split(text).length - 1];
 }"""
 

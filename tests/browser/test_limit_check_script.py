@@ -3,6 +3,8 @@
 import pytest
 from django.conf import settings
 
+from tests.webapp.register.drives.ranking_cases import CASES as UNRANKED_CASES
+from tests.webapp.register.drives.ranking_cases import columns_of
 from tests.webapp.register.limit_cases import CASES, OWN_PCT, PROFILE_PCT
 
 pytestmark = pytest.mark.browser
@@ -20,9 +22,16 @@ HEADLINE = """async file => {
   const {checkLimits} = await import('/js/drives/limit-check.js');
   const {headline} = await import('/js/drives/headline.js');
   const {decode} = await import('/js/drives/column-store.js');
-  const limits = new Map([[1000, '5']]), shelf = decode(file);
+  const limits = new Map([[1000, '5']]), store = decode(file);
   const statistics = [{code: 'worst-slice', how: 'in every slice of its log'}];
-  return headline(shelf, false, [0, 1], checkLimits(shelf, limits, limits), limits, statistics);
+  return headline(store, false, [0, 1], checkLimits(store, limits, limits), limits, statistics).first;
+}"""
+
+UNRANKED = """async ([file, whose]) => {
+  const {unrankedSentences} = await import('/js/drives/ranking-requirements.js');
+  const {decode} = await import('/js/drives/column-store.js');
+  const store = decode(file);
+  return unrankedSentences(store, Array.from({length: store.count}, (_, row) => row), whose);
 }"""
 
 
@@ -92,22 +101,9 @@ def test_a_run_on_a_virtual_device_is_not_named_as_the_fastest(script):
     assert "of its log, ACT 6.x: Exemplar EX2 at 100 tps." in script.evaluate(HEADLINE, file)
 
 
-@pytest.mark.parametrize(
-    ("groups", "visibility", "sentence"),
-    [
-        (
-            ["worst-slice.unknown.1"] * 2,
-            ["public", "withdrawn"],
-            "Exemplar EX1 is within the limits, but it is not ranked, because the version of ACT is not reported.",
-        ),
-        (
-            ["worst-slice.service.unknown", "worst-slice.service.1.compressible"],
-            ["public", "public"],
-            "2 results are within the limits, but they are not ranked, because the test data was compressible (1) or "
-            "the number of devices is not reported (1).",
-        ),
-    ],
-)
-def test_the_script_says_why_results_are_not_ranked(script, groups, visibility, sentence):
-    file = file_of_rows(comparison_group=groups, visibility=visibility)
-    assert sentence in script.evaluate(HEADLINE, file)
+@pytest.mark.parametrize("case", UNRANKED_CASES, ids=[case["name"] for case in UNRANKED_CASES])
+def test_the_script_says_why_results_are_not_ranked(script, case):
+    columns = {code: column_of(texts) for code, texts in columns_of(case).items()}
+    columns["capacity_gb"]["values"] = [None] * len(columns["capacity_gb"]["words"])
+    file = {"count": len(case["rows"]), "columns": columns, "product": [], "remarks": {}}
+    assert script.evaluate(UNRANKED, [file, case["whose"]]) == case["sentences"]

@@ -258,7 +258,7 @@ def test_links_of_heads_and_boxes_are_tall_enough_to_tap(new_page, width):
 PAGED = """async () => {
   const {pageOf} = await import('/static/js/drives/order.js');
   const rows = (first, count) => Array.from({length: count}, (_, place) => first + place);
-  const tables = [[{titles: [], rows: rows(0, 130)}], [{titles: [], rows: rows(130, 20)}]];
+  const tables = [[{title: ['', ''], rows: rows(0, 130)}], [{title: ['', ''], rows: rows(130, 20)}]];
   const count = groups => groups.flatMap(group => group.rows).length;
   const shown = page => tables.map((groups, place) => count(pageOf(groups, page, place ? 130 : 0)));
   return [shown(1), shown(2)];

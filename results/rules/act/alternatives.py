@@ -39,10 +39,10 @@ def endurance_class(endurance_dwpd: Decimal | float | None) -> EnduranceClass:
 
 @dataclass(frozen=True)
 class Figures:
-    """What drives are compared by: speed in tps, share of slow reads, and the speed that the rating sustains.
+    """What drives are compared by: speed in tps, share of slow reads, the speed that the rating sustains, and capacity.
 
-    `speed` is above 0. `share` and `sustained` have any one unit. `sustained` is None without a rating. `key` names the
-    drive.
+    `speed` is above 0. `share` and `sustained` have any one unit. `sustained` is None without a rating. `capacity_gb`
+    is above 0, or None if it is not known. `key` names the drive.
     """
 
     key: str
@@ -50,6 +50,7 @@ class Figures:
     share: Fraction | int
     sustained: Fraction | int | None
     endurance: EnduranceClass = EnduranceClass.UNRATED
+    capacity_gb: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,20 @@ def is_more_enduring(other: Figures, this: Figures) -> bool:
     return other.sustained is not None and this.sustained is not None and other.sustained > this.sustained
 
 
-def speed_distance(other: Figures, this: Figures) -> Fraction:
-    """Return the ratio of the higher to the lower of two speeds: 1 if they are equal.
+def distance(other: Figures, this: Figures) -> Fraction:
+    """Return the ratio of the higher to the lower speed, times that of the larger to the smaller capacity.
 
-    >>> speed_distance(Figures("b", 50, 5, None), Figures("a", 100, 5, None))
-    Fraction(2, 1)
+    It is 1 for equal drives. If a capacity is not known, only the speeds count.
+
+    >>> this = Figures("a", 100, 5, None, capacity_gb=800)
+    >>> distance(Figures("b", 50, 5, None), this), distance(Figures("c", 50, 5, None, capacity_gb=3200), this)
+    (Fraction(2, 1), Fraction(8, 1))
     """
     slower, faster = sorted((other.speed, this.speed))
-    return Fraction(faster, slower)
+    smaller, larger = 1, 1
+    if other.capacity_gb and this.capacity_gb:
+        smaller, larger = sorted((other.capacity_gb, this.capacity_gb))
+    return Fraction(faster * larger, slower * smaller)
 
 
 def alternatives_to(this: Figures, everywhere: Iterable[Figures], same_category: Iterable[Figures]) -> Alternatives:
@@ -97,7 +104,7 @@ def alternatives_to(this: Figures, everywhere: Iterable[Figures], same_category:
 
     `everywhere` has the comparable drives of all categories of drives, from which better ones come; `same_category`
     those of the drive's own category, from which similar ones come. Similar drives have the same endurance class; the
-    nearest in speed come first. The drive itself is in neither list.
+    nearest in speed and capacity come first. The drive itself is in neither list.
     """
     better, enduring = [], []
     for each in everywhere:
@@ -109,7 +116,7 @@ def alternatives_to(this: Figures, everywhere: Iterable[Figures], same_category:
     lasting = nsmallest(MOST_OF_EACH, enduring, key=lambda each: (-(each.sustained or 0), *_fastest_first(each)))
     listed = {each.key for each in best + lasting}
     alike = (each for each in same_category if each.endurance == this.endurance and each.key not in listed)
-    similar = nsmallest(MOST_OF_EACH, alike, key=lambda each: (speed_distance(each, this), *_fastest_first(each)))
+    similar = nsmallest(MOST_OF_EACH, alike, key=lambda each: (distance(each, this), *_fastest_first(each)))
     return Alternatives(tuple(best), tuple(lasting), tuple(similar), len(better), len(enduring))
 
 

@@ -18,8 +18,8 @@ export function choiceTest(filter, chosen, store) {
   return {name: filter.name, text: `${filter.subject} is not ${names}`, passes: row => column.codes[row] < 0 ? missing : wanted[column.codes[row]]};
 }
 
-// The number in the unit of the column: shares in billionths of a percent, capacities in whole GB.
-const boundOf = ({scale}, text) => scale === 1e9 ? billionths(text) : scale > 1 ? Math.round(Number(text) * scale) : Number(text);
+/** Return the number of a filter in the unit of its column: shares in billionths of a percent, capacities in whole GB. */
+export const boundOf = ({scale}, text) => scale === 1e9 ? billionths(text) : scale > 1 ? Math.round(Number(text) * scale) : Number(text);
 
 /** Return the test for a number that is at least, or at most, as large as requested; a missing one fails. */
 export function numberTest(filter, text, store) {

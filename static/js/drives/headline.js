@@ -1,8 +1,11 @@
 // The headline of the tables under the current limits: webapp/register/drives/headline.py in the browser.
 import {count, decimal, nameOf} from './column-store.js';
-import {groupsOf, largestGroup, rankOf} from './ranking.js';
+import {inOrder} from './order.js';
+import {unrankedSentences} from './ranking-requirements.js';
+import {groupsOf, largestGroup, rankOf, speedsOf} from './ranking.js';
 
 const GROUP_WORDS = {full: 'ACT 6.x', open: 'ACT up to 5.3'};
+const FASTEST_FIRST = {code: 'tps', falls: true}, DEVICE_FIRST = {code: 'device_tps', falls: true};
 
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 
@@ -20,7 +23,7 @@ function speedText({columns}, row) {
 }
 
 // Return the fastest of each statistic and each kind of time, within the largest comparison group; of equally fast rows the first.
-function fastest(store, rows, statistics) {
+function fastest(store, rows, statistics, whose) {
   const groups = groupsOf(store), ranks = rankOf(store);
   const counts = new Set(rows.map(row => groups[row]).filter(({isRanked}) => isRanked).map(({devices}) => devices));
   return statistics.flatMap(({code, how}) => Object.entries(GROUP_WORDS).flatMap(([fill, words]) => {
@@ -28,23 +31,30 @@ function fastest(store, rows, statistics) {
     if (!found) return [];
     const best = found.rows.reduce((a, b) => ranks[a] < ranks[b] ? a : b);
     const devices = counts.size > 1 ? ` with ${count(found.group.devices)} ${found.group.devices === '1' ? 'device' : 'devices'}` : '';
-    return [`${how}, ${words}${devices}: ${nameOf(store, best)} at ${speedText(store, best)}.`];
+    return [`Fastest within ${whose} limits ${how}, ${words}${devices}: ${nameOf(store, best)} at ${speedText(store, best)}.`];
   }));
 }
 
-const REASONS = [
-  'the test data was compressible', 'the version of ACT is not reported', 'the number of devices is not reported', 'the speed is not reported',
-];
-const reasonOf = ({isCompressible, time, devices}) => REASONS[[isCompressible, time === 'unknown', devices === 'unknown', true].indexOf(true)];
+const isDeviceFirst = ({code, falls}) => code === DEVICE_FIRST.code && falls;
 
-// Return that rows are within the limits but not ranked, and why: webapp/register/drives/unranked.py in the browser.
-function notRankedText(store, rows, whose) {
-  const groups = groupsOf(store), reasons = rows.map(row => reasonOf(groups[row]));
-  const found = REASONS.filter(reason => reasons.includes(reason)), isOne = rows.length === 1;
-  const numbered = found.map(reason => found.length > 1 ? `${reason} (${count(reasons.filter(each => each === reason).length)})` : reason);
-  const subject = isOne ? `${nameOf(store, rows[0])} is` : `${count(rows.length)} results are`;
-  return `${subject} within ${whose} limits, but ${isOne ? 'it is' : 'they are'} not ranked, because ${numbered.join(' or ')}. `
-    + 'A result is ranked if its data was not compressible and it reports speed, version of ACT and number of devices.';
+function sameText({columns}, row) {
+  const tps = columns.tps.word(row), perDevice = columns.device_tps.word(row);
+  return perDevice === tps ? `${tps} tps` : `${tps} tps, ${perDevice} tps per device`;
+}
+
+// Return the fastest instance and the fastest per device, for each statistic and each kind of time; that of the shown order first.
+function fastestInstances(store, rows, statistics, whose, sort) {
+  const groups = groupsOf(store), speeds = speedsOf(store), {tps, device_tps: perDevice} = store.columns;
+  return statistics.flatMap(({code, how}) => Object.entries(GROUP_WORDS).flatMap(([fill, words]) => {
+    const members = rows.filter(row => groups[row].statistic === code && groups[row].fill === fill && speeds[row]);
+    if (!members.length) return [];
+    const [instance, device] = [FASTEST_FIRST, DEVICE_FIRST].map(order => inOrder(store, members, order)[0]);
+    const group = `within ${whose} limits ${how}, ${words}`, name = nameOf(store, instance);
+    if (instance === device) return [`Fastest instance and fastest per device ${group}: ${name} at ${sameText(store, instance)}.`];
+    const facts = [['instance', `${name} at ${tps.word(instance)} tps`], ['per device', `${nameOf(store, device)} at ${perDevice.word(device)} tps per device`]];
+    const [first, second] = isDeviceFirst(sort) ? facts.reverse() : facts;
+    return [`Fastest ${first[0]} ${group}: ${first[1]}.`, `Fastest ${second[0]}: ${second[1]}.`];
+  }));
 }
 
 const threshold = us => us % 1000 ? `${count(us)}\u00a0us` : `${count(us / 1000)}\u00a0ms`;
@@ -56,19 +66,27 @@ function overSentences(over, rows, {isOwn}, limits) {
   return over ? [`${text} a limit of the profile.`] : [];
 }
 
-/** Return the headline of the page's default rows or of the matching ones: how many, the fastest within the limits, how many are over. */
-export function headline(store, isNarrowed, matching, check, limits, statistics) {
+/** Return the rows that a headline calls fastest: current, within the limits, on a physical drive. */
+export function passingRows({columns}, rows, check) {
+  const isOnDrive = row => columns.is_on_no_drive?.word(row) !== 'yes'; // the data file of an earlier release lacks the column
+  return rows.filter(row => columns.visibility.word(row) === 'public' && check.passes(row) && isOnDrive(row));
+}
+
+/**
+ * Return the headline of the page's default rows or of the matching ones: how many, the fastest within the limits, how many are over.
+ * `sort` is the order of a page of cloud instances; other pages have none.
+ */
+export function headline(store, isNarrowed, matching, check, limits, statistics, sort) {
   const {visibility, statistic} = store.columns;
   const rows = matching.filter(row => visibility.word(row) === 'public').sort((a, b) => a - b);
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
-  const isOnDrive = row => store.columns.is_on_no_drive?.word(row) !== 'yes'; // the data file of an earlier release lacks the column
-  const passing = rows.filter(row => (check.isOwn ? check.passes(row) : check.passesProfile(row)) && isOnDrive(row));
+  const passing = passingRows(store, rows, check);
   const results = resultsText(published, rows.length - published);
   const whose = check.isOwn ? 'your' : 'the';
-  const named = fastest(store, passing, statistics).map(text => `Fastest within ${whose} limits ${text}`);
-  return [
-    isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'}.` : results,
-    ...(passing.length && !named.length ? [notRankedText(store, passing, whose)] : named),
-    ...(rows.length ? overSentences(rows.filter(check.isOver).length, rows.length, check, limits) : []),
-  ].join(' ');
+  const named = sort ? fastestInstances(store, passing, statistics, whose, sort) : fastest(store, passing, statistics, whose);
+  if (passing.length && !named.length) named.push(unrankedSentences(store, passing, whose));
+  return {
+    first: [isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'}.` : results, ...named.slice(0, 1)].join(' '),
+    others: [...named.slice(1), ...(rows.length ? overSentences(rows.filter(check.isOver).length, rows.length, check, limits) : [])].join(' '),
+  };
 }

@@ -23,6 +23,15 @@ function drawGroups(wrap, section, columns, labels) {
     `<label><input type="radio" name="columns-${section.code}" class="c-${code}"${`c-${code}` === checked ? ' checked' : ''}>${escape(label)}</label>`).join('');
 }
 
+// A narrow screen shows the group of the column that the rows are sorted by, until the reader chooses another group.
+function showSorted(wrap, columns, {sort}) {
+  if (wrap.dataset.sorted === sort.code) return;
+  wrap.dataset.sorted = sort.code;
+  const group = columns.find(({code}) => code === sort.code)?.group;
+  const choice = group && wrap.querySelector(`.choose .c-${group}`);
+  if (choice) choice.checked = true;
+}
+
 // A table of more columns than a desktop shows side by side scrolls in a box of its own, which keys can reach.
 function setWide(wrap, section, isWide) {
   wrap.classList.toggle('scroll', isWide);
@@ -56,7 +65,9 @@ function update(head, {code, falls_first: fallsFirst, threshold_us: thresholdUs}
 export function showHead(wrap, section, columns, query, layout) {
   const row = wrap.querySelector('thead tr'), areOthers = placeHeads(wrap, row, columns);
   columns.forEach((column, place) => update(row.children[place], column, query));
-  if (!areOthers) return;
-  drawGroups(wrap, section, columns, layout.groupLabels);
-  setWide(wrap, section, columns.length > layout.columnsSideBySide);
+  if (areOthers) {
+    drawGroups(wrap, section, columns, layout.groupLabels);
+    setWide(wrap, section, columns.length > layout.columnsSideBySide);
+  }
+  showSorted(wrap, columns, query);
 }

@@ -28,27 +28,13 @@ export function inOrder(store, rows, sort) {
   return store.orders.get(name).filter(row => isShown[row]);
 }
 
-function byVendor(store, title, rows) {
-  const {words, codes} = store.columns.vendor;
-  const of = new Map();
-  for (const row of rows) {
-    const name = words[codes[row]];
-    if (of.has(name)) of.get(name).push(row); else of.set(name, [row]);
-  }
-  const vendors = [...of].sort(([, a], [, b]) => b.length - a.length);
-  return vendors.map(([name, same], place) => {
-    const line = [name, same.length === 1 ? '1 result' : `${same.length} results`];
-    return {titles: place ? [line] : [title, line], rows: same};
-  });
-}
-
 const titleOf = ({title, note, statistic_note: statisticNote}, number, isFirst) => {
   const results = `${count(number)} ${number === 1 ? 'result' : 'results'}, ${note}`;
   return [`${title}.`, isFirst ? `${results} ${statisticNote}` : results];
 };
 
-/** Divide rows into bands of results that compare, and by vendor if the table is divided by vendor. */
-export function grouped(store, ordered, isByVendor, bands) {
+/** Divide rows into bands of results that compare. */
+export function grouped(store, ordered, bands) {
   const groups = groupsOf(store), rows = new Map(bands.map(({code}) => [code, []])), explained = new Set();
   for (const row of ordered) rows.get(groups[row].band).push(row);
   return bands.flatMap(band => {
@@ -56,7 +42,7 @@ export function grouped(store, ordered, isByVendor, bands) {
     if (!same.length) return [];
     const title = titleOf(band, same.length, !explained.has(band.statistic));
     explained.add(band.statistic);
-    return isByVendor ? byVendor(store, title, same) : [{titles: [title], rows: same}];
+    return [{title, rows: same}];
   });
 }
 
@@ -66,9 +52,9 @@ export const pagesCount = rowsCount => Math.max(1, Math.ceil(rowsCount / ROWS_A_
 export function pageOf(groups, page, earlier) {
   const first = (page - 1) * ROWS_A_PAGE, shown = [];
   let before = earlier;
-  for (const {titles, rows} of groups) {
+  for (const {title, rows} of groups) {
     const cut = rows.slice(Math.max(first - before, 0), Math.max(first + ROWS_A_PAGE - before, 0));
-    if (cut.length) shown.push({titles, rows: cut});
+    if (cut.length) shown.push({title, rows: cut});
     before += rows.length;
   }
   return shown;

@@ -5,7 +5,8 @@ import {plainNumber} from '../typed-numbers.js';
 import {wordsOf} from './search.js';
 
 export const THRESHOLD = '1ms';
-const SEPARATOR = '~', INCLUDED = ['historical', 'withdrawn', 'superseded'];
+export const INCLUDED = ['historical', 'withdrawn', 'superseded']; // kinds of rows that are hidden by default
+const SEPARATOR = '~';
 /** Mark a field whose text is not a number, and say below it what is expected. */
 function showWrong(field, isWrong, expected) {
   field.setAttribute('aria-invalid', String(isWrong));

@@ -1,7 +1,8 @@
 // The results of a query: the rows of each table, the hidden ones with reasons, and the effect of the limits. Does not touch the page.
 import {applyTests, choiceTest, defaultTest, numberTest} from './filters.js';
-import {headline} from './headline.js';
+import {headline, passingRows} from './headline.js';
 import {checkLimits, limitsSentence} from './limit-check.js';
+import {nearestResult} from './nearest-result.js';
 import {grouped, inOrder, pageOf, pagesCount} from './order.js';
 import {search} from './search.js';
 
@@ -42,9 +43,6 @@ function rowsBeforeLimits(all, tests, filtered) {
 // The rows of a page without any filter: historical ones only on their own page.
 const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes');
 
-// Another column orders the rows of all vendors together.
-const isFastestFirst = ({code, falls}) => code === 'tps' && falls;
-
 /** Return the results of a query; `profile` maps a threshold in us to the profile's limit as text. */
 export function resultsOf(store, layout, query, profile) {
   const check = checkLimits(store, query.limits, profile);
@@ -57,9 +55,10 @@ export function resultsOf(store, layout, query, profile) {
   const page = Math.min(query.page, pages);
   const matching = rowsBeforeLimits(all, tests, filtered);
   const isNarrowed = [query.choices, query.numbers, query.search].some(({length}) => length);
+  const summarised = isNarrowed ? matching : defaultRows(store, layout, all);
   let before = 0;
-  const sections = layout.sections.map(({code, isByVendor}, place) => {
-    const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), isByVendor && isFastestFirst(query.sort), layout.bands);
+  const sections = layout.sections.map(({code}, place) => {
+    const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), layout.bands);
     const onPage = pageOf(groups, page, before);
     before += filtered[place].rows.length;
     return {code, groups: onPage, isEmpty: onPage.length === 0};
@@ -68,6 +67,8 @@ export function resultsOf(store, layout, query, profile) {
     sections, pages, page, hidden, shown, reasons: mergedReasons(tests, filtered), readSentence: found.sentence,
     limitsSentence: limitsSentence(store, matching, check),
     plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, loads: layout.loads, firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
-    headline: headline(store, isNarrowed, isNarrowed ? matching : defaultRows(store, layout, all), check, query.limits, layout.statistics),
+    headline: headline(store, isNarrowed, summarised, check, query.limits, layout.statistics, layout.hasOnlyInstances ? query.sort : null),
+    passing: passingRows(store, summarised, check),
+    nearest: shown ? null : nearestResult(store, layout, query, all.flat(), tests),
   };
 }

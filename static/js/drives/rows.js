@@ -78,7 +78,7 @@ function writerOf(store, shownColumn, shown, limits, carried) {
   };
 }
 
-/** Return the bodies of a table, each a list of functions that write a line: titles, then rows. Links contain the reader's own limits. */
+/** Return the bodies of a table, each a list of functions that write a line: the title, then rows. Links contain the reader's own limits. */
 export function linesOf(store, columns, groups, {limits, ownLimits}, tagsHistorical) {
   const carried = ownLimits.length ? `?${new URLSearchParams(ownLimits)}` : '', across = columns.length;
   const shown = groups.flatMap(({rows}) => rows);
@@ -86,8 +86,8 @@ export function linesOf(store, columns, groups, {limits, ownLimits}, tagsHistori
     ? row => driveCell(store, row, tagsHistorical, carried) : writerOf(store, column, shown, limits, carried));
   const struck = row => store.columns.visibility.word(row) === 'withdrawn' ? ' class="withdrawn"' : ''; // css/withdrawn.css
   const written = row => `<tr${struck(row)}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(store, row, across, carried)}`;
-  return groups.map(({titles, rows}) => [
-    ...titles.map(([title, note]) => () => part('title', {across, title, note})), ...rows.map(row => () => written(row)),
+  return groups.map(({title: [title, note], rows}) => [
+    () => part('title', {across, title, note}), ...rows.map(row => () => written(row)),
   ]);
 }
 

@@ -1,8 +1,10 @@
 // Search by name that corrects one typing error, with the rules of webapp/register/products/name_search.py.
 const SHORTEST_CORRECTED = 4;
 const SEARCHED = ['vendor', 'model', 'part_number', 'capacity_gb'];
+const CORRECTED_COUNT = 3; // of these, whose words replace a typing error: no capacity does
 
 export const wordsOf = text => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+const hasLetter = word => /\p{L}/u.test(word);
 
 /** Return whether two words differ by one letter added, left out or replaced, or by two neighbours swapped. */
 export function isOneErrorAway(word, other) {
@@ -23,28 +25,30 @@ export function namesOf(store) {
   for (let row = 0; row < store.count; row += 1) {
     const parts = SEARCHED.map(code => store.columns[code].word(row));
     const joined = parts.map(part => wordsOf(part).join(''));
-    for (const part of parts) for (const word of wordsOf(part)) known.add(word);
-    for (const word of joined) if (word) known.add(word);
-    texts.push([...joined.filter(Boolean), ...(store.other_names[parts[0].toLowerCase()] ?? [])].join(' '));
+    for (const part of parts.slice(0, CORRECTED_COUNT)) for (const word of wordsOf(part)) known.add(word);
+    for (const word of joined.slice(0, CORRECTED_COUNT)) if (word) known.add(word);
+    const others = parts.slice(0, 2).flatMap(name => store.other_names[name.toLowerCase()] ?? []); // of maker and model
+    texts.push([...joined.filter(Boolean), ...others].join(' '));
   }
-  store.names = {texts, words: [...known].sort()};
+  store.names = {texts, words: [...known].filter(hasLetter).sort()};
   return store.names;
 }
 
 function alternatives({texts, words}, word) {
-  if (word.length < SHORTEST_CORRECTED || texts.some(text => text.includes(word))) return [word];
+  if (word.length < SHORTEST_CORRECTED || !hasLetter(word) || texts.some(text => text.includes(word))) return [word];
   const near = words.filter(other => isOneErrorAway(word, other));
   return near.length ? near : [word];
 }
 
-/** Return which rows match a query, and a sentence that names the corrected words. */
+/** Return which rows match a query, and a sentence on the words that were corrected; it is empty if no row matches. */
 export function search(store, query) {
   const names = namesOf(store);
   const words = [...new Set(wordsOf(query))];
   const groups = words.map(word => alternatives(names, word));
+  const matches = names.texts.map(text => groups.every(others => others.some(word => text.includes(word))));
+  const matching = names.texts.filter((_, row) => matches[row]);
+  const used = others => others.filter(other => matching.some(text => text.includes(other))).join(' or ');
   const corrected = words.map((word, place) => [word, groups[place]]).filter(([word, others]) => others.join() !== word);
-  return {
-    sentence: corrected.map(([word, others]) => `No name contains ${word}; searched for ${others.join(' or ')} instead.`).join(' '),
-    matches: names.texts.map(text => groups.every(others => others.some(word => text.includes(word)))),
-  };
+  const sentences = corrected.map(([word, others]) => `No name contains ${word}, so it was read as ${used(others)}.`);
+  return {matches, sentence: matching.length ? sentences.join(' ') : ''};
 }

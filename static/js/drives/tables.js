@@ -2,6 +2,7 @@
 // the form and the links ask the server, which answers the same addresses.
 import {resultsOf} from './results.js';
 import {tickAgain} from '../choose-runs.js';
+import {devicesTable} from './devices-table.js';
 import {columnsOf, showHead} from './heads.js';
 import {addressOf, fillForm, readForm, tickColumns, ticked, viewOf, without, withEverything} from './query.js';
 import '../copy-link.js';
@@ -73,12 +74,31 @@ function filtersSentence({choices, numbers, search, ownLimits, onlyWithin, inclu
   return `Filter and limits: ${number ? `${number} set` : 'none'}, ${count(shown)} ${shown === 1 ? 'result' : 'results'}`;
 }
 
+function showHeadline({first, others}) {
+  document.querySelector('[data-headline]').textContent = first;
+  document.querySelector('[data-headline-others]').textContent = others;
+}
+
+function showNearest({nearest}) {
+  const link = nearest && `<a href="${escape(addressOf(nearest.query))}">${escape(nearest.link)}</a>`;
+  document.querySelector('[data-nearest]').innerHTML = nearest ? `${escape(nearest.sentence)} ${link}` : '';
+}
+
+/** Show the speed by number of devices, on a page that has it. */
+function showDevices(store, {passing}) {
+  const table = document.querySelector('[data-devices]');
+  if (!table) return;
+  table.querySelectorAll('tbody').forEach(body => body.remove());
+  table.insertAdjacentHTML('beforeend', devicesTable(store, passing));
+}
+
 function showAround(results, query) {
   const note = results.readSentence ? ` ${escape(results.readSentence)}` : '';
   document.querySelector('[data-shown]').innerHTML = `<b>${count(results.shown)} of ${count(results.shown + results.hidden)} shown.</b>${hiddenLine(results, query)}${note}`;
   document.querySelector('[data-changes]').textContent = results.limitsSentence;
   document.querySelector('[data-filters]').textContent = filtersSentence(query, results.shown);
-  document.querySelector('[data-headline]').textContent = results.headline;
+  showHeadline(results.headline);
+  showNearest(results);
   for (const note of form.querySelectorAll('[data-over]')) note.hidden = (note.dataset.over === 'hidden') !== query.onlyWithin;
   document.querySelectorAll('[data-empty]').forEach(state => { state.hidden = results.shown > 0; });
   document.querySelectorAll('[data-profile-limits]').forEach(line => {
@@ -120,6 +140,7 @@ async function show(step) {
   tickAgain();
   endExploring();
   later.push(drawLandscape(store, results.plotted, query));
+  showDevices(store, results);
   showAround(results, query);
   addLater();
   const address = addressOf(query);
@@ -176,13 +197,13 @@ form.addEventListener('submit', event => {
 
 /** Follow a link of the page to itself without loading it, so that the focus stays. */
 document.querySelector('main').addEventListener('click', event => {
-  const followed = event.target.closest('thead a:not(.means), [data-shown] a, [data-pages] a, [data-profile-limits], [data-switches] a, a.cell');
+  const followed = event.target.closest('thead a:not(.means), [data-shown] a, [data-nearest] a, [data-pages] a, [data-profile-limits], [data-switches] a, a.cell');
   if (!followed || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   const parameters = new URL(followed.getAttribute('href'), location.href).searchParams;
   setQuery(parameters);
   const choices = () => [...document.querySelectorAll('[data-switches] :is(a, b)')], chosen = choices().indexOf(followed);
-  const isReplaced = followed.closest('[data-shown], a.cell');
+  const isReplaced = followed.closest('[data-shown], [data-nearest], a.cell');
   update().then(() => { // the followed link was replaced
     if (chosen >= 0) choices()[chosen]?.focus();
     else if (isReplaced) document.querySelector('[data-shown]').focus();

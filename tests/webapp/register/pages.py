@@ -1,6 +1,7 @@
 """Parser of pages: tables by row and cell."""
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 
@@ -56,3 +57,9 @@ def read_titles(response):
     """Return the titles of the groups of a page's tables."""
     reader = read_tables(response)
     return [row[0] for row, name in zip(reader.rows, reader.classes, strict=True) if "group" in name]
+
+
+def read_headline(response):
+    """Return the sentences of the headline of a page of drives: the first ones, and the others."""
+    parts = re.search(r"<p data-headline>(.*?)</p>.*?data-headline-others>(.*?)</p>", response.text, re.DOTALL).groups()
+    return [unescape(part).replace("\N{NO-BREAK SPACE}", " ") for part in parts]

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.webapp.register.pages import read_rows
+from tests.webapp.register.pages import read_headline, read_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -111,7 +111,7 @@ def test_the_number_of_queries_does_not_grow_with_the_drives(count_queries, fast
 
 
 def lede(response):
-    return response.text.split("<span data-headline>")[1].split("</span>")[0].replace("\N{NO-BREAK SPACE}", " ")
+    return " ".join(filter(None, read_headline(response)))
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,9 @@ class RowWriter:
         return mark_safe(carrying)  # noqa: S308 - every text is escaped by `fill`
 
     def _body(self, group: RowGroup) -> str:
-        titles = (fill("title", across=self.across, title=title, note=note) for title, note in group.titles)
-        return f"<tbody>\n{''.join(titles)}{''.join(self._row(row) for row in group.rows)}</tbody>\n"
+        title, note = group.title
+        head = fill("title", across=self.across, title=title, note=note)
+        return f"<tbody>\n{head}{''.join(self._row(row) for row in group.rows)}</tbody>\n"
 
     def _row(self, row: int) -> str:
         """Return a row and its remarks. A withdrawn run's row is struck through (css/withdrawn.css)."""

@@ -1,4 +1,4 @@
-"""Figures below the table of cloud instances: places, repeated runs, speed and slow reads by number of devices."""
+"""Figures below the table of cloud instances: places, repeated runs, and slow reads by number of devices."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from results.models import Category, Statistic
-from results.rules.act.loads import linearity, summarise
+from results.rules.act.loads import summarise
 from results.rules.endurance import three_digits
 from webapp.register.drives.layouts import ALWAYS_SHOWN
 from webapp.register.drives.limit_check import name_of
@@ -50,7 +50,6 @@ def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) 
         "placed_count": len(placed),
         "placed_columns": SEPARATOR.join(code for code in shown if code != ALWAYS_SHOWN),
         "repeats": _repeats(store, rows),
-        "by_devices": _by_devices(store, passing),
         "fewer": fewer_devices(store, rows, set(passing)),
     }
 
@@ -94,50 +93,6 @@ def _repeats_line(store: ColumnStore, rows: Sequence[int]) -> Row:
         "count": found.count,
         "spread": spread if _is_measured(store, rows[0]) else "requested",
     }
-
-
-def _by_devices(store: ColumnStore, rows: Sequence[int]) -> list[Row]:
-    """Return the instance types with results of several numbers of devices, the fastest of each number and tenancy."""
-    count, size, tps = (store.columns[code] for code in ("device_count", "device_gb", "tps"))
-    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for row in _fastest_of_each(store, rows):
-        if min(count.codes[row], size.codes[row], tps.codes[row]) >= 0 and tps.value(row):
-            codes = ("vendor", "model", "device_gb", "statistic")
-            groups[tuple(store.columns[code].codes[row] for code in codes)].append(row)
-    several = [same for same in groups.values() if len({count.codes[row] for row in same}) > 1]
-    return [_instance(store, same) for same in several]
-
-
-def _fastest_of_each(store: ColumnStore, rows: Sequence[int]) -> list[int]:
-    """Return the fastest row of each instance, storage and tenancy."""
-    codes = ("vendor", "model", "device_gb", "statistic", "device_count", "sole_tenant")
-    fastest: dict[tuple[int, ...], int] = {}
-    for row in sorted(rows, key=lambda each: -(store.columns["tps"].value(each) or 0)):
-        fastest.setdefault(tuple(store.columns[code].codes[row] for code in codes), row)
-    return sorted(fastest.values())
-
-
-def _instance(store: ColumnStore, rows: Sequence[int]) -> Row:
-    """Return the lines of an instance type, by number of devices; `reference` names another tenancy of the first."""
-    columns = store.columns
-    points = linearity(
-        (int(columns["device_count"].word(row)), Decimal(str(columns["tps"].value(row)))) for row in rows
-    )
-    ordered = sorted(rows, key=lambda row: (int(columns["device_count"].word(row)), -(columns["tps"].value(row) or 0)))
-    tenancies = [TENANCY[columns["sole_tenant"].word(row)] for row in ordered]
-    lines = [
-        {
-            "devices": point.devices_count,
-            "tenancy": tenancy,
-            "tps": columns["tps"].word(row),
-            "per_device": units.decimal(three_digits(point.per_device)),
-            "of_linear": f"{units.decimal(three_digits(100 * point.of_linear))} %",
-            "reference": "" if tenancy == tenancies[0] else f"compared with {tenancies[0]}",
-        }
-        for row, tenancy, point in zip(ordered, tenancies, points, strict=True)
-    ]
-    vendor, model, size = (columns[code].word(rows[0]) for code in ("vendor", "model", "device_gb"))
-    return {"name": f"{vendor} {model}, {size} GB devices", "lines": lines}
 
 
 def fewer_devices(store: ColumnStore, rows: Sequence[int], passing: Collection[int]) -> list[Row]:

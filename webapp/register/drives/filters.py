@@ -160,12 +160,17 @@ def choice_test(chosen: Filter, codes: Sequence[str], store: ColumnStore) -> Tes
 
 def number_test(chosen: Filter, text: str, store: ColumnStore) -> Test:
     """Return the test for a number that is at least, or at most, as large as requested; a missing one fails."""
-    encoded, requested = store.columns[chosen.column], Decimal(text) * chosen.scale
-    bound = int(requested) if chosen.scale > 1 else float(requested)
+    encoded, bound = store.columns[chosen.column], bound_of(chosen, text)
     passes = [value >= bound if chosen.kind == LEAST else value <= bound for value in encoded.values] + [False]
     side = "below" if chosen.kind == LEAST else "over"
     reason = f"{chosen.subject} is {side} {units.decimal(Decimal(text))} {chosen.unit} or not reported"
     return Test(chosen.name, reason, encoded.having(passes))
+
+
+def bound_of(chosen: Filter, text: str) -> float:
+    """Return the number of a filter in the unit of its column."""
+    requested = Decimal(text) * chosen.scale
+    return int(requested) if chosen.scale > 1 else float(requested)
 
 
 def rows_that_pass(universe: Rows, tests: Iterable[Test]) -> Rows:

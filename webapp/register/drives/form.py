@@ -103,6 +103,7 @@ def _script_data(page: DrivesPage) -> dict[str, Any]:
         "isHistorical": layout.is_historical,
         "included": list(layout.included),
         "loads": list(layout.loads),
+        "hasOnlyInstances": layout.has_only_instances,
         "filters": [asdict(each) | {"shows": each.shows, "expected": each.expected} for each in layout.filters],
         "sections": [_section_data(spec, layout) for spec in layout.specs],
         "usual": layout.usual,
@@ -141,5 +142,5 @@ def _section_data(spec: TableSpec, layout: PageLayout) -> dict[str, Any]:
         | ({"labels": dict(Category.choices)} if column.kind == "category" else {})
         for column in spec.columns
     ]
-    data = {"code": spec.code, "title": spec.title, "isByVendor": spec.is_by_vendor, "sizeLabel": spec.size_label}
+    data = {"code": spec.code, "title": spec.title, "sizeLabel": spec.size_label}
     return data | {"columns": columns, "categories": layout.categories_of(spec)}

@@ -135,8 +135,10 @@ def landscape_svg(page: DrivesPage) -> str:
     shown = (
         f"{units.counted(charted.shown.bit_count(), 'result')}, {STATISTIC_WORDS[Statistic(charted.shown_statistic)]}"
     )
-    fastest = charted.headline_row
-    named = "" if fastest is None else f". Fastest within the limits: {name_of(page.store, fastest)}"
+    fastest, group = charted.headline_row, charted.headline_group
+    is_mixed = len(charted.device_counts) > 1
+    devices = f" with {units.counted(group[0].device_count, 'device')}" if group and is_mixed else ""
+    named = "" if fastest is None else f". Fastest within the limits{devices}: {name_of(page.store, fastest)}"
     axis = f"tps of one {page.layout.plotted_unit}, against % of reads over {units.threshold(charted.threshold_us)}"
     return share_svg(charted.speed_picture, f"{title}: speed and slow reads", f"{shown}{named}", axis)
 

@@ -78,6 +78,11 @@ class PageLayout:
         """Return the categories that the page lists."""
         return {category for spec in self.specs for category in self.categories_of(spec)}
 
+    @property
+    def has_only_instances(self) -> bool:
+        """Return whether the page lists only cloud instances."""
+        return self.listed == {Category.CLOUD.value}
+
     def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
         """Return the categories whose rows one of its tables lists."""
         return self.categories or (spec.code,)

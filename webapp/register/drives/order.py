@@ -15,9 +15,9 @@ ROWS_A_PAGE = 100
 
 @dataclass(frozen=True)
 class RowGroup:
-    """Rows listed together, under one or two lines of title."""
+    """Rows listed together, under a title and its note."""
 
-    titles: tuple[tuple[str, str], ...]
+    title: tuple[str, str]
     rows: tuple[int, ...]
 
 
@@ -47,7 +47,7 @@ def _by_column(rows: Iterable[int], encoded: EncodedColumn, *, falls: bool) -> l
     return sorted(stated, key=lambda row: orders[encoded.codes[row]], reverse=falls) + missing
 
 
-def grouped(store: ColumnStore, rows: Rows, sort: Sort, *, by_vendor: bool) -> list[RowGroup]:
+def grouped(store: ColumnStore, rows: Rows, sort: Sort) -> list[RowGroup]:
     """Sort rows and divide them into bands, so that figures that do not compare are never mixed."""
     groups: list[RowGroup] = []
     explained: set[str] = set()
@@ -59,7 +59,7 @@ def grouped(store: ColumnStore, rows: Rows, sort: Sort, *, by_vendor: bool) -> l
         if same:
             title = band.title_line(len(same), is_first=band.statistic not in explained)
             explained.add(band.statistic)
-            groups += _by_vendor(store, title, same) if by_vendor else [RowGroup((title,), tuple(same))]
+            groups.append(RowGroup(title, tuple(same)))
     return groups
 
 
@@ -87,15 +87,6 @@ def rows_by_band(store: ColumnStore) -> dict[str, Rows]:
     return store.cached("bands", read)
 
 
-def _by_vendor(store: ColumnStore, title: tuple[str, str], rows: list[int]) -> Iterable[RowGroup]:
-    vendor = store.columns["vendor"]
-    titles: tuple[tuple[str, str], ...] = (title,)
-    for name, number in Counter(vendor.word(row) for row in rows).most_common():
-        results = "1 result" if number == 1 else f"{number} results"
-        yield RowGroup((*titles, (name, results)), tuple(row for row in rows if vendor.word(row) == name))
-        titles = ()
-
-
 def pages_count(rows_count: int) -> int:
     """Return the number of pages, at least one."""
     return max(1, -(-rows_count // ROWS_A_PAGE))
@@ -107,6 +98,6 @@ def page_of(groups: Iterable[RowGroup], page: int, before: int = 0) -> list[RowG
     for group in groups:
         start, end = max(first - before, 0), max(first + ROWS_A_PAGE - before, 0)
         if cut := group.rows[start:end]:
-            shown.append(RowGroup(group.titles, cut))
+            shown.append(RowGroup(group.title, cut))
         before += len(group.rows)
     return shown

@@ -1,5 +1,6 @@
 """A page of tables of drives: the matching rows, the hidden ones with reasons, and the effect of reader limits."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from html import escape
@@ -17,6 +18,7 @@ from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.query import DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
+from webapp.register.drives.store.ranking import current_rows, on_drives
 from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.products.name_search import NameQuery, search
@@ -117,11 +119,7 @@ class DrivesPage:
         return self.store.cached(("groups", self.layout.name, query.sort), self._grouped)
 
     def _grouped(self) -> list[list[RowGroup]]:
-        sort = self.query.sort  # another column orders the rows of all vendors together
-        return [
-            grouped(self.store, filtered, sort, by_vendor=spec.is_by_vendor and sort == FASTEST_FIRST)
-            for spec, filtered in zip(self.layout.specs, self.filtered, strict=True)
-        ]
+        return [grouped(self.store, filtered, self.query.sort) for filtered in self.filtered]
 
     @cached_property
     def filtered_rows(self) -> Rows:
@@ -146,6 +144,7 @@ class DrivesPage:
         tags_historical = not self.layout.is_historical
         writer = RowWriter(self.store, columns, self.limits, rows, tags_historical=tags_historical)
         by_choice = [column for column in spec.columns if column not in columns]
+        offered = column_groups(spec, columns)
         return {
             "spec": spec,
             "heads": [self._head(column) for column in columns],
@@ -153,8 +152,14 @@ class DrivesPage:
             "groups": shown,
             "bodies": writer.table(shown, f"{spec.code}{ROWS_ID}"),
             "is_wide": len(columns) > COLUMNS_SIDE_BY_SIDE,  # it then scrolls in a box of its own
-            "column_groups": column_groups(spec, columns),  # that a narrow screen offers
+            "column_groups": offered,  # that a narrow screen offers
+            "chosen_group": self._chosen_group(columns, dict(offered)),
         }
+
+    def _chosen_group(self, columns: Iterable[Column], offered: Mapping[str, str]) -> str:
+        """Return the group of columns that a narrow screen shows first: that of the sorted column, if it has one."""
+        group = next((column.group for column in columns if column.code == self.query.sort.code), "")
+        return group if group in offered else next(iter(offered), "")
 
     def _shown_codes(self, spec: TableSpec) -> set[str]:
         """Return the codes of a table's shown columns: the chosen ones, or the usual and filtered ones."""
@@ -254,6 +259,16 @@ class DrivesPage:
     def rows_before_limits(self) -> Rows:
         """Return the matching rows, with those that only the limits hide."""
         return filters.rows_that_pass(self.universe, (test for test in self.tests if test.name != "within"))
+
+    @property
+    def summarised_rows(self) -> Rows:
+        """Return the rows that the headline summarises: the default rows, or those that match the filters."""
+        return self.rows_before_limits if self.query.is_narrowed else self.default_rows
+
+    @cached_property
+    def passing_rows(self) -> Rows:
+        """Return the current summarised rows within the limits, on physical drives: the fastest is one of them."""
+        return self.summarised_rows & current_rows(self.store) & self.limit_check.passes & on_drives(self.store)
 
     @property
     def page_links(self) -> SafeString:

@@ -130,10 +130,26 @@ def products_of(store: ColumnStore, slugs: Iterable[str], profile: Iterable[Limi
 
 def neighbours(store: ColumnStore, query: ProductQuery) -> Neighbours:
     """Return the neighbours of a query without a match: drives that have a current result."""
-    vendor, model, current = store.columns["vendor"], store.columns["model"], current_rows(store)
+    current = current_rows(store)
     rows = {slug: row for row, slug in enumerate(store.slugs) if current >> row & 1}
-    known = [KnownDrive(slug, vendor.word(row), model.word(row)) for slug, row in rows.items()]
-    return neighbours_of(query.names.alternatives, known)
+    if query.capacity_gb is not None and (near := _nearest_capacity(store, query, rows.values())):
+        return near
+    return neighbours_of(query.names.alternatives, [_known_drive(store, row) for row in rows.values()])
+
+
+def _known_drive(store: ColumnStore, row: int) -> KnownDrive:
+    return KnownDrive(store.slugs[row], *(store.columns[code].word(row) for code in ("vendor", "model")))
+
+
+def _nearest_capacity(store: ColumnStore, query: ProductQuery, rows: Iterable[int]) -> Neighbours | None:
+    """Return the drives with the names of a query and the capacity nearest to its own; None if no drive has them."""
+    capacity, wanted = store.columns["capacity_gb"], query.capacity_gb or 0
+    stated = [(row, gb) for row in rows if (gb := capacity.value(row)) and query.names.matches(store.names.texts[row])]
+    if not stated or not wanted:
+        return None
+    nearest = min((gb for _, gb in stated), key=lambda gb: (max(gb, wanted) / min(gb, wanted), gb))
+    same = [row for row, gb in stated if gb == nearest]
+    return Neighbours("", tuple(_known_drive(store, row) for row in same), capacity.word(same[0]))
 
 
 def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str:
@@ -147,6 +163,8 @@ def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str
         is_cloud = all(category.word(rows[drive.key]) == Category.CLOUD for drive in near.drives)
         noun = f"{near.maker} {'instance' if is_cloud else 'drive'}"
         has = f"It has {units.counted(len(names), noun)}: {listed}."
+    elif near.capacity:
+        has = f"The nearest capacity is {near.capacity}: {listed}."
     elif names:
         has = f"Drives with a similar name: {listed}."
     else:

@@ -8,10 +8,12 @@ from django.shortcuts import redirect, render
 
 from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
+from webapp.register.drives.devices_table import devices_table
 from webapp.register.drives.form import chosen_categories, form_context
 from webapp.register.drives.headline import page_headline
 from webapp.register.drives.landscape import landscape_svg, page_charts, switches_html
 from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, HISTORICAL_LAYOUT, PageLayout, category_layout
+from webapp.register.drives.nearest_result import nearest_result
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.query import drives_parameters, export_name, is_current, read_drives_query
 from webapp.register.drives.store.column_store import current_store
@@ -97,9 +99,11 @@ def _context(page: DrivesPage) -> dict[str, Any]:
         "form": form_context(page),
         "categories": chosen_categories(page),
         "headline": page_headline(page),
+        "nearest": nearest_result(page),
         "charts": charts,
         "chart_switches": switches_html(query, charts),
         "below_table": below_table(page),
+        "devices_table": devices_table(page) if page.layout.has_only_instances else "",
         "limits": page.limits,
         "limits_sentence": page.limits_sentence,
         "profile_address": replace(query, limits=YourLimits()).address,

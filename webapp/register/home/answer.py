@@ -19,6 +19,7 @@ from webapp.register.drives.landscape import Charts, cell_linker, charts_of, swi
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.order import rows_by_band
 from webapp.register.drives.query import THRESHOLDS_US
+from webapp.register.drives.ranking_requirements import not_ranked_because
 from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
 from webapp.register.drives.store.ranking import (
@@ -28,7 +29,6 @@ from webapp.register.drives.store.ranking import (
     speeds_of,
     sustained_by_rating,
 )
-from webapp.register.drives.unranked import not_ranked_because
 from webapp.register.home.question import HomeQuestion
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale

@@ -80,7 +80,7 @@ def other_drives(comparison: Comparison, limits: YourLimits, *, is_historical: b
         better_sentence=_better_sentence(found.better_count, found.enduring_count, short),
         better=rows(found.better),
         enduring=rows(found.enduring),
-        similar_sentence=f"Nearest in speed of the comparable {nouns}{_of_class(this)}." if found.similar else "",
+        similar_sentence=_similar_sentence(this, nouns) if found.similar else "",
         similar=rows(found.similar),
         has_ratings=this.category not in SYSTEMS,
     )
@@ -100,8 +100,14 @@ def _better_sentence(better: int, enduring: int, short: str) -> str:
     return f"{first} The endurance ratings of {units.count(enduring)} other {short}s allow a higher speed."
 
 
-def _of_class(this: ComparableDrive) -> str:
-    return "" if this.category in SYSTEMS else f" with {CLASS_WORDS[this.endurance]}"
+def _similar_sentence(this: ComparableDrive, nouns: str) -> str:
+    """Return which drives are similar, and their order."""
+    if this.category in SYSTEMS:
+        return f"The comparable {nouns} that are nearest in speed, the nearest first."
+    return (
+        f"The comparable {nouns} with {CLASS_WORDS[this.endurance]} that are nearest in speed and capacity, the "
+        "nearest first: by the ratio of the speeds times the ratio of the capacities."
+    )
 
 
 def _row(drive: ComparableDrive, comparison: Comparison, limits: YourLimits) -> AlternativeRow:

@@ -69,7 +69,7 @@ class ComparableDrive:
     @cached_property
     def figures(self) -> Figures:
         """Return what the rules compare, in whole numbers: thousands of fractions would take a tenth of a second."""
-        return Figures(self.slug, self.tps, self.share, self.rated_writes, self.endurance)
+        return Figures(self.slug, self.tps, self.share, self.rated_writes, self.endurance, self.capacity_gb)
 
     @cached_property
     def rated_writes(self) -> int | None:

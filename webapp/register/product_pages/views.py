@@ -144,4 +144,4 @@ def _runs_spec(product: Product) -> TableSpec:
     spec = categories.spec_of(product)
     of_runs = [column for column in spec.usual if column not in PRODUCT_COLUMNS]
     of_runs.insert(of_runs.index(columns.SPEED) + 1, columns.LOAD)
-    return replace(spec, columns=(columns.RUN, *of_runs), is_by_vendor=False, size_label="Load")
+    return replace(spec, columns=(columns.RUN, *of_runs), size_label="Load")

@@ -2,20 +2,22 @@
 
 Every word of a query must occur in a product's names. A word that occurs in no product's names counts as a typing
 error; the known words that are one letter away replace it. A word that occurs in some names is used unchanged, so that
-P4610 never finds a P4510.
+P4610 never finds a P4510. A number without a letter is never replaced, and no capacity replaces a word: 7400 is another
+model than 9400.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rapidfuzz.distance import OSA
 
 from webapp.register.http.query_params import words_of
-from webapp.register.tables.makers import OTHER_NAMES
+from webapp.register.tables.makers import BRAND_NAMES, OTHER_NAMES
 
 SHORTEST_CORRECTED = 4  # a word of three letters is one error away from too many
 SEARCHED_COLUMNS = ("vendor", "model", "part_number", "capacity_gb")
+CORRECTED_COLUMNS = SEARCHED_COLUMNS[:3]  # whose words replace a typing error
 
 
 def one_error_away(word: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -30,16 +32,18 @@ def one_error_away(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def names_text(names: Sequence[str]) -> str:
-    """Return the text that a product is found by: each name without its blanks, and the other names of its maker.
+    """Return the text that a product is found by: each name without its blanks, then other names of maker and model.
 
-    The first of the names is the maker's.
+    The first of the names is the maker's, the second the model's.
     """
-    return " ".join(["".join(words_of(name)) for name in names if name] + [*OTHER_NAMES.get(names[0].lower(), ())])
+    maker, model, *_ = (name.lower() for name in names)
+    others = (*OTHER_NAMES.get(maker, ()), *BRAND_NAMES.get(model, ()))
+    return " ".join((*("".join(words_of(name)) for name in names if name), *others))
 
 
 @dataclass(frozen=True)
 class Names:
-    """The names that rows are found by: one text for each row, and each single name once."""
+    """The names that rows are found by: one text for each row, and once each single name that may correct a word."""
 
     texts: tuple[str, ...]
     parts: tuple[str, ...]
@@ -48,28 +52,34 @@ class Names:
     def words(self) -> tuple[str, ...]:
         """Return the words that a typing error may replace. Built only when a searched word is in no name."""
         known = {word for part in self.parts for word in [*words_of(part), "".join(words_of(part))] if word}
-        return tuple(known.union(*OTHER_NAMES.values()))
+        known.update(*OTHER_NAMES.values(), *BRAND_NAMES.values())
+        return tuple(filter(has_letter, known))
 
     def alternatives(self, word: str) -> tuple[str, ...]:
         """Return the word itself if it occurs in a name, otherwise the words one typing error away."""
-        if any(word in text for text in self.texts) or len(word) < SHORTEST_CORRECTED:
+        is_correctable = len(word) >= SHORTEST_CORRECTED and has_letter(word)
+        if not is_correctable or any(word in text for text in self.texts):
             return (word,)
         return one_error_away(word, self.words) or (word,)
 
 
 @dataclass(frozen=True)
 class NameQuery:
-    """A query as it was read: its words, and for each word the alternatives that match it."""
+    """A query as it was read: its words, and for each word the alternatives that match it.
+
+    `used` are those of the alternatives that a matching row has; none if no row matches.
+    """
 
     words: tuple[str, ...]
     alternatives: tuple[tuple[str, ...], ...]
+    used: tuple[tuple[str, ...], ...] = ()
 
     @property
     def sentence(self) -> str:
-        """Return the words that were taken for typing errors; empty if none was."""
+        """Return how the words were read that were taken for typing errors; empty if none was or no row matches."""
         return " ".join(
-            f"No name contains {word}; searched for {' or '.join(others)} instead."
-            for word, others in zip(self.words, self.alternatives, strict=True)
+            f"No name contains {word}, so it was read as {' or '.join(others)}."
+            for word, others in zip(self.words, self.used, strict=False)
             if others != (word,)
         )
 
@@ -81,4 +91,20 @@ class NameQuery:
 def search(names: Names, query: str) -> NameQuery:
     """Return a query as it is read among names."""
     words = tuple(dict.fromkeys(words_of(query)))
-    return NameQuery(words, tuple(names.alternatives(word) for word in words))
+    found = NameQuery(words, tuple(names.alternatives(word) for word in words))
+    if found.alternatives == tuple((word,) for word in words):
+        return found
+    matching = [text for text in names.texts if found.matches(text)]
+    if not matching:
+        return found
+    used = [[other for other in others if any(other in text for text in matching)] for others in found.alternatives]
+    return replace(found, used=tuple(map(tuple, used)))
+
+
+def has_letter(word: str) -> bool:
+    """Return whether a word has a letter.
+
+    >>> has_letter("p4610"), has_letter("4610")
+    (True, False)
+    """
+    return any(map(str.isalpha, word))

@@ -23,10 +23,14 @@ class KnownDrive:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The neighbours of a searched drive, the most similar first; `maker` is empty if the search names no maker."""
+    """The neighbours of a searched drive, the most similar first; `maker` is empty if the search names no maker.
+
+    `capacity` is the nearest capacity, if no drive with the searched names has the searched one.
+    """
 
     maker: str
     drives: tuple[KnownDrive, ...]
+    capacity: str = ""
 
 
 def neighbours_of(words: Sequence[Collection[str]], known: Sequence[KnownDrive]) -> Neighbours:

@@ -46,7 +46,7 @@ def search(request: HttpRequest) -> HttpResponse:
     }
     if query and not products:
         near = neighbours(store, product_query)
-        if groups and not near.maker:  # a term such as DWPD resembles the name of a drive only by chance
+        if groups and not near.maker and not near.capacity:  # a term such as DWPD resembles a name only by chance
             context |= {"sentence": no_drive_sentence(query), "read_sentence": ""}
         else:
             named = named_groups(groups)

@@ -106,7 +106,6 @@ SPECS = {
         "Cloud instances",
         CLOUD_COLUMNS,
         by_choice=BY_CHOICE | {column.code for column in PLACES} | {"source"},
-        is_by_vendor=True,
         size_label="Storage",
         source_notes=CLOUD_NOTES,
         reading_notes=COMMON_NOTES,

@@ -195,10 +195,10 @@ INSTANCE = Column("drive", "Instance", "drive", drive_order)
 RUN = Column("run", "Run", "run", lambda run: run.public_id)
 SPEED = value_column("tps", "Speed", "speed", attrgetter("tps"), units.decimal, "tps", falls_first=True)
 DEVICES = value_column(
-    "device_count", "Devices", "number", attrgetter("device_count"), units.count, group="size", falls_first=True
+    "device_count", "Devices", "number", attrgetter("device_count"), units.count, group="device", falls_first=True
 )
 DEVICE_SPEED = value_column(
-    "device_tps", "One device", "computed", whole_device_tps, units.count, "tps, computed", "size", falls_first=True
+    "device_tps", "One device", "computed", whole_device_tps, units.count, "tps, computed", "device", falls_first=True
 )
 LOAD = value_column(
     "nx_load", "Load", "number", attrgetter("nx_load"), units.nx, "of each device", "size", falls_first=True

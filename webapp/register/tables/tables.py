@@ -21,7 +21,14 @@ RUN = "\0"  # in the cell of a tier, for the id of the run that it links to; no 
 CATEGORY_LABELS = dict(Category.choices)
 ORDERS = {False: "ascending", True: "descending"}  # of a sort, in `aria-sort`
 PART_OF_KIND = {"category": "text", "notes": "text", "tier": "text"}
-GROUP_LABELS = {"share": "Slow reads", "fast": "Below 1 ms", "end": "Endurance", "size": "Capacity", "ev": "Evidence"}
+GROUP_LABELS = {
+    "share": "Slow reads",
+    "fast": "Below 1 ms",
+    "end": "Endurance",
+    "size": "Capacity",
+    "device": "Devices",
+    "ev": "Evidence",
+}
 STATISTIC_TITLES = {
     Statistic.STEADY_AS_PUBLISHED: ("As published:", "shares are steady-state values, not the worst hour."),
     Statistic.WORST_SLICE: ("From stored logs:", "shares are those of the worst slice of each run."),
@@ -31,7 +38,7 @@ STATISTIC_TITLES = {
 
 @dataclass(frozen=True)
 class TableSpec:
-    """The specification of a table: its columns, whether it is divided by vendor, and the notes below it.
+    """The specification of a table: its columns, and the notes below it.
 
     `by_choice` has the codes of the columns that are shown only on request.
     """
@@ -39,7 +46,6 @@ class TableSpec:
     code: str
     title: str
     columns: tuple[Column, ...]
-    is_by_vendor: bool = False
     by_choice: frozenset[str] = frozenset()
     size_label: str = GROUP_LABELS["size"]
     source_notes: tuple[str, ...] = ()

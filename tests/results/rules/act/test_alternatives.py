@@ -1,5 +1,6 @@
 """Better, more enduring and similar drives, on both sides of every edge."""
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,10 +10,10 @@ from results.rules.act.alternatives import (
     EnduranceClass,
     Figures,
     alternatives_to,
+    distance,
     endurance_class,
     is_better,
     is_more_enduring,
-    speed_distance,
 )
 
 MEDIUM = EnduranceClass.MEDIUM
@@ -73,6 +74,14 @@ def test_similar_drives_are_of_the_same_endurance_class_and_nearest_in_speed():
     assert keys(alternatives_to(THIS, [], drives).similar) == ["near", "half", "double"]
 
 
+def test_similar_drives_are_nearest_in_speed_and_capacity_together():
+    this = replace(THIS, capacity_gb=3200)
+    drives = [drive("smaller", 100_000), drive("slower", 60_000), drive("both", 90_000), drive("unknown", 50_000)]
+    sizes = {"smaller": 1600, "slower": 3200, "both": 1920}
+    drives = [replace(each, capacity_gb=sizes.get(each.key)) for each in drives]
+    assert keys(alternatives_to(this, [], drives).similar) == ["slower", "both", "smaller"]
+
+
 def test_similar_drives_come_from_the_own_category_and_better_ones_from_all():
     elsewhere = drive("elsewhere", 101_000)
     found = alternatives_to(THIS, [elsewhere], [])
@@ -80,8 +89,11 @@ def test_similar_drives_come_from_the_own_category_and_better_ones_from_all():
 
 
 def test_distances_are_exact_ratios_in_both_directions():
-    assert speed_distance(drive("a", 3), drive("b", 1)) == speed_distance(drive("b", 1), drive("a", 3)) == 3
-    assert speed_distance(THIS, THIS) == 1
+    assert distance(drive("a", 3), drive("b", 1)) == distance(drive("b", 1), drive("a", 3)) == 3
+    assert distance(THIS, THIS) == 1
+    small, large = (replace(THIS, capacity_gb=size) for size in (800, 3200))
+    assert distance(small, large) == distance(large, small) == 4
+    assert distance(small, THIS) == 1
 
 
 @pytest.mark.parametrize(

@@ -39,5 +39,5 @@ def writer():
 
 
 def test_rows_are_written_as_in_the_golden_file(writer):
-    groups = [RowGroup(tuple(map(tuple, group["titles"])), tuple(group["rows"])) for group in CASE["groups"]]
+    groups = [RowGroup(tuple(group["title"]), tuple(group["rows"])) for group in CASE["groups"]]
     assert writer.table(groups) == GOLDEN.read_text()

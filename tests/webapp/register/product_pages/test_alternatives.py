@@ -1,6 +1,7 @@
 """Better and similar drives on a product's page, and the capacities of its model."""
 
 import re
+from decimal import Decimal
 from html.parser import HTMLParser
 
 import pytest
@@ -22,6 +23,26 @@ def test_better_drives_are_faster_or_slower_to_be_slow_and_never_worse_in_one(ma
     assert names(found.better) == ["Exemplar Faster 3.2 TB", "Exemplar Calmer 3.2 TB"]
     assert found.better_sentence == "2 drives are better: at least as fast, with no more slow reads."
     assert names(found.similar) == ["Exemplar Equal 1.6 TB", "Exemplar Mixed 1.6 TB"]
+
+
+def test_similar_drives_come_in_the_order_that_their_sentence_states(make_ranked, context_of):
+    this = make_ranked(400_000, model="EX", capacity_gb=3200, endurance_dwpd=Decimal(3))
+    make_ranked(390_000, "5.00", model="Small", capacity_gb=1600)
+    make_ranked(300_000, "5.00", model="Slow", capacity_gb=3200)
+    found = context_of(this)["neighbours"]
+    assert names(found.similar) == ["Exemplar Slow 3.2 TB", "Exemplar Small 1.6 TB"]
+    assert found.similar_sentence == (
+        "The comparable NVMe flash drives with 2 to less than 5 DWPD that are nearest in speed and capacity, the "
+        "nearest first: by the ratio of the speeds times the ratio of the capacities."
+    )
+
+
+def test_similar_instances_are_the_nearest_in_speed(make_ranked, context_of):
+    facts = {"category": "cloud", "capacity_gb": None, "endurance_dwpd": None, "run": {"device_count": 1}}
+    this = make_ranked(400_000, **facts)
+    make_ranked(300_000, "5.00", **facts)
+    found = context_of(this)["neighbours"]
+    assert found.similar_sentence == "The comparable cloud instances that are nearest in speed, the nearest first."
 
 
 def test_drives_that_sustain_a_higher_speed_are_listed_apart(make_ranked, context_of):

@@ -53,7 +53,25 @@ def test_a_known_word_is_not_treated_as_a_typing_error():
 
 
 def test_the_sentence_names_each_corrected_word():
-    assert search(NAMES, "p4611").sentence == "No name contains p4611; searched for p4610 instead."
+    assert search(NAMES, "p4611").sentence == "No name contains p4611, so it was read as p4610."
+
+
+def test_the_sentence_names_only_words_that_a_matching_drive_has():
+    assert search(NAMES, "p4x10").alternatives == (("p4510", "p4610"),)
+    assert search(NAMES, "p4x10").sentence == "No name contains p4x10, so it was read as p4510 or p4610."
+    assert search(NAMES, "p4x10 1.6 tb").sentence == "No name contains p4x10, so it was read as p4610."
+    assert search(NAMES, "p4x10 sandisk").sentence == ""
+
+
+@pytest.mark.parametrize("number", ["4611", "46100", "7400"])
+def test_a_number_without_a_letter_is_never_replaced(number):
+    assert (found(number), search(NAMES, number).alternatives) == ([], ((number,),))
+
+
+def test_a_brand_finds_its_models():
+    names = names_text(("Intel", "SSD DC P4800X", "", "375 GB"))
+    assert search(Names((names,), ()), "optane").matches(names)
+    assert not search(Names((names,), ()), "optane").matches(names_text(("Intel", "P4610", "", "")))
 
 
 def test_two_typing_errors_are_not_accepted():

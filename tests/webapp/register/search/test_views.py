@@ -108,6 +108,47 @@ def test_a_model_of_another_capacity_is_a_neighbour(client, catalogue):
     assert rows[0][0] == "Micron 9400 Max"
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("samsung 990 pro", "It has 3 Samsung drives: Samsung "),
+        ("micron 7500", "It has 12 Micron drives: Micron "),
+        ("kioxia cm7", "It has 2 Kioxia drives: Kioxia CM6-v "),
+        ("30tb", "The nearest capacity is 15.36 TB: Western Digital "),
+    ],
+)
+def test_a_search_without_a_match_ends_in_a_next_step(client, catalogue, query, said):
+    text = client.get("/search/", {"q": query}).text.replace("\N{NO-BREAK SPACE}", " ")
+    assert f"The register has no result for <bdi>{query}</bdi>. <bdi>{said}" in text
+    assert 'Try fewer words, see <a href="/drives/">all drives</a>, or <a href="/submit/">submit a result</a>.' in text
+    assert "No name contains" not in text
+
+
+@pytest.mark.parametrize(
+    ("query", "drives"),
+    [
+        ("9400", {"Micron 9400 Max"}),
+        ("p5800x", {"Intel P5800X"}),
+        ("optane", {"Intel P5800X", "Intel SSD DC P4800X"}),
+    ],
+)
+def test_a_search_by_number_or_brand_finds_its_drives(client, catalogue, query, drives):
+    assert {row[0] for row in read_rows(client.get("/search/", {"q": query}))} == drives
+
+
+def test_a_corrected_word_is_named_with_the_word_that_the_drives_have(client, catalogue):
+    text = client.get("/search/?q=westren").text
+    assert "No name contains westren, so it was read as western." in text
+
+
+def test_the_nearest_capacity_is_that_of_drives_with_the_searched_names(client, make_product, make_published_run):
+    for capacity, model in ((1600, "EX9"), (6400, "EX9"), (3300, "ZZ1")):
+        make_published_run(product=make_product(vendor="Exemplar", model=model, capacity_gb=capacity))
+    text = client.get("/search/?q=ex9+4tb").text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "The nearest capacity is 6.4 TB: Exemplar EX9 6.4 TB." in text
+    assert [row[1] for row in read_rows(client.get("/search/?q=ex9+4tb"))] == ["6.4 TB"]
+
+
 def test_neighbours_are_drives_with_a_current_result(client, make_product, make_published_run):
     make_published_run(product=make_product(vendor="Exemplar", model="EX9"), visibility="withdrawn")
     text = client.get("/search/?q=exemplar+zz1").text

@@ -44,7 +44,7 @@ def test_numbers_keep_their_digits(client, catalogue):
 
 def test_json_has_null_for_missing_values_and_the_statistic_of_a_share(client, catalogue):
     row = client.get("/drives/cloud/?format=json").json()["rows"][0]
-    assert (row["tps"], row["device_count"], row["sole_tenant"], row["capacity_gb"]) == ("564000", 4, False, None)
+    assert (row["tps"], row["device_count"], row["sole_tenant"], row["capacity_gb"]) == ("6408000", 24, True, None)
     assert (row["statistic"], row["tier"], row["verdict"]) == ("steady-as-published", "published", None)
 
 
@@ -161,5 +161,8 @@ def test_every_column_of_a_table_has_fields():
 
 def test_the_capacity_of_an_instance_is_that_of_its_loaded_devices(client, catalogue):
     rows = client.get("/drives/cloud/?format=json").json()["rows"]
-    assert {(row["device_count"], row["device_gb"], row["total_gb"]) for row in rows[:2]} == {(4, 900, 3600)}
+    assert {(row["device_count"], row["device_gb"], row["total_gb"]) for row in rows[:2]} == {
+        (24, 375, 9000),
+        (16, 375, 6000),
+    }
     assert client.get("/drives/nvme-flash/?format=json").json()["rows"][0]["total_gb"] == 6400

@@ -5,7 +5,8 @@ Each list of all rows is made once per state of the register; a query takes sets
 
 from decimal import Decimal
 from fractions import Fraction
-from operator import ge
+from functools import reduce
+from operator import ge, or_
 
 from results.models import Statistic, Visibility
 from results.models.categories import SYSTEMS
@@ -40,7 +41,7 @@ def ranked_tps(store: ColumnStore, row: int) -> float:
 
 def largest_group(store: ColumnStore, rows: Rows, fill: Fill) -> tuple[ComparisonGroup, Rows] | None:
     """Return the ranked group of a kind of time that has most of these rows, and those with a speed; None for none."""
-    with_speed = rows & store.cached("with speed", lambda: set_of(speeds_of(store)))
+    with_speed = rows & _rows_with_speed(store)
     found = [
         (group, with_speed & store.columns["comparison_group"].of(word))
         for word, group in groups_of(store).items()
@@ -48,6 +49,18 @@ def largest_group(store: ColumnStore, rows: Rows, fill: Fill) -> tuple[Compariso
     ]
     largest = max(found, key=lambda each: each[1].bit_count(), default=None)
     return largest if largest and largest[1] else None
+
+
+def ranked_rows(store: ColumnStore, statistic: str, fill: Fill) -> Rows:
+    """Return the ranked rows of a statistic and a kind of time that have a speed, with any number of devices."""
+    kind = (statistic, fill)
+    of_kind = [word for word, group in groups_of(store).items() if (group.statistic, fill_of(group)) == kind]
+    column = store.columns["comparison_group"]
+    return _rows_with_speed(store) & reduce(or_, map(column.of, of_kind), 0)
+
+
+def _rows_with_speed(store: ColumnStore) -> Rows:
+    return store.cached("with speed", lambda: set_of(speeds_of(store)))
 
 
 def groups_of(store: ColumnStore) -> dict[str, ComparisonGroup]:

@@ -8,7 +8,7 @@ from django.db import connection
 from results.models import Run
 from webapp.register.drives.store.column_values import ColumnWords
 from webapp.register.drives.store.encoded_columns import ColumnEncoding, ColumnStore
-from webapp.register.products.name_search import SEARCHED_COLUMNS, Names, names_text
+from webapp.register.products.name_search import CORRECTED_COLUMNS, SEARCHED_COLUMNS, Names, names_text
 from webapp.register.tables.columns import drive_order, product_of
 from webapp.register.tables.tables import remarks_of
 
@@ -82,7 +82,7 @@ class RowReader:
             columns=columns,
             names=Names(
                 tuple(row.names for row in rows),
-                tuple(word for code in SEARCHED_COLUMNS for word in columns[code].words),
+                tuple(word for code in CORRECTED_COLUMNS for word in columns[code].words),
             ),
             remarks={place: row.remarks for place, row in enumerate(rows) if row.remarks},
         )

@@ -1,0 +1,89 @@
+"""The tables of drives on a phone: the headline, the options of filters, the sorted column, the meanings of columns."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.page_checks import PHONE, phone_faults_of
+
+pytestmark = pytest.mark.browser
+
+# Returns the options of the open menus whose text is not right of their box, and those wider than the window.
+MISPLACED = """() => [...document.querySelectorAll('.pick[open] label, .also-shown label')].filter(label => {
+  const box = label.querySelector('input').getBoundingClientRect(), text = document.createRange();
+  text.selectNodeContents(label);
+  text.setStartAfter(label.querySelector('input'));
+  const lines = [...text.getClientRects()];
+  return lines.some(({left, right}) => left < box.right || right > innerWidth);
+}).map(label => label.textContent)"""
+
+
+@pytest.fixture
+def phone(new_page):
+    return new_page(viewport=PHONE, has_touch=True, is_mobile=True)
+
+
+def test_the_sorted_column_is_shown(phone):
+    phone.goto("/drives/cloud/?sort=-device_tps")
+    expect(phone.locator("th[data-column=device_tps]")).to_be_visible()
+    expect(phone.locator("table.runs td.computed").first).to_be_visible()
+
+
+def test_a_new_order_shows_its_column_and_the_reader_may_choose_another_group(phone):
+    phone.goto("/drives/cloud/?sort=pct_over_1ms")
+    expect(phone.locator("th[data-column=pct_over_1ms]")).to_be_visible()
+    phone.locator(".choose label", has_text="Devices").click()
+    phone.locator("th[data-column=device_tps] a:not(.means)").click()
+    expect(phone.locator("th[data-column=device_tps]")).to_have_attribute("aria-sort", "descending")
+    expect(phone.locator("th[data-column=device_tps]")).to_be_visible()
+    phone.locator(".choose label", has_text="Slow reads").click()
+    expect(phone.locator("th[data-column=device_tps]")).to_be_hidden()
+    phone.go_back()
+    expect(phone.locator("th[data-column=pct_over_1ms]")).to_have_attribute("aria-sort", "ascending")
+    expect(phone.locator("th[data-column=pct_over_1ms]")).to_be_visible()
+
+
+def test_the_text_of_an_option_is_right_of_its_box(phone):
+    phone.goto("/drives/historical/?within=only")
+    phone.locator(".filters > .opener summary").click()
+    phone.locator("details[data-pick=vendor] summary").click()
+    assert phone.evaluate(MISPLACED) == []
+    phone.goto("/drives/nvme-flash/?act=6")
+    phone.locator(".filters > .opener summary").click()
+    phone.locator("details[data-pick=compressible] summary").click()
+    assert phone.evaluate(MISPLACED) == []
+    assert phone_faults_of(phone, PHONE["width"]) == {}
+
+
+def test_the_first_sentences_of_the_headline_are_shown_and_a_line_opens_the_others(phone):
+    phone.goto("/drives/cloud/")
+    expect(phone.locator("[data-headline]")).to_contain_text("Fastest instance within the limits")
+    expect(phone.locator("[data-headline-others]")).to_be_hidden()
+    phone.get_by_text("More about these results").click()
+    expect(phone.locator("[data-headline-others]")).to_contain_text("5 of 40 results are over a limit of the profile.")
+    expect(phone.locator("[data-headline-others]")).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["/drives/cloud/", "/drive/intel-p5510-7680gb/"])
+def test_one_link_leads_to_the_meanings_of_columns(phone, path):
+    phone.goto(path)
+    expect(phone.locator("thead .sign").first).to_be_hidden()
+    link = phone.get_by_role("link", name="About the columns")
+    expect(link).to_have_attribute("href", "/explain/#columns")
+    link.click()
+    expect(phone.locator("h2#columns")).to_be_visible()
+
+
+def test_a_desktop_has_a_sign_in_each_head_and_no_such_link(page):
+    page.goto("/drives/cloud/")
+    expect(page.locator(".about-columns")).to_be_hidden()
+    page.locator("th[data-column=device_tps]").hover()
+    expect(page.locator("th[data-column=device_tps] .sign")).to_have_css("opacity", "1")
+    expect(page.locator("[data-headline-others]")).to_be_visible()
+
+
+def test_the_link_of_the_nearest_result_shows_it(phone):
+    phone.goto("/drives/nvme-flash/?min_tps=2000000")
+    phone.get_by_role("link", name="Speed, at least 1,728,000 tps: show 1 result").click()
+    expect(phone.locator("[data-shown] b")).to_have_text("1 of 36 shown.")
+    expect(phone.locator("[data-empty]")).to_be_hidden()
+    assert phone.url.endswith("?min_tps=1728000")

@@ -1,0 +1,63 @@
+"""The headline of cloud instances: the fastest instance and the fastest per device, in the order of the table."""
+
+import re
+
+import pytest
+
+from tests.webapp.register.pages import read_headline, read_rows
+
+pytestmark = pytest.mark.django_db
+INSTANCE = (
+    "Fastest instance within the limits as published, ACT 6.x: GCP n2-standard-80 (24 x 375 GB) at 6,408,000 tps."
+)
+DEVICE = "GCP n2-standard-80 (4 x 375 GB) at 327,000 tps per device."
+
+
+def headline(client, query=""):
+    return " ".join(read_headline(client.get(f"/drives/cloud/{query}")))
+
+
+def test_the_fastest_instance_and_the_fastest_per_device_are_named(client, catalogue):
+    said = headline(client)
+    assert said.startswith(f"40 results from publications. {INSTANCE} Fastest per device: {DEVICE} ")
+    assert (
+        "Fastest instance and fastest per device within the limits as published, ACT up to 5.3: "
+        "Azure L16s v2 (1 x 160 GB) at 15,000 tps. 5 of 40 results are over a limit of the profile."
+    ) in said
+
+
+def test_the_fact_of_the_shown_order_comes_first(client, catalogue):
+    assert INSTANCE in headline(client, "?sort=device_tps")
+    said = headline(client, "?sort=-device_tps")
+    group = "within the limits as published, ACT 6.x"
+    assert f"publications. Fastest per device {group}: {DEVICE} Fastest instance: GCP n2-standard-80 (24 x" in said
+    assert headline(client).startswith(f"40 results from publications. {INSTANCE}")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("", "?sort=-device_tps", "?provider=aws", "?provider=aws&sort=-device_tps", "?devices=1&limit_1ms=3"),
+        *("?limit_1ms=0.5&sort=-device_tps", "?q=r5d&sort=-device_tps", "?sole_tenant=no&devices=2~4"),
+    ],
+)
+def test_the_headline_names_the_first_row_within_the_limits(client, catalogue, query):
+    rows = read_rows(client.get(f"/drives/cloud/{query}"))
+    first = next(row for row in rows if not any("over the limit" in cell for cell in row))
+    named = re.search(r"Fastest [^:]*: ([^(]+) \(([^)]+)\) at", headline(client, query))
+    assert (named[1], named[2]) == (first[0], first[2].replace("\N{NO-BREAK SPACE}", " "))
+
+
+def test_an_instance_that_is_first_in_both_orders_is_named_once_with_both_speeds(
+    client, make_product, make_published_run
+):
+    product = make_product(category="cloud", vendor="Cloudy", model="c1", capacity_gb=None)
+    make_published_run(product=product, tps=3000, device_count=2, device_gb=300, tool_version="6.1")
+    make_published_run(product=product, tps=1000, device_count=1, device_gb=300, tool_version="6.1")
+    assert "ACT 6.x: Cloudy c1 (2 x 300 GB) at 3,000 tps, 1,500 tps per device." in headline(client)
+
+
+def test_the_others_follow_the_first_sentences(client, catalogue):
+    first, others = read_headline(client.get("/drives/cloud/"))
+    assert first.endswith("6,408,000 tps.")
+    assert others.startswith("Fastest per device: ")
