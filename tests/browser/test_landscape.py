@@ -399,6 +399,7 @@ STOP = """() => {
   return stop && [stop.closest('.chart-speed, .chart-endurance, .rows').className, Math.round(y + scrollY)];
 }"""
 IN_COLUMNS, IN_ROWS = ["chart-speed", "chart-endurance", "rows"], ["chart-speed", "rows", "chart-endurance"]
+PARTS = "[...document.querySelectorAll('.chart-speed, .chart-endurance, .rows')].map(part => part.className).join(' ')"
 
 
 @pytest.mark.parametrize(("viewport", "order"), [(DESKTOP, IN_COLUMNS), ({"width": 390, "height": 844}, IN_ROWS)])
@@ -414,6 +415,9 @@ def test_tab_follows_the_order_on_the_screen(new_page, path, viewport, order):
     assert len(stops) > 10
     tops = [top for part, top in stops if part == "rows"]
     assert tops == sorted(tops)
+    page.set_viewport_size(DESKTOP if order is IN_ROWS else {"width": 390, "height": 844})
+    wanted = " ".join(IN_COLUMNS if order is IN_ROWS else IN_ROWS)
+    page.wait_for_function(f"{PARTS} === '{wanted}'")
 
 
 def test_the_picture_stays_if_the_chart_library_does_not_load(browser, site):

@@ -2,7 +2,7 @@
 import {depthOf, radiusOf, text} from './picture.js';
 
 export const LINE_PX = 13;
-const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 5;
+const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2;
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 

@@ -75,6 +75,21 @@ document.addEventListener('focusin', ({target: element}) => show(markOf(element)
 document.addEventListener('focusout', () => show(null));
 document.addEventListener('keydown', ({key}) => { if (key === 'Escape') show(null); });
 
+// Tab follows the document. The style sheet gives the parts of the charts their order on the screen, and the document gets the same one.
+const written = new WeakMap(); // the place of each part in the page as it was loaded
+
+function followStyles() {
+  const charted = document.querySelector('.charted');
+  if (!charted) return;
+  const parts = [...charted.children], orderOf = new Map(parts.map(part => [part, Number(getComputedStyle(part).order)]));
+  parts.forEach((part, place) => { if (!written.has(part)) written.set(part, place); });
+  let next = null;
+  for (const part of parts.sort((a, b) => orderOf.get(b) - orderOf.get(a) || written.get(b) - written.get(a))) {
+    if (part.nextElementSibling !== next) charted.insertBefore(part, next);
+    next = part;
+  }
+}
+
 // Only after the button is pressed, the scripts of the chart and Plotly are loaded.
 let resultsOf = async figure => (await import('./explore.js')).resultsOfHome(figure);
 let end = null; // the function that shows the picture again
@@ -123,4 +138,6 @@ function offerExploring() {
 }
 
 offerExploring();
-document.addEventListener('answers-replaced', () => { show(null); endExploring(); offerExploring(); }); // of home, with new figures
+followStyles();
+matchMedia('screen and (max-width: 760px)').addEventListener('change', followStyles);
+document.addEventListener('answers-replaced', () => { show(null); endExploring(); offerExploring(); followStyles(); }); // of home, with new figures

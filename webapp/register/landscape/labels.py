@@ -12,7 +12,7 @@ from webapp.register.landscape.picture import Line, Text, lines_of_text
 
 CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 6.8, 13, 10, 3
 CLEARANCE_PX = 2
-BEYOND_PX, BELOW_PX, ABOVE_PX = 4, 4, 5  # a label may reach so far into the margins at the right, below and above
+BEYOND_PX, BELOW_PX, ABOVE_PX = 4, 4, 2  # a label may reach so far into the margins at the right, below and above
 
 
 Box = tuple[float, float, float, float]  # a rectangle of the plot, in px: left, top, right, bottom
