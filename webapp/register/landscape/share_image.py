@@ -104,9 +104,7 @@ def _text(text: Text) -> str:
     x, y = _x(text.x) + ZOOM * text.dx, _y(text.y) + ZOOM * text.dy
     style = "italic" if text.kind.startswith("fronttext") else "normal"
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{text.anchor}" font-size="{TEXT_PX:g}" font-style="{style}"'
-    border = (
-        "" if text.kind.startswith("tick") else f'stroke="{PAPER}" stroke-width="5" paint-order="stroke"'
-    )
+    border = "" if text.kind.startswith("tick") else f'stroke="{PAPER}" stroke-width="5" paint-order="stroke"'
     return f'<text {place} fill="{colour}" font-weight="{weight}" {border}>{escape(text.text)}</text>'
 
 

@@ -26,7 +26,7 @@ def over_time(buckets, *columns):
 
 def test_one_bad_minute_has_a_cell_of_its_own_shade():
     picture = heat_map(histogram(980, 20), over_time(range(2), (100, 0), (90, 10), (100, 0)), LIMITS)
-    assert '<path class="h8" d="M1 0h1v1h-1z"/><path class="h9" d="M0 1h3v1h-3z"/>' in picture  # the slow bucket is on top
+    assert '<path class="h8" d="M1 0h1v1h-1z"/><path class="h9" d="M0 1h3v1h-3z"/>' in picture  # the slow one is on top
     assert "60-120 s: the slowest reads took 1 ms to 2 ms, 10 % of reads" in picture.replace("\N{NO-BREAK SPACE}", " ")
 
 
