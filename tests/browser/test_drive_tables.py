@@ -41,7 +41,8 @@ DIFFERENCES = r"""async query => {
     heads: page => all(page, 'thead th', head => [head.textContent, head.ariaSort].join()),
     'links of heads': page => all(page, 'thead a', head => head.getAttribute('href')),
     rows: page => all(page, 'table.runs tbody', tight),
-    'charts shown': page => all(page, '.charted, [data-figure]', part => part.hidden || part.hasAttribute('data-no-results')),
+    'charts shown': page => all(page, '.charted', part => 'noResults' in part.dataset)
+      + all(page, '[data-figure]', part => part.hidden),
     charts: page => all(page, '.charted:not([data-no-results]) [data-plot]', tight),
     'words of charts': page => all(page, '.charted:not([data-no-results]) :is(figcaption, .axis-name)', tight),
   };

@@ -33,10 +33,8 @@ ABOVE_LIMIT = 1.12  # of the limit: room for the limit's name
 ABOVE_LARGEST, LARGEST_OF_LIMIT = 1.2, 3
 SHARE_TICKS = 6
 STACK_WIDTH, STACK_STEP = 1.6, 0.016  # of the plot: a mark's width in percent, half of its height as a fraction
-NAME_ABOVE, NAME_BELOW = (
-    (-6, -10),
-    (14, 18),
-)  # px from the limit to the baseline of a name; the second if marks are near
+# From the limit to the baseline of a name, px. The second one is used if marks are close to the line.
+NAME_ABOVE, NAME_BELOW = (-6, -10), (14, 18)
 LIMIT_NAME_PLACES = tuple(range(5, 90, 5))  # percent, if both ends of the limit are taken
 LOAD_NAME_HEIGHTS = (0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.94)  # of the way from the limit down
 LABELS_MAX, FASTEST_LABELLED, TRIED_MAX, BEYOND_MAX = 12, 3, 40, 6
