@@ -43,9 +43,10 @@ DIFFERENCES = r"""async query => {
     heads: page => all(page, 'thead th', head => [head.textContent, head.ariaSort].join()),
     'links of heads': page => all(page, 'thead a', head => head.getAttribute('href')),
     rows: page => all(page, 'table.runs tbody', tight),
-    'charts shown': page => all(page, '[data-charts], [data-figure]', part => part.hidden),
-    charts: page => all(page, '[data-charts]:not([hidden]) [data-plot]', tight),
-    'words of charts': page => all(page, '[data-charts]:not([hidden]) :is(figcaption, .axis-name)', tight),
+    'charts shown': page => all(page, '.charted', part => 'noResults' in part.dataset)
+      + all(page, '[data-figure]', part => part.hidden),
+    charts: page => all(page, '.charted:not([data-no-results]) [data-plot]', tight),
+    'words of charts': page => all(page, '.charted:not([data-no-results]) :is(figcaption, .axis-name)', tight),
   };
   return Object.entries(parts).filter(([, read]) => read(document) !== read(server))
     .map(([name, read]) => `${name}: browser ${read(document).slice(0, 900)} SERVER ${read(server).slice(0, 900)}`);

@@ -165,7 +165,7 @@ def test_a_filter_removes_marks_and_a_limit_sets_their_classes_only(page):
         for text in page.locator(MARKS).evaluate_all("links => links.map(link => link.getAttribute('aria-label'))")
     )
     page.get_by_label("Speed, at least").fill("500000")
-    page.get_by_text("your load: ").wait_for()
+    page.locator("text.zonetext.wide", has_text="your load: ").wait_for()
     assert page.locator(MARKS).count() == 11
 
 
@@ -213,7 +213,7 @@ def test_every_number_of_home_follows_the_limits_of_the_form(page):
 def test_the_answer_of_home_follows_the_form(page):
     page.goto("/")
     page.get_by_label("Speed of one drive, at least").fill("1,000,000")
-    page.get_by_text("your load: 3 results").wait_for()
+    page.locator("text.zonetext.wide", has_text="your load: 3 results").wait_for()
     assert page.locator("#answer").inner_text().startswith("3 of 30 NVMe flash drives sustain this load")
     assert "At your 1,000,000 tps it takes 13.9 drive writes a day" in page.locator("#answer").inner_text()
     assert page.locator("table.answers td:has(b) .sub").first.inner_text() == "of 3, over"
@@ -282,7 +282,7 @@ PICTURE = """() => {
     zone: places(svg.querySelector('.zone'), ['x', 'y', 'width', 'height']),
     rule_names: all('text:not(.tick, .phone, .name)').map(text => text.textContent),
     names_count: all('text.name.wide').length,
-    ticks: all('text.tick').map(text => text.textContent),
+    ticks: all('text.tick:not(.phone)').map(text => text.textContent),
   };
 }"""
 EXPLORED = "document.querySelector('.explored-speed > div')"
@@ -323,7 +323,7 @@ def test_the_chart_to_explore_shows_what_the_picture_shows(page, path):
     for (x, y, symbol, classes), shown in zip(picture["marks"], chart["marks"], strict=True):
         _, fill, state, *_ = classes.split()
         assert [round(shown[0], 2), round(shown[1], 2), shown[2]] == [x, y, SYMBOLS[symbol[0]]]
-        looks.setdefault((symbol, state, fill if state != "over" else ""), set()).add(tuple(shown[2:]))
+        looks.setdefault((symbol, state, fill), set()).add(tuple(shown[2:]))
     assert all(len(found) == 1 for found in looks.values())
     assert len(set().union(*looks.values())) == len(looks)
     assert as_places(chart["lines"]) == as_places(picture["lines"])
@@ -405,19 +405,31 @@ def test_a_mark_of_the_chart_to_explore_leads_to_its_drive_with_the_limits_of_th
     page.wait_for_url(re.compile(r"/drive/[^/]*/\?limit_1ms=3$"))
 
 
-def test_tab_follows_the_order_on_the_screen_of_a_phone(new_page):
-    page = new_page(viewport={"width": 390, "height": 844})
-    for path in ("/", "/drives/nvme-flash/"):
-        page.goto(path)
-        stops = page.locator(".charted :is(svg, tr) a[href]:not([tabindex='-1'])")
-        tops = stops.evaluate_all("""stops => stops.filter(stop => stop.checkVisibility())
-          .map(stop => stop.closest('svg, tr').getBoundingClientRect().top)""")
-        assert len(tops) > 10
-        assert tops == sorted(tops), path
-        assert page.locator(".rows ~ .charts [data-plot=endurance-chart] a[tabindex='0']").count() == 1
-        page.set_viewport_size({"width": 1280, "height": 900})
-        page.locator("[data-charts] [data-plot=endurance-chart] a[tabindex='0']").wait_for(state="attached")
-        page.set_viewport_size({"width": 390, "height": 844})
+STOP = """() => {
+  const own = document.activeElement, stop = own.closest('.charted') && (own.closest('svg, tr') ?? own);
+  const {x, y} = stop?.getBoundingClientRect() ?? {};
+  return stop && [stop.closest('.chart-speed, .chart-endurance, .rows').className, Math.round(y + scrollY)];
+}"""
+IN_COLUMNS, IN_ROWS = ["chart-speed", "chart-endurance", "rows"], ["chart-speed", "rows", "chart-endurance"]
+PARTS = "[...document.querySelectorAll('.chart-speed, .chart-endurance, .rows')].map(part => part.className).join(' ')"
+
+
+@pytest.mark.parametrize(("viewport", "order"), [(DESKTOP, IN_COLUMNS), ({"width": 390, "height": 844}, IN_ROWS)])
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
+def test_tab_follows_the_order_on_the_screen(new_page, path, viewport, order):
+    page, stops = new_page(viewport=viewport), []
+    page.goto(path)
+    page.locator(".chart-speed a:not([tabindex='-1'])").first.focus()
+    while stop := page.evaluate(STOP):
+        stops.append(stop)
+        page.keyboard.press("Tab")
+    assert list(dict.fromkeys(part for part, _ in stops)) == order
+    assert len(stops) > 10
+    tops = [top for part, top in stops if part == "rows"]
+    assert tops == sorted(tops)
+    page.set_viewport_size(DESKTOP if order is IN_ROWS else {"width": 390, "height": 844})
+    wanted = " ".join(IN_COLUMNS if order is IN_ROWS else IN_ROWS)
+    page.wait_for_function(f"{PARTS} === '{wanted}'")
 
 
 def test_the_picture_stays_if_the_chart_library_does_not_load(browser, site):
@@ -433,7 +445,21 @@ def test_the_picture_stays_if_the_chart_library_does_not_load(browser, site):
         page.locator(".explored-speed svg.main-svg").first.wait_for()
 
 
-SHOWN_NAME = ".readout:not([hidden])"
+SHOWN_NAME = ".mark-line.named, .readout:not([hidden])"
+COVERED = """name => {
+  const own = name.getBoundingClientRect();
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  const covered = [], range = document.createRange();
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    if (!text.data.trim() || name.contains(text) || !text.parentElement.checkVisibility()) continue;
+    if (text.parentElement.closest('.vh, title, desc')) continue;
+    range.selectNodeContents(text);
+    const [one] = [...range.getClientRects()].filter(box =>
+      box.left < own.right && own.left < box.right && box.top + 1 < own.bottom && own.top < box.bottom - 1);
+    if (one) covered.push(text.data);
+  }
+  return covered;
+}"""
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/cloud/", "/drive/sandisk-dc-sn861-6400gb/"])
@@ -457,6 +483,21 @@ def test_the_name_of_a_mark_is_shown_on_focus_and_hover_and_moves_nothing(page, 
     assert name.inner_text() == focused_name(page)
 
 
+@pytest.mark.parametrize("viewport", [DESKTOP, {"width": 390, "height": 844}])
+@pytest.mark.parametrize("path", ["/", "/drives/", "/drives/nvme-flash/", "/drives/cloud/"])
+def test_the_name_of_a_mark_covers_and_moves_nothing(new_page, path, viewport):
+    page = new_page(viewport=viewport)
+    page.goto(path)
+    height = page.evaluate("document.documentElement.scrollHeight")
+    for chart in ("speed-chart", "endurance-chart"):
+        for mark in page.locator(f"[data-plot={chart}] a.m").all()[::5]:
+            mark.focus()
+            name = page.locator(SHOWN_NAME)
+            assert name.inner_text() == mark.get_attribute("aria-label")
+            assert name.evaluate(COVERED) == []
+            assert page.evaluate("document.documentElement.scrollHeight") == height
+
+
 def test_the_first_touch_of_a_mark_shows_its_name_and_the_second_one_opens_its_page(new_page):
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     page.goto("/")
@@ -469,6 +510,96 @@ def test_the_first_touch_of_a_mark_shows_its_name_and_the_second_one_opens_its_p
     assert box["x"] + box["width"] <= 390
     mark.tap(force=True)
     page.wait_for_url("**/drive/sandisk-dc-sn861-6400gb/")
+
+
+def test_the_chart_to_explore_shows_names_in_the_line_of_the_picture_and_covers_no_label(page):
+    page.goto("/drives/nvme-flash/")
+    usage = page.locator(".mark-line").first.inner_text()
+    explore(page)
+    points = page.locator(".explored-speed .scatterlayer .trace").last.locator(".point")
+    box = points.first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.locator(SHOWN_NAME).wait_for()
+    assert " tps; " in page.locator(SHOWN_NAME).inner_text()
+    assert page.locator(".explored-speed .point.on").count() == 1
+    assert page.locator(".explored-speed .hoverlayer .hovertext").count() == 0
+    page.mouse.move(0, 0)
+    page.locator(".mark-line", has_text=usage).first.wait_for()
+    page.locator(".explored-speed > div").first.focus()
+    page.keyboard.press("End")
+    assert page.locator(SHOWN_NAME).inner_text().startswith("SanDisk DC SN861 6.4 TB: 1,728,000 tps")
+    page.get_by_role("button", name="Show picture").click()
+    assert page.locator(".mark-line").first.inner_text() == usage
+
+
+LARGEST = f"""() => {{
+  const {{data, layout}} = {EXPLORED}, {{x, y}} = data.at(-1), [left, right] = layout.xaxis.range;
+  return Math.max(...y.filter((_, n) => left <= x[n] && x[n] <= right)) / layout.yaxis.range[1];
+}}"""
+
+
+@pytest.mark.parametrize(
+    "path", ["/drives/nvme-flash/?limit_1ms=50", "/drives/nvme-flash/?limit_1ms=0.5", "/?limit_1ms=100"]
+)
+def test_the_axis_of_shares_to_explore_is_fitted_to_the_marks(page, path):
+    page.goto(path)
+    explore(page)
+    assert page.evaluate(LARGEST) == pytest.approx(1 / 1.12, abs=0.01)
+
+
+def test_the_axis_of_shares_follows_the_range_of_speeds_until_the_reader_chooses_shares(page):
+    page.goto("/drives/nvme-flash/")
+    explore(page)
+    zoom, top = f"Plotly.relayout({EXPLORED}, {{}})", f"{EXPLORED}.layout.yaxis.range[1]"
+    page.evaluate(zoom.replace("{}", "{'xaxis.range': [88, 100]}"))
+    page.wait_for_function(f"{top} < 50")
+    assert page.evaluate(LARGEST) == pytest.approx(1 / 1.12, abs=0.01)
+    page.evaluate(zoom.replace("{}", "{'xaxis.range': [0, 100], 'yaxis.range': [10, 60]}"))
+    page.evaluate(zoom.replace("{}", "{'xaxis.range': [88, 100]}"))
+    page.wait_for_function(f"{EXPLORED}.layout.xaxis.range[0] === 88")
+    assert page.evaluate(f"{EXPLORED}.layout.yaxis.range") == [10, 60]
+
+
+MARK_LOOKS = """() => {
+  const svg = document.querySelector('[data-plot=speed-chart] svg');
+  const traces = [...document.querySelectorAll('.explored-speed .scatterlayer .trace')];
+  const of = shape => {
+    const {width, height} = shape.getBBox();
+    return [width, height];
+  };
+  const lookOf = (shape, box) => {
+    const {fill, stroke, strokeWidth, strokeDasharray} = getComputedStyle(shape);
+    const dashes = strokeDasharray.replaceAll(/ |px/g, '');
+    return {box, look: [fill, stroke, parseFloat(strokeWidth), dashes]};
+  };
+  const picture = [...svg.querySelectorAll('a.m use')].map(use =>
+    lookOf(use, of(document.getElementById(use.getAttribute('href').slice(1).replace('o', '')))));
+  const chart = [...traces.at(-1).querySelectorAll('.point')].map(point => lookOf(point, of(point)));
+  const lines = [...traces.at(-2).querySelectorAll('.point')].map(point => {
+    const {x, y, width} = point.getBBox();
+    return [x, y, width];
+  });
+  const wanted = [...svg.querySelectorAll('a.m.over use')].map(use => {
+    const symbol = use.getAttribute('href').slice(1), outline = document.getElementById(symbol).getAttribute('d');
+    const [, x, y, width] = /M(-[0-9.]+) ([0-9.]+)h([0-9.]+)$/.exec(outline);
+    return [x, y, width].map(Number);
+  });
+  return {picture, chart, lines, wanted};
+}"""
+
+
+@pytest.mark.parametrize("path", ["/?limit_1ms=2", "/drives/?limit_1ms=2&min_tps=100000"])
+def test_the_marks_to_explore_have_the_outlines_sizes_and_looks_of_the_picture(page, path):
+    page.goto(path)
+    explore(page)
+    looks = page.evaluate(MARK_LOOKS)
+    assert len(looks["picture"]) > 20
+    for drawn, explored in zip(looks["picture"], looks["chart"], strict=True):
+        assert explored["look"] == drawn["look"]
+        assert explored["box"] == pytest.approx(drawn["box"], abs=0.15)
+    assert len(looks["lines"]) > 5
+    for line, wanted in zip(looks["lines"], looks["wanted"], strict=True):
+        assert line == pytest.approx(wanted, abs=0.15)
 
 
 def test_the_chart_to_explore_has_the_colours_of_the_picture(page):

@@ -22,10 +22,13 @@ export const layout = parts => ({
   ...parts,
 });
 
-export const limitLine = (y, text) => ({
+export const LIMIT_PX = 48; // the right margin of a plot for the name of its limit
+
+// A line across the plot, with its name in two lines on the right of the plot, where it covers no bar and no point, and `besidePx` from the plot.
+export const limitLine = (y, text, besidePx = 4) => ({
   shapes: [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: y, y1: y, line: {color: token('ink'), width: 1.5}}],
-  annotations: [{xref: 'paper', x: 0, y, xanchor: 'left', yanchor: 'bottom', yshift: 2, showarrow: false, bgcolor: token('paper'),
-    text: `<b>limit ${text} %</b>`, font: {color: token('ink'), size: 12}}],
+  annotations: [{xref: 'paper', x: 1, y, xanchor: 'left', yanchor: 'middle', align: 'left', xshift: besidePx, borderpad: 0, showarrow: false,
+    text: `<b>limit</b><br><b>${text} %</b>`, font: {color: token('ink'), size: 12}}],
 });
 
 // Escape the text of logs, because Plotly interprets a few tags and entities.
@@ -93,6 +96,7 @@ function readByKeys(event) {
     plot.chartPlace = undefined;
     window.Plotly.Fx.unhover(plot);
     plot.chartStatus.textContent = '';
+    plot.chartRead();
     return;
   }
   const step = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1}[event.key];
@@ -104,11 +108,13 @@ function readByKeys(event) {
   const [curveNumber, pointNumber, sentence] = plot.chartPoints[place];
   window.Plotly.Fx.hover(plot, [{curveNumber, pointNumber}]);
   plot.chartStatus.textContent = sentence;
+  plot.chartRead(plot.chartPoints[place], sentence);
 }
 
-/** Let the arrow keys step through the points of a plot from the first or the last one, and read them aloud. */
-export function listen(plot, start = 'first') {
+/** Let the arrow keys step through the points of a plot from the first or the last one, and read them aloud. `onRead` gets each point with its sentence, and nothing after Escape. */
+export function listen(plot, start = 'first', onRead = () => {}) {
   plot.chartStart = start;
+  plot.chartRead = onRead;
   plot.chartStatus = document.createElement('p');
   plot.chartStatus.className = 'vh';
   plot.chartStatus.setAttribute('aria-live', 'polite');

@@ -1,5 +1,5 @@
 // The curves of a comparison: one panel for each figure, one line for each column of the table, named by letter.
-import {axis, drawIn, limitLine, limitOf, marked, oversOf, plain, titled, token, whenExplored} from './chart.js';
+import {LIMIT_PX, axis, drawIn, limitLine, limitOf, marked, oversOf, plain, titled, token, whenExplored} from './chart.js';
 
 const STYLES = [
   {colour: 'accent', dash: 'solid', symbol: 'circle'}, {colour: 'ink', dash: '6px,3px', symbol: 'diamond'},
@@ -7,6 +7,7 @@ const STYLES = [
   {colour: 'ink', dash: '1px,4px', symbol: 'x'}, {colour: 'ink-3', dash: '10px,4px', symbol: 'star'},
 ];
 const DOTS_MAX = 40; // of a line: more would be a band
+const LETTER_PX = 24; // right of the plot, for the letters of lines
 
 const trace = (line, chart, limit) => ({
   mode: line.x.length > DOTS_MAX ? 'lines' : 'lines+markers', cliponaxis: false, x: line.x, y: line.y, customdata: line.text.map(plain),
@@ -27,10 +28,10 @@ function drawChart(plot, chart) {
   const [limit, limitText] = chart.limit === undefined ? [] : limitOf(chart);
   const label = plot.closest('figure').querySelector('[data-limit]');
   if (label) label.textContent = limitText;
-  const drawn = limit === undefined ? {shapes: [], annotations: []} : limitLine(limit, limitText);
+  const drawn = limit === undefined ? {shapes: [], annotations: []} : limitLine(limit, limitText, LETTER_PX);
   const points = lines.flatMap((line, curve) => line.text.map((text, place) => [curve, place, `${line.name}, ${text}`]));
   drawIn(plot, lines.map(line => trace(line, chart, limit)), {
-    margin: {l: 52, r: 24, t: 20, b: 40},
+    margin: {l: 52, r: limit === undefined ? LETTER_PX : LETTER_PX + LIMIT_PX, t: 20, b: 40},
     xaxis: {...axis(), showgrid: false, nticks: 6, rangemode: 'tozero', title: titled(chart.xTitle)},
     yaxis: {...axis(), showline: false, nticks: 4, range: [0, Math.max(1.2 * (limit ?? 0), 1.05 * most)]},
     shapes: drawn.shapes, annotations: [...drawn.annotations, ...lines.map(nameOf)],

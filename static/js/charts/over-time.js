@@ -2,15 +2,15 @@
 import {counted, headsOf, reducedSentence, reported, tableBehind} from './chart-table.js';
 import {axis, band, drawIn, fetched, isNarrow, titled, token, unitOf, whenExplored} from './chart.js';
 
-const SHADES = 8; // q0 is zero, q1 below 0.0001 %, each next one ten times as much, q7 from 10 %
 const clock = ([start, end]) => `${counted.format(start)} to ${counted.format(end)} s`;
 
-const shadeOf = share => share === 0 ? 0 : Math.max(1, Math.min(SHADES - 1, Math.floor(Math.log10(share)) + 6));
+// The number of the shade of a share; the edges of the shades are in the page. Each shade includes its lower edge.
+const shadeOf = (share, edges) => share === 0 ? 0 : 1 + edges.filter(edge => edge <= share).length;
 
 // Steps, not a gradient, so that a shade can be distinguished from its neighbours and found in the key.
-function scale() {
-  return Array.from({length: SHADES}, (_, shade) => token(`q${shade}`))
-    .flatMap((colour, shade) => [[shade / SHADES, colour], [(shade + 1) / SHADES, colour]]);
+function scale(count) {
+  return Array.from({length: count}, (_, shade) => token(shade ? `h${shade}` : 'paper'))
+    .flatMap((colour, shade) => [[shade / count, colour], [(shade + 1) / count, colour]]);
 }
 
 // The axis has the edges of the log's buckets. Those at which limits are read are bold, with a line across.
@@ -35,13 +35,14 @@ function lines(data) {
 const span = bucket => `${bucket.from} to ${bucket.to}`;
 
 function heat(plot, data) {
+  const shadeEdges = plot.closest('[data-shade-edges]').dataset.shadeEdges.split(' ').map(Number), shadesCount = shadeEdges.length + 2;
   const [seconds, unit] = unitOf(data.columns.at(-1)[1] - data.columns[0][0]);
   const trace = {
     type: 'heatmap', x: [...data.columns.map(column => column[0] / seconds), data.columns.at(-1)[1] / seconds],
     y: Array.from({length: data.buckets.length + 1}, (_, edge) => edge - 0.5), // a single row has no height of its own
-    z: data.shares.map(row => row.map(share => share === null ? null : shadeOf(share))),
+    z: data.shares.map(row => row.map(share => share === null ? null : shadeOf(share, shadeEdges))),
     customdata: data.shares.map((row, bucket) => row.map((share, column) => [share, span(data.buckets[bucket]), clock(data.columns[column])])),
-    zmin: -0.5, zmax: SHADES - 0.5, colorscale: scale(), showscale: false, xgap: 0, ygap: 0, hoverongaps: false,
+    zmin: -0.5, zmax: shadesCount - 0.5, colorscale: scale(shadesCount), showscale: false, xgap: 0, ygap: 0, hoverongaps: false,
     hovertemplate: '%{customdata[1]}<br>%{customdata[2]}<br>%{customdata[0]} % of reads<extra></extra>',
   };
   const parts = {

@@ -1,5 +1,5 @@
 // The chart of a run's slices: one panel for each limit, each scaled to its own limit. The table below has the same numbers.
-import {axis, drawIn, fetched, limitLine, limitOf, oversOf, titled, token, whenExplored} from './chart.js';
+import {LIMIT_PX, axis, drawIn, fetched, limitLine, limitOf, oversOf, titled, token, whenExplored} from './chart.js';
 
 const trace = (chart, panel, over) => ({
   type: 'bar', x: chart.middles, y: panel.shares, customdata: panel.spans.map((span, place) => `${span}<br>${panel.texts[place]}`),
@@ -9,7 +9,7 @@ const trace = (chart, panel, over) => ({
 
 // Each panel reaches 1.2 x its limit, so that the limit lines sit at one height; only a higher bar stretches its panel.
 const parts = (chart, panel, [limit, limitText]) => ({
-  margin: {l: 40, r: 8, t: 20, b: 40},
+  margin: {l: 40, r: LIMIT_PX, t: 20, b: 40},
   // Of few slices a tick each: nticks would put halves between them, which print as the same number twice.
   xaxis: {...axis(), showgrid: false, tickformat: 'd', title: titled('slice'), ...(chart.middles.length < 8 ? {dtick: 1} : {nticks: 7})},
   yaxis: {...axis(), showline: false, nticks: 4, range: [0, Math.max(1.2 * limit, 1.02 * Math.max(...panel.shares))]},
@@ -33,12 +33,11 @@ function draw(plots, chart) {
 function moveBars(picture, panel) {
   const [limit, limitText] = limitOf(panel), over = oversOf(panel.shares, panel.over, limit, panel.limit);
   const most = Math.max(0, ...panel.shares), top = Math.max(1.2 * limit, 1.02 * most) || 1;
-  const [line, ground, text, highest] = ['.limit', '.limit-ground', '.limit-text', '.highest'].map(each => picture.querySelector(each));
+  const [line, text, highest] = ['.limit', '.limit-text', '.highest'].map(each => picture.querySelector(each));
   const height = value => `${100 - 100 * value / top}%`;
   for (const end of ['y1', 'y2']) line.setAttribute(end, height(limit));
-  for (const part of [ground, text]) part.setAttribute('y', height(limit));
-  text.textContent = `limit ${limitText} %`;
-  ground.setAttribute('width', 6 * text.textContent.length + 8);
+  text.setAttribute('y', height(limit));
+  text.textContent = `limit ${limitText}`;
   highest.setAttribute('y', height(most));
   highest.textContent = most > 1.2 * limit ? most.toPrecision(3) : '';
   picture.setAttribute('aria-label', `Share over ${panel.threshold} by slice; limit ${limitText} %`);

@@ -123,8 +123,8 @@ function shownRows(store, rows, threshold, statistic) {
   return {statistics, chosen, shown: possible.filter(row => statisticOf(row) === chosen).sort((a, b) => places[a] - places[b])};
 }
 
-/** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `loads` names the filters of the axis, `passes` checks the limits; `drives` have a mark. */
-export function chartedRows(store, {rows, firstRows, loads, passes}, {threshold, statistic, limits, numbers}) {
+/** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `loads` names the filters of the axis, `passes` checks the limits; `drives` have a mark. With `isFitted`, the axis of shares is fitted to them. */
+export function chartedRows(store, {rows, firstRows, loads, passes}, {threshold, statistic, limits, numbers}, isFitted = false) {
   const speeds = speedsOf(store), shares = sharesOf(store, threshold), {statistics, chosen, shown} = shownRows(store, rows, threshold, statistic);
   const load = Math.max(0, ...numbers.filter(([name]) => loads.includes(name)).map(([, text]) => Number(text)));
   const within = shown.filter(passes), answers = within.filter(row => speeds[row] >= load), isWithin = new Set(within);
@@ -132,7 +132,7 @@ export function chartedRows(store, {rows, firstRows, loads, passes}, {threshold,
     limit_pct: Number(limits.get(THRESHOLDS[threshold][0]) ?? DEFAULT_LIMIT_PCT), load_tps: load || null, answers_count: answers.length,
     slowest_tps: shown.length ? speeds[shown.at(-1)] : 3000, fastest_tps: shown.length ? speeds[shown[0]] : 300000,
     largest_share_pct: shown.reduce((most, row) => Math.max(most, shares[row]), 0),
-  });
+  }, isFitted);
   const groups = groupsOf(store), hasSeveral = new Set(shown.map(row => groups[row].devices)).size > 1;
   const frontiers = Object.entries(FRONTIER_NAMES).flatMap(([fill, names]) => {
     const {rows: members, group} = largestGroup(store, within, fill) ?? {};

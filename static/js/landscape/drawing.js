@@ -83,7 +83,7 @@ export function drawLandscape(store, plotted, query) {
   const charted = chartedRows(store, plotted, query), threshold = THRESHOLDS[query.threshold][1].replace(' ', '\u00a0');
   const words = name => charts.querySelector(`[data-${name}-words]`).textContent;
   const plot = name => charts.querySelector(`[data-plot=${name}]`), figure = charts.querySelector('[data-figure=endurance-chart]');
-  charts.querySelectorAll('.charts').forEach(part => { part.hidden = !charted.shownCount; });
+  charts.toggleAttribute('data-no-results', !charted.shownCount);
   figure.hidden = !charted.hasRatings;
   figure.setAttribute('aria-busy', 'true');
   drawChart(plot('speed-chart'), charted.speed, [`Speed and share of reads over ${threshold}`, charted.description], store, query);

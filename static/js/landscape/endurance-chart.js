@@ -5,6 +5,7 @@ import {GRID, PHONE, WIDE, grouped, line, paintOrder, sideTick, speedTicks, symb
 import {logScale, percent, stepAtLeast, stepBelow} from './scales.js';
 
 const TIMES_OVER = 8, ABOVE_LABELLED = 2, PIECES = 24, NAMED_RIGHT_TO = 55;
+const WIDE_PLOT = [330, 208], PHONE_PLOT = [290, 148];
 
 /** Return a number with one decimal below 10, otherwise whole. */
 export function shortNumber(value) {
@@ -65,7 +66,7 @@ function wantedLabels(rated, headline) {
 
 function labelsOf(rated, headline, marks, rules, named) {
   const markByKey = new Map(marks.map(mark => [mark.key, mark])), wanted = wantedLabels(rated, headline), found = [];
-  for (const [kind, width, height, most] of [[WIDE, 330, 208, wanted.length], [PHONE, 290, 148, 1]]) {
+  for (const [kind, width, height, most] of [[WIDE, ...WIDE_PLOT, wanted.length], [PHONE, ...PHONE_PLOT, 1]]) {
     const placer = labelPlacer(kind, width, height);
     placer.avoidMarks(marks);
     placer.avoidLines(rules.flatMap(pieces));
@@ -86,7 +87,7 @@ export function enduranceChart(question, drives, headlineKey, [sustainingCount, 
   const gap = headline ? [line('gap', percent(x.place(headline.tps)), percent(1 - y.place(Math.min(headline.tps, y.high))),
     percent(x.place(headline.tps)), percent(1 - y.place(headline.sustained_tps)))] : [];
   const rules = [...diagonal('limit', 1, x, y), ...diagonal('iso', TIMES_OVER, x, y)];
-  const [ticks, tickTexts] = speedTicks(x);
+  const [ticks, tickTexts] = speedTicks(x, [WIDE_PLOT[0], PHONE_PLOT[0]]);
   const sentence = text('strong', 2, 4, 0, 8, 'start', 'rating sustains the tested speed');
   const above = `above the line: ${grouped(sustainingCount)} of ${grouped(ratedCount)} ${ratedCount === 1 ? 'result' : 'results'}`;
   const timesOver = diagonal('iso', TIMES_OVER, x, y).map(each => {
@@ -95,11 +96,10 @@ export function enduranceChart(question, drives, headlineKey, [sustainingCount, 
   });
   const named = [sentence, {...sentence, kind: 'aside', dy: 23, text: above}, ...timesOver];
   const sides = decades(y).map(value => [percent(1 - y.place(value)), grouped(value)]);
-  const decadeTicks = tickTexts.filter(({text: words}) => words.replaceAll(',', '').replace(/^0+|0+$/g, '') === '1');
   return {
     zone: null, cells: [], ticks, marks,
     lines: [...sides.map(([place]) => line(GRID, 0, place, 100, place)), ...rules, ...gap],
-    axis_texts: [...sides.map(([place, words]) => sideTick(place, words)), ...(decadeTicks.length > 1 ? decadeTicks : tickTexts), ...named],
+    axis_texts: [...sides.map(([place, words]) => sideTick(place, words)), ...tickTexts, ...named],
     labels: labelsOf(rated, headline, marks, [...diagonal('limit', 1, x, y), ...gap], named),
   };
 }

@@ -1,14 +1,13 @@
-// The chart of speed to explore: the picture of the page, drawn by Plotly, with zoom, pan and figures for the pointer.
+// The chart of speed to explore: the picture of the page, drawn by Plotly, with zoom and pan, and an axis of shares that is fitted to the marks.
 // Its coordinates are percent of the picture: x from the left, y from the bottom. Marks, frontiers and rules are where speed-chart.js places them.
 import {axis, drawIn, isNarrow, listen, loadPlotly, plain, token} from '../charts/chart.js';
-import {count, load, nameOf} from '../drives/column-store.js';
+import {count, load} from '../drives/column-store.js';
 import {checkLimits} from '../drives/limit-check.js';
-import {speedsOf} from '../drives/ranking.js';
-import {THRESHOLDS, chartedRows, linksOf} from './charted-rows.js';
+import {chartedRows, linksOf} from './charted-rows.js';
 import {COLUMNS, LEVELS, MARKS_AT_MOST, ROWS} from './density.js';
-import {PHONE, WIDE, radiusOf, speedTicks} from './picture.js';
+import {OVER_LINE_PX, PHONE, WIDE, isOver, radiusOf, ticksWithTexts} from './picture.js';
 import {linearScale, logScale, percent} from './scales.js';
-import {LABELS_MAX, SHARE_TICKS, shareTicks, speedChart} from './speed-chart.js';
+import {ABOVE_LIMIT, LABELS_MAX, NEARLY_WHOLE, SHARE_TICKS, TICK_WIDTHS_PX, shareTicks, speedChart} from './speed-chart.js';
 
 const WHOLE = {x: [0, 100], y: [0, 100]};
 const marginOf = () => ({t: 32, b: 28, ...isNarrow() ? {l: 28, r: 12} : {l: 30, r: 34}}); // on the right, labels reach as far beyond the plot as in the picture
@@ -17,8 +16,9 @@ const BASELINE_PX = 4; // from the lower edge of an annotation to the baseline o
 export const LINES = {limit: ['ink', 1.5, 'solid'], load: ['accent', 1.5, 'solid'], 'front solid': ['ink-2', 1.25, 'solid'], 'front dashed': ['ink-2', 1.25, '5px,3px']};
 export const TEXTS = {strong: ['ink', 'b'], zonetext: ['accent', 'b'], name: ['ink', 'span'], fronttext: ['ink-2', 'i'], overtext: ['over', 'b']};
 export const STATES = {in: 'accent', out: 'mark', over: 'over'};
-// By shape: Plotly's symbol, and its size as a multiple of the radius that gives the outline of svg/marks.py.
-const SYMBOLS = {c: ['circle', 2], s: ['square', 1.78], d: ['diamond', 2], x: ['x', 1.91]};
+// By shape: Plotly's symbol, its size, and half of its height, as multiples of the radius that give the outline of svg/marks.py. A browser test compares them.
+const SYMBOLS = {c: ['circle', 2, 1], s: ['square', 1.78, 0.89], d: ['diamond', 2, 1.3], x: ['x', 1.91, 1.08]};
+const LINE_TIMES = 1.4; // Plotly's line is longer than its size
 
 /** Return what the chart of the home page shows, which its attributes describe. */
 export async function resultsOfHome({dataset}) {
@@ -50,12 +50,12 @@ function plotsOf(view, {clientWidth, clientHeight}) {
 // What a view shows: the picture of all results, with marks instead of cells if few results are in view, and the ticks, names and labels of the view.
 function pictureOf(charted, view, plot) {
   const {question, frontiers, speed} = charted, own = questionOf(question, view), {x: [left, right], y: [low, high]} = view;
-  const isInView = ({tps, share_pct: share}) => own.x.low <= tps && tps <= own.x.high && own.y.low <= share && (share <= own.y.high || high === 100);
+  const isInView = ({tps, share_pct: share}) => own.x.low <= tps && tps <= own.x.high && own.y.low <= share && share <= own.y.high;
   const inView = charted.allDrives().filter(isInView), hasMarks = inView.length <= MARKS_AT_MOST;
   const whole = speed.cells.length && hasMarks ? speedChart(question, inView, frontiers) : speed;
   const {marks, axis_texts: axisTexts, labels} = speedChart(own, hasMarks ? inView : charted.drives.filter(isInView), frontiers, hasMarks ? [] : speed.cells, plotsOf(view, plot));
   const placed = ({x, y, ...others}) => ({...others, x: left + x * (right - left) / 100, y: high - y * (high - low) / 100});
-  const ofView = new Map(marks.map(mark => [mark.key, placed(mark)])), [ticks, tickTexts] = speedTicks(own.x);
+  const ofView = new Map(marks.map(mark => [mark.key, placed(mark)])), [ticks, tickTexts] = ticksWithTexts(own.x, TICK_WIDTHS_PX);
   return {
     ...whole, marks: whole.marks.map(mark => ofView.get(mark.key) ?? {...mark, y: 100 - mark.y}),
     texts: [...axisTexts, ...labels].map(placed),
@@ -102,21 +102,33 @@ function cellTrace({cells}) {
   };
 }
 
-// The look of a mark, as css/landscape.css.
+// The look of a mark, as css/landscape.css; a browser test compares them.
 function lookOf({symbol, classes}) {
-  const [, fill, state] = classes.split(' '), colour = token(STATES[state]), isSolid = fill === 'full' && state !== 'over', [shape, times] = SYMBOLS[symbol[0]];
+  const [, fill, state] = classes.split(' '), colour = token(STATES[state]), isSolid = fill === 'full', hasOwnBorder = !isSolid || state === 'over';
+  const [shape, times] = SYMBOLS[symbol[0]];
   return {
-    shape, size: times * radiusOf({symbol}), inside: isSolid ? colour : token('paper'), border: isSolid ? token('paper') : colour,
-    width: isSolid ? 1 : 1.6, dash: fill === 'apart' && state !== 'over' ? '2px,1.6px' : 'solid',
+    shape, size: times * radiusOf({symbol}), inside: isSolid ? colour : token('paper'), border: hasOwnBorder ? colour : token('paper'),
+    width: hasOwnBorder ? 1.6 : 1, dash: fill === 'apart' ? '2px,1.6px' : 'solid',
   };
 }
 
-function markTrace({marks}, wordsOf) {
+function markTrace({marks}) {
   const looks = marks.map(lookOf), each = name => looks.map(look => look[name]);
   return {
-    mode: 'markers', cliponaxis: false, x: marks.map(({x}) => x), y: marks.map(({y}) => y), customdata: marks.map(({key}) => wordsOf(key)),
-    hovertemplate: '%{customdata}<extra></extra>',
+    mode: 'markers', cliponaxis: false, x: marks.map(({x}) => x), y: marks.map(({y}) => y), hoverinfo: 'none',
     marker: {symbol: each('shape'), size: each('size'), color: each('inside'), opacity: 1, line: {color: each('border'), width: each('width'), dash: each('dash')}},
+  };
+}
+
+// The lines below the marks over the limit.
+function overTrace({marks}) {
+  const over = marks.filter(isOver), each = value => over.map(value);
+  return {
+    mode: 'markers', cliponaxis: false, x: each(({x}) => x), y: each(({y}) => y), hoverinfo: 'skip',
+    marker: {
+      symbol: 'line-ew', size: each(mark => 2 * radiusOf(mark) / LINE_TIMES), standoff: each(mark => SYMBOLS[mark.symbol[0]][2] * radiusOf(mark) + OVER_LINE_PX),
+      opacity: 1, line: {color: token(STATES.over), width: 1.6, dash: each(({classes}) => lookOf({symbol: 'c0', classes}).dash)},
+    },
   };
 }
 
@@ -142,13 +154,27 @@ function axesOf({xTicks, yTicks}, view) {
 const zoneShape = ({zone: {x, y, width, height}}) => (
   {type: 'rect', layer: 'below', x0: x, x1: x + width, y0: 100 - y, y1: 100 - y - height, fillcolor: token('accent-2'), opacity: 0.62, line: {width: 0}});
 
-/** Load Plotly, and return a function that draws results in a plot. That one returns a function that ends the drawing. */
+// The shares of a range of speeds: from 0 to a little above the largest one, or the whole axis if that is nearly as high.
+function fittedShares({question, allDrives}, range) {
+  const [slowest, fastest] = range.map(place => question.x.valueAt(place / 100));
+  const largest = allDrives().reduce((most, {tps, share_pct: share}) => slowest <= tps && tps <= fastest ? Math.max(most, share) : most, 0);
+  const high = 100 * ABOVE_LIMIT * question.y.place(largest);
+  return [0, high > 0 && high < 100 * NEARLY_WHOLE ? high : 100];
+}
+
+// What the pointer is over: the name of a mark, or the number of results in a cell.
+function sentenceAt({data, pointNumber}, marks, linkOf) {
+  if (data.mode === 'markers') return linkOf(marks[pointNumber].key).sentence;
+  const [row, column] = pointNumber;
+  return data.text[row][column];
+}
+
+/** Load Plotly, and return a function that draws results in a plot. It shows what the pointer or the arrow keys select with `say`, and returns a function that ends the drawing. */
 export async function explorer(library, {store, plotted, query}) {
   await loadPlotly(library);
-  const charted = chartedRows(store, plotted, query), linkOf = linksOf(store, query), {threshold} = query, share = store.columns[`pct_over_${threshold}`];
-  const wordsOf = row => `<b>${plain(nameOf(store, row))}</b><br>${count(Math.floor(speedsOf(store)[row] + 0.5))} tps<br>${share.word(row)} % of reads over ${THRESHOLDS[threshold][1]}`;
-  return plot => {
-    let view = WHOLE, marks = [];
+  const charted = chartedRows(store, plotted, query, true), linkOf = linksOf(store, query);
+  return (plot, say) => {
+    let view = WHOLE, marks = [], isFitted = true; // the axis of shares follows that of speeds until the reader chooses shares
     const zoomIn = {
       name: 'Zoom in', title: 'Zoom in', icon: window.Plotly.Icons.zoom_plus,
       click: () => {
@@ -156,10 +182,16 @@ export async function explorer(library, {store, plotted, query}) {
         window.Plotly.relayout(plot, {'xaxis.range': x, 'yaxis.range': y});
       },
     };
+    const select = (place, sentence) => {
+      plot.querySelectorAll('.point.on').forEach(point => point.classList.remove('on'));
+      [...plot.querySelectorAll('.scatterlayer .trace:last-child .point')][place]?.classList.add('on');
+      say(sentence);
+    };
     const redraw = () => {
-      const picture = pictureOf(charted, view, plot), traces = [...(picture.cells.length ? [cellTrace(picture)] : []), ...lineTraces(picture), markTrace(picture, wordsOf)];
+      const picture = pictureOf(charted, view, plot), traces = [...(picture.cells.length ? [cellTrace(picture)] : []), ...lineTraces(picture), overTrace(picture), markTrace(picture)];
       ({marks} = picture);
       const bySpeed = marks.map((mark, place) => [traces.length - 1, place, linkOf(mark.key).sentence]).sort(([, a], [, b]) => marks[a].x - marks[b].x);
+      select();
       drawIn(plot, traces, {
         ...axesOf(picture, view), margin: marginOf(), dragmode: plot.layout?.dragmode ?? 'zoom', shapes: [zoneShape(picture)],
         annotations: picture.texts.filter(({kind}) => kind.split(' ')[0] in TEXTS).filter(isShown).map(annotationOf),
@@ -169,9 +201,14 @@ export async function explorer(library, {store, plotted, query}) {
     const open = place => location.assign(linkOf(marks[place].key).address);
     const changes = new MutationObserver(redraw), media = ['(prefers-color-scheme: dark)', '(max-width: 760px)'].map(condition => matchMedia(condition));
     redraw();
-    listen(plot, 'last'); // the fastest mark
-    plot.on('plotly_relayout', () => {
+    listen(plot, 'last', (point, sentence) => select(point?.[1], sentence)); // the fastest mark is the first
+    plot.on('plotly_hover', ({points: [point]}) => select(point.data.mode === 'markers' ? point.pointNumber : undefined, sentenceAt(point, marks, linkOf)));
+    plot.on('plotly_unhover', () => select());
+    plot.on('plotly_relayout', changed => {
+      const isChanged = name => Object.keys(changed).some(key => key.startsWith(name));
       view = {x: plot.layout.xaxis.range, y: plot.layout.yaxis.range};
+      if (isChanged('yaxis')) isFitted = view.y[0] === WHOLE.y[0] && view.y[1] === WHOLE.y[1];
+      else if (isChanged('xaxis') && isFitted) view = {...view, y: fittedShares(charted, view.x)};
       plot.chartPlace = undefined; // other marks may be in view
       redraw();
     });
@@ -182,6 +219,7 @@ export async function explorer(library, {store, plotted, query}) {
     return () => {
       changes.disconnect();
       media.forEach(each => each.removeEventListener('change', redraw));
+      select();
       window.Plotly.purge(plot);
     };
   };

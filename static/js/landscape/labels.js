@@ -1,8 +1,8 @@
 // Places of labels: webapp/register/landscape/labels.py in the browser.
-import {radiusOf, text} from './picture.js';
+import {depthOf, radiusOf, text} from './picture.js';
 
 export const LINE_PX = 13;
-const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 4, BELOW_PX = 4;
+const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2;
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
@@ -20,7 +20,7 @@ export function labelPlacer(kind, widthPx, heightPx) {
   const firstFree = (candidates, lines) => {
     for (const candidate of candidates) {
       const box = boxOf(candidate, lines);
-      const isInside = box.left >= 0 && box.top >= 0 && box.bottom <= heightPx + BELOW_PX && box.right <= widthPx + BEYOND_PX;
+      const isInside = box.left >= 0 && box.top >= -ABOVE_PX && box.bottom <= heightPx + BELOW_PX && box.right <= widthPx + BEYOND_PX;
       if (isInside && !taken.some(other => overlaps(box, other))) {
         taken.push(widened(box)); // so that two labels never touch
         return lines.map((words, number) => ({...candidate, text: words, dy: candidate.dy + LINE_PX * number}));
@@ -28,13 +28,22 @@ export function labelPlacer(kind, widthPx, heightPx) {
     }
     return [];
   };
+  const avoidTexts = texts => { for (const each of texts) taken.push(boxOf(each, [each.text])); };
   const at = (mark, kind, lines, places) => firstFree(places.map(([dx, dy, anchor]) => text(kind, mark.x, mark.y, dx, dy, anchor)), lines);
   return {
-    firstFree,
+    avoidTexts, firstFree,
+    /** Return a text that is never left out: at the first free place, or at the first place if none is free. */
+    kept(candidates, words) {
+      const [placed] = firstFree(candidates, [words]);
+      if (placed) return placed;
+      const first = {...candidates[0], text: words};
+      avoidTexts([first]);
+      return first;
+    },
     avoidMarks(marks) {
       for (const mark of marks) {
         const x = mark.x * widthPx / 100, y = mark.y * heightPx / 100, r = radiusOf(mark);
-        taken.push({left: x - r, top: y - r, right: x + r, bottom: y + r});
+        taken.push({left: x - r, top: y - r, right: x + r, bottom: y + depthOf(mark)});
       }
     },
     avoidLines(lines) {
@@ -44,13 +53,12 @@ export function labelPlacer(kind, widthPx, heightPx) {
         taken.push({left: left - CLEARANCE_PX, top: top - CLEARANCE_PX, right: right + CLEARANCE_PX, bottom: bottom + CLEARANCE_PX});
       }
     },
-    avoidTexts(texts) { for (const each of texts) taken.push(boxOf(each, [each.text])); },
     nextTo(mark, kind, lines, twoLines = []) {
       const r = radiusOf(mark), beside = [[r + 5, 4, 'start'], [-r - 5, 4, 'end']];
       let placed = at(mark, kind, lines, beside);
       if (!placed.length && twoLines.length) placed = at(mark, kind, twoLines, beside.map(([dx, dy, anchor]) => [dx, dy - LINE_PX / 2, anchor]));
       if (placed.length) return placed;
-      const below = r + 14, above = -(r + 6 + LINE_PX * (lines.length - 1));
+      const below = depthOf(mark) + 14, above = -(r + 6 + LINE_PX * (lines.length - 1));
       const corners = [above, below].flatMap(dy => [[r, dy, 'start'], [-r, dy, 'end']]);
       return at(mark, kind, lines, [[0, below, 'middle'], [0, above, 'middle'], ...corners]);
     },

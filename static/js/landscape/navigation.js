@@ -1,5 +1,5 @@
-// Charts of drives and runs: their marks are one tab stop and show their names; on a phone, Tab follows the order on the screen;
-// the button "Explore" opens a chart to zoom. Without this script the first mark of each chart can be reached by Tab, and all of them by a pointer.
+// Charts of drives and runs: their marks are one tab stop and show their names; the button "Explore" opens a chart to zoom.
+// Without this script the first mark of each chart can be reached by Tab, and all of them by a pointer.
 const STEPS = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1};
 
 const placeOf = link => parseFloat(link.lastElementChild.getAttribute('x'));
@@ -21,25 +21,45 @@ document.addEventListener('keydown', event => {
   next.focus();
 });
 
-// The name of the mark under the pointer or with the focus is shown below its chart, or above it where the window has no room below.
-// It is in the page and not in the chart, so that nothing moves. The first touch of a mark shows its name, the second one opens its page.
+// The name of the mark under the pointer or with the focus is shown where it covers nothing: charts of drives have a line for it, which otherwise says how to use them.
+// Other charts show it in a box below them, or above where the window has no room below. The first touch of a mark shows its name, the second one opens its page.
 const readout = Object.assign(document.createElement('p'), {className: 'readout', hidden: true});
 readout.setAttribute('aria-hidden', 'true'); // it is the name of the link
 let named = null, touched = null; // the mark whose name is shown, and the one that a touch has only shown
 
 const markOf = element => element?.closest?.('svg[data-marks] a') ?? null;
 
+// The line of a chart of drives. Where both charts are side by side, they share the first one.
+function lineOf(figure) {
+  const lines = [...figure.closest('.charted')?.querySelectorAll(':scope > .mark-line') ?? []];
+  return lines.find(line => line === figure.nextElementSibling && line.checkVisibility()) ?? lines[0] ?? null;
+}
+
+function showInLine(line, words) {
+  line.dataset.usage ??= line.textContent;
+  line.textContent = words ?? line.dataset.usage;
+  line.classList.toggle('named', Boolean(words));
+}
+
+function showInBox(chart, words) {
+  document.body.append(readout);
+  readout.hidden = false;
+  readout.textContent = words;
+  const around = chart.parentElement.getBoundingClientRect(), width = document.documentElement.clientWidth;
+  readout.style.maxWidth = `${Math.max(around.width, Math.min(width, 480) - 2 * around.left)}px`;
+  const {width: own, height} = readout.getBoundingClientRect(), top = around.bottom + height <= window.innerHeight ? around.bottom : around.top - height;
+  readout.style.left = `${Math.max(0, Math.min(around.left, width - own)) + window.scrollX}px`;
+  readout.style.top = `${top + window.scrollY}px`;
+}
+
 function show(link) {
   named = link;
-  readout.hidden = !link;
+  readout.hidden = true;
+  document.querySelectorAll('.mark-line.named').forEach(line => showInLine(line));
   if (!link) return;
-  document.body.append(readout);
-  readout.textContent = link.getAttribute('aria-label');
-  const box = link.closest('svg').parentElement.getBoundingClientRect(), width = document.documentElement.clientWidth;
-  readout.style.maxWidth = `${Math.max(box.width, Math.min(width, 480) - 2 * box.left)}px`;
-  const {width: own, height} = readout.getBoundingClientRect(), top = box.bottom + height <= window.innerHeight ? box.bottom : box.top - height;
-  readout.style.left = `${Math.max(0, Math.min(box.left, width - own)) + window.scrollX}px`;
-  readout.style.top = `${top + window.scrollY}px`;
+  const chart = link.closest('svg'), line = lineOf(chart.closest('figure') ?? chart), words = link.getAttribute('aria-label');
+  if (line) showInLine(line, words);
+  else showInBox(chart, words);
 }
 
 document.addEventListener('pointerover', ({target: element, pointerType}) => {
@@ -55,20 +75,18 @@ document.addEventListener('focusin', ({target: element}) => show(markOf(element)
 document.addEventListener('focusout', () => show(null));
 document.addEventListener('keydown', ({key}) => { if (key === 'Escape') show(null); });
 
-// On a phone, the style sheet shows the key and the chart of endurance below the rows. There they are also moved, so that Tab has the same order.
-const phone = matchMedia('screen and (max-width: 760px)'), below = Object.assign(document.createElement('div'), {className: 'charts'});
+// Tab follows the document. The style sheet gives the parts of the charts their order on the screen, and the document gets the same one.
+const written = new WeakMap(); // the place of each part in the page as it was loaded
 
-function placeEndurance() {
+function followStyles() {
   const charted = document.querySelector('.charted');
   if (!charted) return;
-  const section = charted.querySelector('[data-charts]'), figure = charted.querySelector('[data-figure]'), key = charted.querySelector('p.key');
-  if (phone.matches) {
-    below.replaceChildren(key, figure);
-    below.hidden = section.hidden;
-    charted.append(below);
-  } else {
-    section.append(figure, key);
-    below.remove();
+  const parts = [...charted.children], orderOf = new Map(parts.map(part => [part, Number(getComputedStyle(part).order)]));
+  parts.forEach((part, place) => { if (!written.has(part)) written.set(part, place); });
+  let next = null;
+  for (const part of parts.sort((a, b) => orderOf.get(b) - orderOf.get(a) || written.get(b) - written.get(a))) {
+    if (part.nextElementSibling !== next) charted.insertBefore(part, next);
+    next = part;
   }
 }
 
@@ -101,7 +119,7 @@ async function explore(figure, button) {
     if (end !== own) return;
     picture.hidden = true;
     picture.after(box);
-    undo = draw(plot);
+    undo = draw(plot, words => showInLine(lineOf(figure), words));
     button.textContent = 'Show picture';
   } catch {
     if (end !== own) return;
@@ -120,6 +138,6 @@ function offerExploring() {
 }
 
 offerExploring();
-placeEndurance();
-phone.addEventListener('change', placeEndurance);
-document.addEventListener('answers-replaced', () => { show(null); endExploring(); offerExploring(); placeEndurance(); }); // of home, with new figures
+followStyles();
+matchMedia('screen and (max-width: 760px)').addEventListener('change', followStyles);
+document.addEventListener('answers-replaced', () => { show(null); endExploring(); offerExploring(); followStyles(); }); // of home, with new figures

@@ -1,10 +1,11 @@
 // Classes of marks, and the parts of a picture: webapp/register/svg/marks.py and landscape/picture.py in the browser.
 import {percent} from './scales.js';
 
-const CAPACITY_BOUNDS_GB = [2000, 4000, 8000], RADII_PX = [3.4, 4.6, 6, 7.6];
+const CAPACITY_BOUNDS_GB = [2000, 4000, 8000], RADII_PX = [3.4, 4.6, 6, 7.6], OVER = 'o';
 const SQUARES_FROM_DWPD = 2, DIAMONDS_FROM_DWPD = 5;
-const TICKS_SIDE_BY_SIDE = 5, LAST_TICK_FROM = 96, NEIGHBOUR_FROM = 82, PHONE_NEIGHBOUR_FROM = 60;
+const TICK_CHARACTER_PX = 6.8, TICK_GAP_PX = 8, LAST_TICK_FROM = 96;
 
+export const OVER_LINE_PX = 3;
 export const GRID = 'grid', WIDE = 'wide', PHONE = 'phone';
 export const sizeClass = capacityGb => CAPACITY_BOUNDS_GB.filter(bound => (capacityGb ?? 0) > bound).length;
 
@@ -15,7 +16,11 @@ export function shapeOf(dwpd) {
 }
 
 export const symbolOf = drive => `${shapeOf(drive.endurance_dwpd)}${sizeClass(drive.capacity_gb)}`;
-export const radiusOf = mark => RADII_PX[Number(mark.symbol.slice(1))];
+export const isOver = ({symbol}) => symbol.endsWith(OVER);
+export const radiusOf = ({symbol}) => RADII_PX[Number(symbol[1])];
+export const depthOf = mark => radiusOf(mark) + (isOver(mark) ? OVER_LINE_PX : 0);
+/** Return the symbol of a mark over the limit: the same outline with a line below it. */
+export const overLimit = symbol => `${symbol}${OVER}`;
 export const line = (kind, x1, y1, x2, y2) => ({kind, x1, y1, x2, y2});
 export const text = (kind, x, y, dx, dy, anchor, words = '') => ({kind, x, y, dx, dy, anchor, text: words});
 export const grouped = number => String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
@@ -23,18 +28,43 @@ export const grouped = number => String(number).replace(/\B(?=(\d{3})+(?!\d))/g,
 export const plain = number => number.toFixed(9).replace(/\.?0+$/, '');
 export const sideTick = (place, words, kind = 'tick') => text(kind, 0, place, -8, 4, 'end', words);
 
-/** Return the places of the ticks of a speed axis, and their texts. */
-export function speedTicks(scale) {
+// The left and the right end of the text of a tick, with half of the gap between two of them.
+function endsOf({x, anchor, text: words}, widthPx) {
+  const width = TICK_CHARACTER_PX * words.length + TICK_GAP_PX;
+  const left = x * widthPx / 100 - (anchor === 'end' ? width - TICK_GAP_PX / 2 : width / 2);
+  return [left, left + width];
+}
+
+const isDecade = ({text: words}) => words.replaceAll(',', '').replace(/^0+|0+$/g, '') === '1';
+
+// The numbers of the texts that do not touch: decades, all but the last, or every second; then others between.
+function withRoom(texts, widthPx) {
+  const ends = texts.map(each => endsOf(each, widthPx)), numbers = [...texts.keys()], decades = numbers.filter(number => isDecade(texts[number]));
+  const first = decades.length > 1 ? decades : numbers, isApart = some => some.slice(1).every((number, place) => ends[some[place]][1] <= ends[number][0]);
+  const someOfThem = [first, first.slice(0, -1), ...numbers.slice(2).map(step => first.filter((_, place) => place % step === 0))];
+  const kept = [...someOfThem.find(isApart) ?? []];
+  if (kept.length >= first.length - 1) {
+    ends.forEach(([left, right], number) => { if (kept.every(other => right <= ends[other][0] || ends[other][1] <= left)) kept.push(number); });
+  }
+  return new Set(kept);
+}
+
+/** Return the places of the ticks of a speed axis, and for each its text, with the kind of those for which a wide screen or a phone has room, otherwise null. */
+export function ticksWithTexts(scale, widthsPx) {
   const values = scale.ticks(), places = values.map(value => percent(scale.place(value)));
-  const isCrowded = values.length > TICKS_SIDE_BY_SIDE;
   const texts = values.map((value, number) => {
-    const isLast = places[number] > LAST_TICK_FROM, isWide = isCrowded && !String(value).startsWith('1');
-    return text(isWide ? 'tick wide' : 'tick', isLast ? 100 : places[number], 100, 0, 18, isLast ? 'end' : 'middle', grouped(value));
+    const isLast = places[number] > LAST_TICK_FROM;
+    return text('tick', isLast ? 100 : places[number], 100, 0, 18, isLast ? 'end' : 'middle', grouped(value));
   });
-  const isCramped = bound => places.at(-1) > LAST_TICK_FROM && places.at(-2) > bound;
-  if (isCramped(NEIGHBOUR_FROM)) texts.pop();
-  else if (isCramped(PHONE_NEIGHBOUR_FROM)) texts.at(-1).kind = 'tick wide';
-  return [places, texts];
+  const [wide, phone] = widthsPx.map(width => withRoom(texts, width));
+  const kindOf = number => wide.has(number) ? phone.has(number) ? 'tick' : `tick ${WIDE}` : phone.has(number) ? `tick ${PHONE}` : null;
+  return [places, texts.map((each, number) => kindOf(number) && {...each, kind: kindOf(number)})];
+}
+
+/** Return the places of the ticks of a speed axis, and the texts that have room in plots of two widths: on a wide screen and on a phone. */
+export function speedTicks(scale, widthsPx) {
+  const [places, texts] = ticksWithTexts(scale, widthsPx);
+  return [places, texts.filter(Boolean)];
 }
 
 /** Compare drives by the order of painting: small marks are painted over large ones. */

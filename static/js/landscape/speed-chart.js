@@ -1,13 +1,16 @@
 // The chart of speed against the share of slow reads: webapp/register/landscape/speed_chart.py in the browser.
 import {LINE_PX, labelPlacer} from './labels.js';
-import {GRID, PHONE, WIDE, bySpeed, grouped, line, paintOrder, plain, sideTick, sizeClass, speedTicks, symbolOf, text} from './picture.js';
+import {GRID, PHONE, WIDE, bySpeed, grouped, line, overLimit, paintOrder, plain, sideTick, speedTicks, symbolOf, text} from './picture.js';
 import {enclosingLogScale, linearScale, percent} from './scales.js';
 
-const ABOVE_LIMIT = 1.12, ABOVE_LARGEST = 1.2, LARGEST_OF_LIMIT = 3;
+export const ABOVE_LIMIT = 1.12, NEARLY_WHOLE = 0.75;
+const ABOVE_LARGEST = 1.2, LARGEST_OF_LIMIT = 3;
 export const SHARE_TICKS = 6, LABELS_MAX = 12;
-const LIMIT_NAME_WIDTH = 18, LIMIT_NAME_HEIGHT = 12, LOAD_NAME_TO = 40;
+const NAME_ABOVE = [-6, -10], NAME_BELOW = [14, 18], LIMIT_NAME_PLACES = Array.from({length: 17}, (_, place) => 5 * (place + 1));
+const LOAD_NAME_HEIGHTS = [0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.94];
 const STACK_WIDTH = 1.6, STACK_STEP = 0.016, FASTEST_LABELLED = 3, TRIED_MAX = 40, BEYOND_MAX = 6;
 const PLOTS = [[WIDE, 630, 208, LABELS_MAX], [PHONE, 334, 148, 1]];
+export const TICK_WIDTHS_PX = PLOTS.map(([, width]) => width);
 const LINE_STYLES = {full: 'front solid', open: 'front dashed'};
 const NAME_HEIGHTS = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18];
 
@@ -17,13 +20,20 @@ function shareScale(limit, largest) {
   return linearScale(0, Math.max(ABOVE_LIMIT * limit, Math.min(ABOVE_LARGEST * largest, LARGEST_OF_LIMIT * limit)), SHARE_TICKS);
 }
 
-/** Return a question with its axes: limit, load, and the extent of the drives. */
-export function axesOf(question) {
+// To explore, the axis of shares ends a little above the largest share, unless the axis of the picture ends nearly there.
+function fittedScale(whole, largest) {
+  const high = ABOVE_LIMIT * largest;
+  return high > whole.high || (high > 0 && high < NEARLY_WHOLE * whole.high) ? linearScale(0, high, SHARE_TICKS) : whole;
+}
+
+/** Return a question with its axes: limit, load, and the extent of the drives. With `isFitted`, the axis of shares is fitted to the drives. */
+export function axesOf(question, isFitted = false) {
   const speeds = [question.slowest_tps, question.fastest_tps, ...(question.load_tps ? [question.load_tps] : [])];
+  const whole = shareScale(question.limit_pct, question.largest_share_pct);
   return {
     ...question,
     x: enclosingLogScale(Math.min(...speeds), Math.max(...speeds)),
-    y: shareScale(question.limit_pct, question.largest_share_pct),
+    y: isFitted ? fittedScale(whole, question.largest_share_pct) : whole,
     isAnswer: drive => drive.is_within && (!question.load_tps || drive.tps >= question.load_tps),
   };
 }
@@ -33,7 +43,7 @@ function markOf(question, drive, isEdge) {
   const state = isOver ? 'over' : question.isAnswer(drive) ? 'in' : 'out';
   return {
     key: drive.key, x: percent(x.place(drive.tps)), y: percent(1 - y.place(Math.min(drive.share_pct, y.high))),
-    symbol: isOver ? `s${sizeClass(drive.capacity_gb)}` : symbolOf(drive), classes: `m ${drive.fill} ${state}${isEdge ? ' edge' : ''}`,
+    symbol: isOver ? overLimit(symbolOf(drive)) : symbolOf(drive), classes: `m ${drive.fill} ${state}${isEdge ? ' edge' : ''}`,
   };
 }
 
@@ -71,19 +81,17 @@ export function shareTicks(question, limitY) {
   return [...texts, sideTick(limitY, plain(question.limit_pct), 'tick strong')];
 }
 
-// The name of the limit is at the right end if the load or a mark is in its place at the left.
-function isLimitNamedAtEnd(limitY, loadX, marks) {
-  if (loadX !== null && !(LIMIT_NAME_WIDTH <= loadX && loadX <= LOAD_NAME_TO)) return loadX < LIMIT_NAME_WIDTH;
-  const covering = marks.filter(({y}) => limitY - LIMIT_NAME_HEIGHT < y && y < limitY).map(({x}) => x);
-  return Math.min(...covering, 100) < LIMIT_NAME_WIDTH && Math.max(...covering) < 100 - LIMIT_NAME_WIDTH;
-}
-
-function namedRules(question, limitY, loadX, marks) {
-  const atEnd = isLimitNamedAtEnd(limitY, loadX, marks), isRight = loadX > 75, count = question.answers_count;
-  const named = [text('strong', atEnd ? 100 : 0, limitY, atEnd ? -2 : 2, -6, atEnd ? 'end' : 'start', `limit ${plain(question.limit_pct)} %`)];
-  if (loadX === null) return named;
-  const words = `your load: ${grouped(count)} ${count === 1 ? 'result' : 'results'}`;
-  return [...named, text('zonetext', loadX, limitY, isRight ? -2 : 2, -6, isRight ? 'end' : 'start', words)];
+// The names of the load and of the limit, each at the first place along its line that covers nothing.
+function ruleNames(question, limitY, loadX, placer, kind) {
+  const named = [], count = question.answers_count;
+  if (loadX !== null) {
+    const above = NAME_ABOVE.flatMap(dy => [[limitY, 2, dy, 'start'], [limitY, -2, dy, 'end']]);
+    const along = LOAD_NAME_HEIGHTS.flatMap(height => [[6, 'start'], [-6, 'end']].map(([dx, anchor]) => [percent((limitY + (100 - limitY) * height) / 100), dx, 4, anchor]));
+    named.push(placer.kept([...above, ...along].map(place => text(`zonetext ${kind}`, loadX, ...place)), `your load: ${grouped(count)} ${count === 1 ? 'result' : 'results'}`));
+  }
+  const places = [[0, 2, 'start'], [100, -2, 'end'], ...LIMIT_NAME_PLACES.map(place => [place, 0, 'start'])];
+  const names = [...NAME_ABOVE, ...NAME_BELOW].flatMap(dy => places.map(([x, dx, anchor]) => text(`strong ${kind}`, x, limitY, dx, dy, anchor)));
+  return [...named, placer.kept(names, `limit ${plain(question.limit_pct)} %`)];
 }
 
 function orderOfLabels(question, drives, frontiers) {
@@ -119,11 +127,14 @@ function labelsOf(question, drives, frontiers, marks, rules, plots) {
   const markByKey = new Map(marks.map(mark => [mark.key, mark])), models = new Map();
   for (const {model} of drives) models.set(model, (models.get(model) ?? 0) + 1);
   const wanted = orderOfLabels(question, drives, frontiers), found = beyond(question, drives, markByKey);
+  const limitY = rules[0].y1, loadX = rules.find(({kind}) => kind === 'load')?.x1 ?? null;
   const namesFirst = frontiers.reduce((sum, {edges}) => sum + edges.length, 0);
   for (const [kind, width, height, most] of plots) {
     const placer = labelPlacer(kind, width, height);
     placer.avoidMarks(marks);
-    placer.avoidLines([...rules, line('', 0, 0, 100, rules[0].y1)]);
+    placer.avoidLines(rules);
+    found.push(...ruleNames(question, limitY, loadX, placer, kind));
+    placer.avoidLines([line('', 0, 0, 100, limitY)]);
     let placedCount = 0;
     wanted.forEach((drive, number) => {
       if (number === Math.min(namesFirst, wanted.length - 1)) for (const frontier of frontiers) found.push(...frontierName(question, frontier, placer, kind));
@@ -145,11 +156,11 @@ export function speedChart(question, drives, frontiers = [], cells = [], plots =
   const rules = [line('limit', 0, limitY, 100, limitY), ...(loadX === null ? [] : [line('load', loadX, limitY, loadX, 100)]),
     ...frontiers.flatMap(frontier => steps(frontier, question, limitY))];
   const grid = y.ticks().map(value => percent(1 - y.place(value))).filter(place => place !== limitY).map(place => line(GRID, 0, place, 100, place));
-  const [ticks, tickTexts] = speedTicks(x);
+  const [ticks, tickTexts] = speedTicks(x, TICK_WIDTHS_PX);
   return {
     zone: {x: loadX ?? 0, y: limitY, width: percent((100 - (loadX ?? 0)) / 100), height: percent((100 - limitY) / 100)},
     cells, lines: [...grid, ...rules], ticks, marks,
-    axis_texts: [...shareTicks(question, limitY), ...tickTexts, ...namedRules(question, limitY, loadX, marks)],
+    axis_texts: [...shareTicks(question, limitY), ...tickTexts],
     labels: labelsOf(question, labelled, frontiers, marks, rules, plots),
   };
 }

@@ -15,8 +15,8 @@ class TableReader(HTMLParser):
     def handle_starttag(self, tag, attributes):
         if tag == "table":
             self._table = dict(attributes).get("class") or ""
-        if "mini" in self._table or "below-table" in self._table:
-            return  # the answer above the runs of a drive, or figures below the table
+        if any(name in self._table for name in ("mini", "below-table", "own-prices")):
+            return  # the answer above the runs of a drive, figures below the table, or the prices of the reader
         if tag == "tr":
             self.rows.append([])
             self.classes.append(dict(attributes).get("class") or "")

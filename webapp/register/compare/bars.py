@@ -55,13 +55,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarChart:
-    """A picture of bars: the figure, its unit, and the line of its limit, if it has one."""
+    """A picture of bars: the figure, its unit, and the line of its limit, if it has one.
+
+    `zero_sentence` replaces the picture if every bar would be empty.
+    """
 
     title: str
     unit: str
     bars: list[Bar]
     limit: str = ""
     limit_text: str = ""
+    zero_sentence: str = ""
 
     @property
     def height_px(self) -> int:
@@ -141,7 +145,16 @@ def _share_chart(heads: Sequence[Head], limit: Limit) -> BarChart | None:
         ],
         _pct(line),
         units.decimal(limit.limit_pct),
+        "" if most else _zero_sentence(known),
     )
+
+
+def _zero_sentence(known: Sequence[tuple[Head, Value]]) -> str:
+    """Return what shares of zero mean: they are smaller than half of the last printed digit."""
+    texts = sorted({value.text for _, value in known}, key=len)
+    bound = Decimal(5).scaleb(-1 - len(texts[0].partition(".")[2]))
+    letters = ", ".join(head.letter for head, _ in known)
+    return f"{letters}: under {bound:f} %, printed as {' and '.join(texts)}"
 
 
 def _clear(width: str, line: float) -> str:

@@ -12,6 +12,7 @@ from webapp.register.svg.strips import short_number
 
 DOTS_MAX = 40  # of a line: more would be a band; static/js/charts/compare.js has the same number
 ABOVE_LIMIT, ABOVE_MOST = 1.2, 1.05  # the scale ends above the limit and above the highest point
+TICK_CLEARANCE = 0.11  # of the height, between the name of the limit and the next tick
 UNITS = 1000  # of the coordinates of a line, which are stretched to the size of the picture
 
 
@@ -72,13 +73,18 @@ def picture_of(chart: dict[str, Any]) -> Picture:
     most_y = max(max(line["y"]) for line in lines)
     x_scale = LinearScale(0, most_x or 1.0, 4)
     y_scale = LinearScale(0, max(ABOVE_LIMIT * (limit or 0), ABOVE_MOST * most_y) or 1.0, 4)
+
+    def is_at_limit(value: float) -> bool:
+        """Return whether a tick is so close to the limit that their texts touch."""
+        return limit is not None and abs(y_scale.place(value) - y_scale.place(limit)) < TICK_CLEARANCE
+
     return Picture(
         chart["title"],
         chart["unit"],
         chart["xTitle"],
         [_line(number, line, x_scale, y_scale) for number, line in enumerate(chart["lines"]) if line["x"]],
         [Tick(_across(x_scale, value), short_number(value)) for value in x_scale.ticks()],
-        [Tick(_down(y_scale, value), short_number(value)) for value in y_scale.ticks()],
+        [Tick(_down(y_scale, value), short_number(value)) for value in y_scale.ticks() if not is_at_limit(value)],
         "" if limit is None else _down(y_scale, limit),
         chart.get("limitText", ""),
     )

@@ -86,12 +86,12 @@ def endurance_chart(
     headline = next((each for each in rated if each.drive.key == headline_key), None)
     gap = [_gap(headline, x, y)] if headline else []
     rules = [*_diagonal("limit", 1, x, y), *_diagonal("iso", TIMES_OVER, x, y)]
-    places, ticks = speed_ticks(x)
+    places, ticks = speed_ticks(x, (PLOT_PX[0], PHONE_PX[0]))
     named = [*_named(*counts), *_times_over(x, y)]
     return Picture(
         lines=(*_grid(y), *rules, *gap),
         ticks=tuple(places),
-        axis_texts=(*_side_ticks(y), *_decade_ticks(ticks), *named),
+        axis_texts=(*_side_ticks(y), *ticks, *named),
         marks=marks,
         labels=tuple(_labels(rated, headline, marks, [*_diagonal("limit", 1, x, y), *gap], named)),
     )
@@ -128,12 +128,6 @@ def _decades(y: LogScale) -> list[float]:
     """Return the decades of an axis; all ticks if there are not two decades."""
     decades = [value for value in y.ticks() if f"{value:.0f}".strip("0") == "1"]
     return decades if len(decades) > 1 else y.ticks()
-
-
-def _decade_ticks(texts: Sequence[Text]) -> Sequence[Text]:
-    """Return the texts at the beginning of a decade, because this plot is narrow; all texts if there are not two."""
-    decades = [text for text in texts if text.text.replace(",", "").strip("0") == "1"]
-    return decades if len(decades) > 1 else texts
 
 
 def _diagonal(kind: str, times: int, x: LogScale, y: LogScale) -> list[Line]:

@@ -1,7 +1,7 @@
 """Places of labels: next to their mark, where they cover no mark, no rule and no other label.
 
 The browser re-flows the picture, so labels are placed for a nominal size of the plot: for wide screens the narrowest
-one that shows these labels, for phones that of 390 px. A text that finds no free place is left out.
+one that shows these labels, for phones that of 390 px. A name of a drive that finds no free place is left out.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from webapp.register.landscape.picture import Line, Text, lines_of_text
 
 CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 6.8, 13, 10, 3
 CLEARANCE_PX = 2
-BEYOND_PX, BELOW_PX = 4, 4  # a label may reach so far into the margins at the right and below
+BEYOND_PX, BELOW_PX, ABOVE_PX = 4, 4, 2  # a label may reach so far into the margins at the right, below and above
 
 
 Box = tuple[float, float, float, float]  # a rectangle of the plot, in px: left, top, right, bottom
@@ -31,7 +31,7 @@ class LabelPlacer:
         """Keep marks free of labels."""
         for mark in marks:
             x, y, r = mark.x * self.width_px / 100, mark.y * self.height_px / 100, mark.radius_px
-            self.taken.append((x - r, y - r, x + r, y + r))
+            self.taken.append((x - r, y - r, x + r, y + mark.depth_px))
 
     def avoid_lines(self, lines: Iterable[Line]) -> None:
         """Keep horizontal and vertical rules free of labels."""
@@ -56,7 +56,7 @@ class LabelPlacer:
             placed = self._at(mark, kind, two_lines, [(dx, dy - LINE_PX / 2, anchor) for dx, dy, anchor in beside])
         if placed:
             return placed
-        below, above = r + 14, -(r + 6 + LINE_PX * (len(lines) - 1))
+        below, above = mark.depth_px + 14, -(r + 6 + LINE_PX * (len(lines) - 1))
         around = [(0.0, below, "middle"), (0.0, above, "middle")]
         around += [(dx, dy, anchor) for dy in (above, below) for dx, anchor in ((r, "start"), (-r, "end"))]
         return self._at(mark, kind, lines, around)
@@ -66,12 +66,21 @@ class LabelPlacer:
     ) -> list[Text]:
         return self.first_free([Text(kind, mark.x, mark.y, dx, dy, anchor, "") for dx, dy, anchor in places], lines)
 
+    def kept(self, candidates: Sequence[Text], text: str) -> Text:
+        """Return a text that is never left out: at the first free place, or at the first place if none is free."""
+        placed = self.first_free(candidates, [text])
+        if placed:
+            return placed[0]
+        first = candidates[0]._replace(text=text)
+        self.avoid_texts([first])
+        return first
+
     def first_free(self, candidates: Iterable[Text], lines: Sequence[str]) -> list[Text]:
         """Return the lines at the first place where they cover nothing; nothing if there is none."""
         for candidate in candidates:
             box = self._box(candidate, lines)
             left, top, right, bottom = box
-            is_inside = left >= 0 and top >= 0 and bottom <= self.height_px + BELOW_PX
+            is_inside = left >= 0 and top >= -ABOVE_PX and bottom <= self.height_px + BELOW_PX
             if is_inside and right <= self.width_px + BEYOND_PX and self._is_free(box):
                 self.taken.append(_widened(box))
                 return list(lines_of_text(candidate, lines, LINE_PX))

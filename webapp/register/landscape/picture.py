@@ -7,6 +7,7 @@ box. Nothing here knows of HTML.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from webapp.register.landscape.marks import Mark
@@ -14,9 +15,8 @@ from webapp.register.svg.scales import LogScale
 
 GRID = "grid"  # the kind of lines that density cells cover
 WIDE, PHONE = "wide", "phone"  # classes of what only one of the two widths shows
-TICKS_SIDE_BY_SIDE = 5
+TICK_CHARACTER_PX, TICK_GAP_PX = 6.8, 8
 LAST_TICK_FROM = 96  # percent: the text of a tick there ends at the edge of the plot
-NEIGHBOUR_FROM, PHONE_NEIGHBOUR_FROM = 82, 60  # percent: no room for the last tick's text if the one before is there
 
 
 class Line(NamedTuple):
@@ -95,24 +95,44 @@ def plain(number: float) -> str:
     return f"{number:.9f}".rstrip("0").rstrip(".")
 
 
-def speed_ticks(scale: LogScale) -> tuple[list[float], list[Text]]:
-    """Return the places of the ticks of a speed axis, and their texts: some on wide screens only."""
+def speed_ticks(scale: LogScale, widths_px: tuple[int, int]) -> tuple[list[float], list[Text]]:
+    """Return the places of the ticks of a speed axis, and the texts that have room on a wide screen or on a phone.
+
+    `widths_px` has the widths of the plot on both.
+    """
     values = scale.ticks()
     places = [percent(scale.place(value)) for value in values]
-    is_crowded = len(values) > TICKS_SIDE_BY_SIDE
-    texts = [
-        _tick_text(value, place, is_wide=is_crowded and not f"{value:.0f}".startswith("1"))
-        for value, place in zip(values, places, strict=True)
-    ]
-    if len(places) > 1 and places[-1] > LAST_TICK_FROM and places[-2] > PHONE_NEIGHBOUR_FROM:
-        texts[-1:] = [] if places[-2] > NEIGHBOUR_FROM else [texts[-1]._replace(kind=f"tick {WIDE}")]
-    return places, texts
+    texts = [_tick_text(value, place) for value, place in zip(values, places, strict=True)]
+    wide, phone = (_with_room(texts, width) for width in widths_px)
+    kinds = {(True, True): "tick", (True, False): f"tick {WIDE}", (False, True): f"tick {PHONE}"}
+    shown = [(text, kinds.get((number in wide, number in phone))) for number, text in enumerate(texts)]
+    return places, [text._replace(kind=kind) for text, kind in shown if kind]
 
 
-def _tick_text(value: float, place: float, *, is_wide: bool) -> Text:
+def _tick_text(value: float, place: float) -> Text:
     is_last = place > LAST_TICK_FROM
-    kind = f"tick {WIDE}" if is_wide else "tick"
-    return Text(kind, 100.0 if is_last else place, 100.0, 0, 18, "end" if is_last else "middle", f"{value:,.0f}")
+    return Text("tick", 100.0 if is_last else place, 100.0, 0, 18, "end" if is_last else "middle", f"{value:,.0f}")
+
+
+def _with_room(texts: Sequence[Text], width_px: int) -> set[int]:
+    """Return the numbers of texts that do not touch: decades, all but the last, or every second; then others."""
+    ends = [_ends_px(text, width_px) for text in texts]
+    decades = [number for number, text in enumerate(texts) if text.text.replace(",", "").strip("0") == "1"]
+    first = decades if len(decades) > 1 else list(range(len(texts)))
+    choices = (first, first[:-1], *(first[::step] for step in range(2, len(first) + 1)))
+    kept = [*next(some for some in choices if all(ends[one][1] <= ends[other][0] for one, other in pairwise(some)))]
+    if len(kept) >= len(first) - 1:
+        for number, (left, right) in enumerate(ends):
+            if all(right <= ends[other][0] or ends[other][1] <= left for other in kept):
+                kept.append(number)
+    return set(kept)
+
+
+def _ends_px(text: Text, width_px: int) -> tuple[float, float]:
+    """Return the left and the right end of the text of a tick, with half of the gap between two of them."""
+    width = TICK_CHARACTER_PX * len(text.text) + TICK_GAP_PX
+    left = text.x * width_px / 100 - (width - TICK_GAP_PX / 2 if text.anchor == "end" else width / 2)
+    return left, left + width
 
 
 def side_tick(place: float, text: str, kind: str = "tick") -> Text:

@@ -36,7 +36,9 @@ OUTLINES = dict(symbol_paths())
 
 def share_svg(picture: Picture, title: str, sentence: str, axis: str) -> str:
     """Return the share image of a picture: a title, a sentence, the plot, and the name of the speed axis."""
-    labels = [text for text in picture.labels if PHONE not in text.kind.split()]
+    texts, labels = (
+        [text for text in some if PHONE not in text.kind.split()] for some in (picture.axis_texts, picture.labels)
+    )
     parts = [
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>',
         f'<rect width="{WIDTH}" height="12" fill="{INK}"/>',
@@ -47,7 +49,7 @@ def share_svg(picture: Picture, title: str, sentence: str, axis: str) -> str:
         *map(_cell, picture.cells),
         *(_line(line) for line in picture.lines if line.kind != GRID),
         *map(_tick, picture.ticks),
-        *(_text(text) for text in picture.axis_texts),
+        *map(_text, texts),
         *map(_mark, picture.marks),
         *map(_text, labels),
         _words(EDGE, HEIGHT - 24, f"Drivecert. {axis}", 24, INK_3),
@@ -102,18 +104,16 @@ def _text(text: Text) -> str:
     x, y = _x(text.x) + ZOOM * text.dx, _y(text.y) + ZOOM * text.dy
     style = "italic" if text.kind.startswith("fronttext") else "normal"
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{text.anchor}" font-size="{TEXT_PX:g}" font-style="{style}"'
-    border = (
-        f'stroke="{PAPER}" stroke-width="5" paint-order="stroke"' if text.kind.startswith(("name", "front")) else ""
-    )
+    border = "" if text.kind.startswith("tick") else f'stroke="{PAPER}" stroke-width="5" paint-order="stroke"'
     return f'<text {place} fill="{colour}" font-weight="{weight}" {border}>{escape(text.text)}</text>'
 
 
 def _mark(mark: Mark) -> str:
-    """Return a mark: solid, open or dotted as on the page, with the colour of its state."""
+    """Return a mark: solid, open or dotted as on the page, with the colour of its state and the line of its symbol."""
     _, fill, state, *_ = mark.classes.split()
     colour = {"in": ACCENT, "over": OVER}.get(state, MARK)
-    is_solid = fill == "full" and state != "over"
-    inside, border = (colour, PAPER) if is_solid else (PAPER, colour)
-    dashes = ' stroke-dasharray="2 1.6"' if fill == "apart" and state != "over" else ""
+    is_solid = fill == "full"
+    inside, border = colour if is_solid else PAPER, PAPER if is_solid and state != "over" else colour
+    dashes = ' stroke-dasharray="2 1.6"' if fill == "apart" else ""
     place = f'transform="translate({_x(mark.x):.1f} {_y(mark.y):.1f}) scale({ZOOM})"'
     return f'<path d="{OUTLINES[mark.symbol]}" {place} fill="{inside}" stroke="{border}" stroke-width="1.4"{dashes}/>'

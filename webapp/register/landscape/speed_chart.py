@@ -26,14 +26,17 @@ from webapp.register.landscape.picture import (
     side_tick,
     speed_ticks,
 )
+from webapp.register.svg.marks import over_limit
 from webapp.register.svg.scales import LinearScale, LogScale, enclosing_log_scale
 
 ABOVE_LIMIT = 1.12  # of the limit: room for the limit's name
 ABOVE_LARGEST, LARGEST_OF_LIMIT = 1.2, 3
 SHARE_TICKS = 6
 STACK_WIDTH, STACK_STEP = 1.6, 0.016  # of the plot: a mark's width in percent, half of its height as a fraction
-LIMIT_NAME_WIDTH, LIMIT_NAME_HEIGHT = 18, 12  # percent of a phone's plot
-LOAD_NAME_TO = 40  # percent: right of it, a phone has no room between the name of the load and that of the limit
+# From the limit to the baseline of a name, px. The second one is used if marks are close to the line.
+NAME_ABOVE, NAME_BELOW = (-6, -10), (14, 18)
+LIMIT_NAME_PLACES = tuple(range(5, 90, 5))  # percent, if both ends of the limit are taken
+LOAD_NAME_HEIGHTS = (0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.94)  # of the way from the limit down
 LABELS_MAX, FASTEST_LABELLED, TRIED_MAX, BEYOND_MAX = 12, 3, 40, 6
 WIDE_PX, PHONE_PX = (630, 208), (334, 148)
 LINE_STYLES = {Fill.SERVICE: "front solid", Fill.WITH_QUEUE: "front dashed"}
@@ -111,14 +114,13 @@ def speed_chart(
     load_x = percent(x.place(question.load_tps)) if question.load_tps else None
     marks = _marks(question, drives, {key for frontier in frontiers for key, _, _ in frontier.edges})
     rules = [*_rules(limit_y, load_x), *(line for each in frontiers for line in _steps(each, x, y, limit_y))]
-    places, ticks = speed_ticks(x)
-    named = _named_rules(question, limit_y, load_x, marks)
+    places, ticks = speed_ticks(x, (WIDE_PX[0], PHONE_PX[0]))
     return Picture(
         zone=Zone(load_x or 0, limit_y, _two(100 - (load_x or 0)), _two(100 - limit_y)),
         cells=cells,
         lines=(*_grid(y, limit_y), *rules),
         ticks=tuple(places),
-        axis_texts=(*_share_ticks(question, y, limit_y), *ticks, *named),
+        axis_texts=(*_share_ticks(question, y, limit_y), *ticks),
         marks=marks,
         labels=tuple(_labels(question, _labelled(drives, frontiers) if cells else drives, frontiers, marks, rules)),
     )
@@ -145,25 +147,27 @@ def _share_ticks(question: SpeedQuestion, y: LinearScale, limit_y: float) -> lis
     return [*texts, side_tick(limit_y, plain(question.limit_pct), "tick strong")]
 
 
-def _named_rules(question: SpeedQuestion, limit_y: float, load_x: float | None, marks: Sequence[Mark]) -> list[Text]:
-    """Return the names of the limit and of the load, which never meet."""
-    at_end = _is_limit_named_at_end(limit_y, load_x, marks)
-    limit = Text("strong", 100 if at_end else 0, limit_y, -2 if at_end else 2, -6, "end" if at_end else "start", "")
-    named = [limit._replace(text=f"limit {plain(question.limit_pct)} %")]
+def _rule_names(
+    question: SpeedQuestion, limit_y: float, load_x: float | None, placer: LabelPlacer, kind: str
+) -> Iterable[Text]:
+    """Yield the names of the load and of the limit, each at the first place along its line that covers nothing."""
     if load_x is not None:
+        above = [(limit_y, dx, dy, anchor) for dy in NAME_ABOVE for dx, anchor in ((2, "start"), (-2, "end"))]
+        along = [
+            (_two(limit_y + (100 - limit_y) * height), dx, 4, anchor)
+            for height in LOAD_NAME_HEIGHTS
+            for dx, anchor in ((6, "start"), (-6, "end"))
+        ]
         count = question.answers_count
         text = f"your load: {count:,} {'result' if count == 1 else 'results'}"
-        is_right = load_x > 75
-        named.append(Text("zonetext", load_x, limit_y, -2 if is_right else 2, -6, "end" if is_right else "start", text))
-    return named
-
-
-def _is_limit_named_at_end(limit_y: float, load_x: float | None, marks: Sequence[Mark]) -> bool:
-    """Return whether the limit is named at the right end, because the load or a mark is in the place at the left."""
-    if load_x is not None and not LIMIT_NAME_WIDTH <= load_x <= LOAD_NAME_TO:
-        return load_x < LIMIT_NAME_WIDTH
-    covering = [mark.x for mark in marks if limit_y - LIMIT_NAME_HEIGHT < mark.y < limit_y]
-    return min(covering, default=100) < LIMIT_NAME_WIDTH and max(covering) < 100 - LIMIT_NAME_WIDTH
+        yield placer.kept([Text(f"zonetext {kind}", load_x, *place, "") for place in (*above, *along)], text)
+    places = ((0, 2, "start"), (100, -2, "end"), *((place, 0, "start") for place in LIMIT_NAME_PLACES))
+    names = [
+        Text(f"strong {kind}", x, limit_y, dx, dy, anchor, "")
+        for dy in (*NAME_ABOVE, *NAME_BELOW)
+        for x, dx, anchor in places
+    ]
+    yield placer.kept(names, f"limit {plain(question.limit_pct)} %")
 
 
 def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[int]) -> tuple[Mark, ...]:
@@ -178,7 +182,7 @@ def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[i
 def _mark(question: SpeedQuestion, drive: PlottedDrive, x: LogScale, y: LinearScale, *, is_edge: bool) -> Mark:
     is_over = drive.share_pct > question.limit_pct
     state = "over" if is_over else "in" if question.is_answer(drive) else "out"
-    symbol = f"s{drive.size}" if is_over else drive.symbol
+    symbol = over_limit(drive.symbol) if is_over else drive.symbol
     place = percent(1 - y.place(min(drive.share_pct, y.high)))
     return Mark(
         drive.key, percent(x.place(drive.tps)), place, symbol, f"m {drive.fill} {state}{' edge' if is_edge else ''}"
@@ -222,15 +226,18 @@ def _labels(
     marks: Sequence[Mark],
     rules: Sequence[Line],
 ) -> Iterable[Text]:
-    """Yield the labels of wide screens, the one of a phone, and the figures of marks above the picture."""
+    """Yield the names of lines and drives for wide screens and phones, and the figures of marks above the picture."""
     yield from _beyond(question, drives, marks)
     wanted, models = _order_of_labels(question, drives, frontiers), Counter(drive.model for drive in drives)
     mark_of = {mark.key: mark for mark in marks}
+    limit_y, load_x = rules[0].y1, next((line.x1 for line in rules if line.kind == "load"), None)
     names_first = sum(len(frontier.edges) for frontier in frontiers)
     for kind, (width, height), most in ((WIDE, WIDE_PX, LABELS_MAX), (PHONE, PHONE_PX, 1)):
         placer = LabelPlacer(kind, width, height)
         placer.avoid_marks(marks)
-        placer.avoid_lines([*rules, Line("", 0, 0, 100, rules[0].y1)])  # the strip above the limit is for its name
+        placer.avoid_lines(rules)
+        yield from _rule_names(question, limit_y, load_x, placer, kind)
+        placer.avoid_lines([Line("", 0, 0, 100, limit_y)])  # only marks over it and names of lines are above it
         placed_count = 0
         for number, drive in enumerate(wanted):
             if number == min(names_first, len(wanted) - 1):

@@ -1,6 +1,7 @@
-"""Marks of drives: size by capacity, shape by endurance rating, so that no fact depends on colour alone.
+"""Marks of drives: size by capacity, shape by endurance rating, a line below if a share is over the limit.
 
-A page defines the outlines once, and its marks refer to them. static/js/landscape/picture.js has the same classes.
+No fact depends on colour alone. A page defines the outlines once, and its marks refer to them.
+static/js/landscape/picture.js has the same classes.
 """
 
 from bisect import bisect_left
@@ -14,6 +15,8 @@ from results.rules.act.alternatives import EnduranceClass, endurance_class
 CAPACITY_BOUNDS_GB = (2000, 4000, 8000)  # each class includes its upper end
 RADII_PX = (3.4, 4.6, 6.0, 7.6)
 CIRCLE, SQUARE, DIAMOND, CROSS = "c", "s", "d", "x"
+OVER = "o"  # ends the symbols over the limit: the same outline with a line below it, as the limit is below the mark
+OVER_LINE_PX = 3  # from the outline to this line
 SHAPES = {
     EnduranceClass.LOW: CIRCLE,
     EnduranceClass.MEDIUM: SQUARE,
@@ -40,18 +43,42 @@ def symbol_of(endurance_dwpd: Decimal | float | None, capacity_gb: float | None)
     return f"{SHAPES[endurance_class(endurance_dwpd)]}{size_class(capacity_gb)}"
 
 
+def over_limit(symbol: str) -> str:
+    """Return the symbol of a mark over the limit, which keeps its shape and its size.
+
+    >>> over_limit("d2")
+    'd2o'
+    """
+    return f"{symbol}{OVER}"
+
+
 def radius_of(symbol: str) -> float:
     """Return about the distance from the centre of a symbol to its edge, px."""
-    return RADII_PX[int(symbol[1:])]
+    return RADII_PX[int(symbol[1])]
+
+
+def depth_of(symbol: str) -> float:
+    """Return about the distance from the centre of a symbol down to its lowest line, px.
+
+    >>> depth_of("c1"), depth_of("c1o")
+    (4.6, 7.6)
+    """
+    return radius_of(symbol) + (OVER_LINE_PX if symbol.endswith(OVER) else 0)
 
 
 def symbol_paths() -> Iterator[tuple[str, str]]:
     """Yield each symbol with its outline around the origin, in px; all shapes of one size have about the same area."""
     for size, radius in enumerate(RADII_PX):
-        yield f"{CIRCLE}{size}", _circle(radius)
-        yield f"{SQUARE}{size}", _polygon([(-1, -1), (1, -1), (1, 1), (-1, 1)], radius * 0.89)
-        yield f"{DIAMOND}{size}", _polygon([(0, -1), (1, 0), (0, 1), (-1, 0)], radius * 1.3)
-        yield f"{CROSS}{size}", _polygon(_CROSS, radius * 0.54)
+        outlines = (
+            (CIRCLE, radius, _circle(radius)),
+            (SQUARE, radius * 0.89, _polygon([(-1, -1), (1, -1), (1, 1), (-1, 1)], radius * 0.89)),
+            (DIAMOND, radius * 1.3, _polygon([(0, -1), (1, 0), (0, 1), (-1, 0)], radius * 1.3)),
+            (CROSS, radius * 1.08, _polygon(_CROSS, radius * 0.54)),
+        )
+        for shape, half_height, outline in outlines:
+            symbol = f"{shape}{size}"
+            yield symbol, outline
+            yield over_limit(symbol), f"{outline}M{-radius:g} {half_height + OVER_LINE_PX:.4g}h{2 * radius:g}"
 
 
 _CROSS = ((0, 1), (1, 2), (2, 1), (1, 0), (2, -1), (1, -2), (0, -1), (-1, -2), (-2, -1), (-1, 0), (-2, 1), (-1, 2))

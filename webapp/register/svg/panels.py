@@ -10,15 +10,15 @@ from itertools import pairwise
 
 from django.utils.safestring import SafeString, mark_safe
 
-from webapp.register.svg.marks import CIRCLE, CROSS, DIAMOND, SQUARE
+from webapp.register.svg.marks import CIRCLE, CROSS, DIAMOND, over_limit
 from webapp.register.svg.scales import LinearScale, LogScale
 from webapp.register.svg.strips import anchor, percent, short_number
 
 TOP, BOTTOM, LABEL_Y = 16, 108, 124  # px: the plot, and the labels of the axis below it
 BEYOND_LIMIT = 1.2  # the end of the share axis as a multiple of the limit, so that limit lines are at one height
 SYMBOLS = (f"{CIRCLE}1", f"{DIAMOND}1", f"{CROSS}1")  # of the marks of lines; static/css/run.css has their dashes
-OVER_SYMBOL = f"{SQUARE}1"
 NAMED_LINES = 3  # more names would lie on each other; each mark has its own
+NAME_PLACE, NAME_PX = 0.25, 16  # the name of the limit: its part of the narrowest panel, and its height above the limit
 LOADS_NAMED = 5
 LEAST_PCT = 0.0001  # the lower end of the share axis of a distribution, percent
 
@@ -55,9 +55,12 @@ def ladder_svg(name: str, lines: Sequence[RungLine], limit_pct: float, limit_tex
     axis = f'<line class="axis" x1="0" x2="100%" y1="{BOTTOM}" y2="{BOTTOM}"/>'
     loads = "".join(_tick(across.place(load), f"{short_number(load)}x") for load in across.ticks())
     limit_y = y(limit_pct)
+    near = [across.place(rung.load) for rung in rungs if -NAME_PX < y(rung.share_pct) - limit_y < NAME_PX / 2]
+    is_at_end = min(near, default=1) < NAME_PLACE and max(near) < 1 - NAME_PLACE
+    name_place = 'x="100%" text-anchor="end"' if is_at_end else 'x="0"'
     limit = (
         f'<line class="limit" x1="0" x2="100%" y1="{limit_y}" y2="{limit_y}"/>'
-        f'<text class="name" x="0" y="{limit_y - 4}">limit {escape(limit_text)} %</text>'
+        f'<text class="name" {name_place} y="{limit_y - 4}">limit {escape(limit_text)} %</text>'
     )
     drawn = "".join(
         _line(line, number, across, y, is_named=1 < len(lines) <= NAMED_LINES) for number, line in enumerate(lines)
@@ -105,7 +108,7 @@ def _line(line: RungLine, number: int, across: LinearScale, y: Callable[[float],
 
 def _rung(rung: Rung, symbol: str, x: str, y: float, *, is_stop: bool) -> str:
     label, tab = escape(rung.label), 0 if is_stop else -1
-    shown, name = (OVER_SYMBOL, "mark over") if rung.is_over else (symbol, "mark")
+    shown, name = (over_limit(symbol), "mark over") if rung.is_over else (symbol, "mark")
     return (
         f'<a class="{name}" href="{escape(rung.address)}" tabindex="{tab}" '
         f'aria-label="{label}"><title>{label}</title><use href="#{shown}" x="{x}" y="{y}"/></a>'

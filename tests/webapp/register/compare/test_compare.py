@@ -301,7 +301,6 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
         "Speed, tps: A 1,728,000; B 216,000",
         "Over 1 ms, % of reads, limit 5 %: A 5.42, over; B 4.00",
         "Over 8 ms, % of reads, limit 1 %: A 0.10; B 0.10",
-        "Over 64 ms, % of reads, limit 0.1 %: A 0.00; B 0.00",
         "Endurance, drive writes a day at the tested speed; line: rating: A 24, rated 3",
         "Speed per TB, tps, one device: A 270,000; B 67,500",
     ]
@@ -313,6 +312,21 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
     assert endurance.count('<rect class="strong"') == 1
     widths = re.findall(r'<rect class="calm" x="7.00%" y="\d+" width="([\d.]+)%"', text)
     assert widths[:2] == ["55.00", "6.88"]
+    assert "A, B: under 0.005 %, printed as 0.00" in text
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [
+        (("0.00", "0.00"), "A, B: under 0.005 %, printed as 0.00"),
+        (("0.00", "0.000"), "A, B: under 0.005 %, printed as 0.00 and 0.000"),
+        (("0.00", "0.01"), ""),
+    ],
+)
+def test_shares_of_zero_have_a_sentence_instead_of_bars(client, make_product, make_published_run, shares, sentence):
+    runs = [make_published_run({64000: share}, make_product()) for share in shares]
+    charts = client.get(compare_url(*runs)).context["comparison"].bars
+    assert next(chart.zero_sentence for chart in charts if chart.title.startswith("Over 64")) == sentence
 
 
 def test_the_bar_of_endurance_is_grey_if_its_run_does_not_compare(client, make_product, make_published_run):
@@ -336,7 +350,7 @@ def test_an_example_with_its_result_is_on_the_empty_page(client, catalogue):
     assert "SanDisk DC SN861" in example
     assert "speed of Smart IOPS" in example  # of another maker, although another SN861 is faster
     assert "times the speed of" in example
-    assert example.count('<svg class="bar-chart"') == 6
+    assert example.count("<figure><figcaption>") == 6
     address = html.unescape(re.search(r'<a href="([^"]+)">See the whole comparison', example)[1])
     assert address.endswith("&limit_1ms=4")
     document = client.get(f"/compare/{address}&format=json").json()

@@ -20,6 +20,12 @@ def test_a_point_is_placed_between_the_axes_and_the_ends_of_the_scales():
     assert (picture.limit, picture.limit_text) == ("16.67%", "5")
 
 
+@pytest.mark.parametrize(("limit", "ticks"), [(5.0, ["0", "2", "4", "6"]), (4.3, ["0", "2"]), (1.9, ["0", "1"])])
+def test_no_tick_is_next_to_the_name_of_the_limit(limit, ticks):
+    picture = picture_of(chart(("A", [1.0, 2.0], [1.0, 1.0], [False, False]), limit=limit, limitText=f"{limit:g}"))
+    assert [tick.text for tick in picture.y_ticks] == ticks
+
+
 def test_a_share_far_over_its_limit_extends_the_scale():
     picture = picture_of(chart(("A", [1.0, 2.0], [1.0, 20.0], [False, True]), limit=5.0, limitText="5"))
     assert [dot.is_over for dot in picture.lines[0].dots] == [False, True]

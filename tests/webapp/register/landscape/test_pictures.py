@@ -3,6 +3,8 @@
 tests/browser/test_landscape.py compares those of the script with the same file.
 """
 
+from itertools import pairwise
+
 import pytest
 
 from tests.webapp.register.landscape.cases import drawn, drives_of, frontiers_of, question_of, read_cases
@@ -42,14 +44,15 @@ def test_small_marks_are_painted_over_large_ones():
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_marks_over_the_limit_are_open_boxes_above_the_ceiling():
+def test_marks_over_the_limit_are_above_it_and_keep_shape_size_and_fill_with_a_line_below():
     picture = picture_of(OVER)
     limit = next(line for line in picture.lines if line.kind == "limit")
     for drive in drives_of(OVER):
         mark = next(mark for mark in picture.marks if mark.key == drive.key)
         is_over = drive.share_pct > 1.5
         assert (" over" in mark.classes, mark.y < limit.y1) == (is_over, is_over)
-        assert not is_over or mark.symbol.startswith("s")
+        assert mark.symbol == drive.symbol + ("o" if is_over else "")
+        assert mark.classes.split()[1] == drive.fill
 
 
 def test_shares_above_the_picture_are_written_on_its_upper_edge():
@@ -74,43 +77,105 @@ def test_the_axis_of_speeds_contains_the_load():
 SLOW, FAST, MIDDLE = ((12_000, 5.4), (9_000_000, 5.4), (300_000, 5.4))
 
 
-@pytest.mark.parametrize(
-    ("figures", "load", "anchor"),
-    [
-        ([MIDDLE], None, "start"),
-        ([SLOW, MIDDLE], None, "end"),
-        ([(12_000, 4.9)], None, "start"),
-        ([SLOW, FAST], None, "start"),
-        ([SLOW], 100_000, "end"),
-        ([SLOW], 1_000_000, "start"),
-        ([], 20_000, "end"),
-    ],
-)
-def test_the_name_of_the_limit_gives_way_to_a_mark_and_to_the_load(figures, load, anchor):
+def question_with(figures, load):
     question = SpeedQuestion(5.0, 10_000, 10_000_000, 5.4, load)
-    drives = [
+    return question, [
         PlottedDrive(key, tps, share, Fill.SERVICE, False, 960, None, "A", "A 960 GB")
         for key, (tps, share) in enumerate(figures)
     ]
-    (name,) = [text for text in speed_chart(question, drives).axis_texts if text.text == "limit 5 %"]
-    assert (name.anchor, name.x) == (anchor, {"start": 0, "end": 100}[anchor])
 
 
+def name_of(picture, start, kind):
+    return next(text for text in picture.labels if text.text.startswith(start) and kind in text.kind.split())
+
+
+@pytest.mark.parametrize("kind", ["wide", "phone"])
 @pytest.mark.parametrize(
-    ("low", "high", "kinds"),
+    ("figures", "load", "place"),
     [
-        (10_000, 100_000, ["tick", "tick", "tick", "tick wide"]),
-        (100_000, 10_000_000, ["tick", "tick wide", "tick wide", "tick", "tick wide", "tick wide"]),
-        (1000, 10_000_000, ["tick", "tick", "tick", "tick", "tick wide"]),
-        (
-            1000,
-            1_000_000,
-            ["tick", "tick wide", "tick wide", "tick", "tick wide", "tick wide", "tick", "tick wide", "tick wide"],
-        ),
+        ([MIDDLE], None, ("start", 0)),
+        ([SLOW, MIDDLE], None, ("end", 100)),
+        ([(12_000, 4.9)], None, ("start", 0)),
+        ([SLOW, FAST], None, ("start", 5)),
+        ([SLOW], 100_000, ("end", 100)),
+        ([SLOW], 1_000_000, ("end", 100)),
+        ([], 20_000, ("end", 100)),
     ],
 )
-def test_the_last_tick_has_no_text_where_the_one_before_is_too_close(low, high, kinds):
-    assert [text.kind for text in speed_ticks(LogScale(low, high))[1]] == kinds
+def test_the_name_of_the_limit_gives_way_to_a_mark_and_to_the_load(figures, load, place, kind):
+    name = name_of(speed_chart(*question_with(figures, load)), "limit 5 %", kind)
+    assert (name.anchor, name.x) == place
+
+
+@pytest.mark.parametrize("kind", ["wide", "phone"])
+@pytest.mark.parametrize(
+    ("share", "is_above"), [(4.0, True), (5.01, True), (5.4, False)]
+)  # just over the limit, the name is raised over the mark
+def test_the_name_of_the_load_leaves_the_limit_if_marks_are_there(share, is_above, kind):
+    figures = [(tps, share) for tps in range(100_000, 900_000, 20_000)]
+    question, drives = question_with(figures, 300_000)
+    picture = speed_chart(question, drives)
+    limit = next(line for line in picture.lines if line.kind == "limit")
+    name = name_of(picture, "your load", kind)
+    assert (name.x == pytest.approx(100 * question.x.place(300_000), abs=0.01), name.y == limit.y1) == (True, is_above)
+
+
+PLOTS_PX = {"wide": (630, 208), "phone": (334, 148)}
+
+
+def box_of(text, kind):
+    width, height = PLOTS_PX[kind]
+    text_width = 6.8 * len(text.text)
+    left = text.x * width / 100 + text.dx - {"start": 0, "middle": text_width / 2, "end": text_width}[text.anchor]
+    bottom = text.y * height / 100 + text.dy
+    return left, bottom - 10, left + text_width, bottom + 3
+
+
+def are_apart(one, other):
+    return one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+@pytest.mark.parametrize("kind", PLOTS_PX)
+@pytest.mark.parametrize("load", [None, 150_000, 500_000, 1_500_000])
+@pytest.mark.parametrize("limit", [1.5, 2.0, 3.0, 4.0, 4.9, 5.0])
+def test_names_of_lines_cover_no_mark_and_no_other_name(limit, load, kind):
+    drives = drives_of(PUBLISHED)
+    speeds, largest = [drive.tps for drive in drives], max(drive.share_pct for drive in drives)
+    question = SpeedQuestion(limit, min(speeds), max(speeds), largest, load)
+    picture = speed_chart(question, drives, frontiers_of(drives))
+    width, height = PLOTS_PX[kind]
+    names = [box_of(name_of(picture, start, kind), kind) for start in ("limit ", "your load")[: 2 if load else 1]]
+    texts = [box_of(text, kind) for text in picture.labels if kind in text.kind.split()]
+    for name in names:
+        assert sum(not are_apart(name, text) for text in texts) == 1  # itself
+        for mark in picture.marks:
+            x, y, r = mark.x * width / 100, mark.y * height / 100, mark.radius_px
+            assert are_apart(name, (x - r, y - r, x + r, y + mark.depth_px)), mark
+
+
+@pytest.mark.parametrize("widths", [(630, 334), (330, 290)])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        *((10_000, 100_000), (100_000, 2_000_000), (100_000, 10_000_000), (1000, 10_000_000), (1000, 1_000_000)),
+        *((20_000, 5_000_000), (200_000, 500_000), (5_000_000, 10_000_000), (1, 100_000_000)),
+    ],
+)
+def test_texts_of_ticks_do_not_touch_and_decades_stay_where_they_have_room(low, high, widths):
+    places, texts = speed_ticks(LogScale(low, high), widths)
+    for width, hidden in zip(widths, ("phone", "wide"), strict=True):
+        shown = [text for text in texts if hidden not in text.kind.split()]
+        boxes = []
+        for text in shown:
+            text_width = 6.8 * len(text.text)
+            left = text.x * width / 100 - (text_width if text.anchor == "end" else text_width / 2)
+            boxes.append((left, left + text_width))
+        assert len(shown) >= 2
+        assert all(one[1] + 8 <= other[0] + 1e-9 for one, other in pairwise(sorted(boxes)))
+        decades = [value for value in LogScale(low, high).ticks() if f"{value:.0f}".strip("0") == "1"]
+        if decades and width / len(decades) > 90:
+            assert {f"{value:,.0f}" for value in decades} <= {text.text for text in shown}
+    assert len(places) == len(LogScale(low, high).ticks())
 
 
 def test_marks_without_slow_reads_are_stacked_upwards():
@@ -137,10 +202,10 @@ def test_no_label_covers_a_mark():
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_each_name_is_next_to_its_mark(case):
     picture = picture_of(case)
-    radii = {(mark.x, mark.y): mark.radius_px for mark in picture.marks}
+    depths = {(mark.x, mark.y): mark.depth_px for mark in picture.marks}
     for label in picture.labels:
         if label.kind.startswith("name"):
-            assert abs(label.dy) <= radii[label.x, label.y] + 14
+            assert abs(label.dy) <= depths[label.x, label.y] + 14
 
 
 def test_at_most_twelve_drives_are_labelled_and_one_on_a_phone():

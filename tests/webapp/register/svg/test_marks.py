@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from webapp.register.svg.marks import symbol_of, symbols_svg
+from webapp.register.svg.marks import over_limit, radius_of, symbol_of, symbol_paths, symbols_svg
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,15 @@ def test_the_shape_of_a_mark_shows_the_class_of_endurance(dwpd, shape):
 
 
 def test_every_symbol_that_a_mark_can_have_is_defined_once():
-    defined = re.findall(r'id="([csdx]\d)"', symbols_svg())
-    wanted = {symbol_of(dwpd, capacity) for dwpd in (None, 1, 3, 5) for capacity in (1, 3000, 5000, 9000)}
-    assert sorted(defined) == sorted(wanted)
+    defined = re.findall(r'id="([csdx]\do?)"', symbols_svg())
+    symbols = {symbol_of(dwpd, capacity) for dwpd in (None, 1, 3, 5) for capacity in (1, 3000, 5000, 9000)}
+    assert sorted(defined) == sorted(symbols | {over_limit(symbol) for symbol in symbols})
+
+
+def test_a_symbol_over_the_limit_has_the_outline_of_its_drive_and_a_line_below():
+    outlines = dict(symbol_paths())
+    for symbol, outline in outlines.items():
+        if not symbol.endswith("o"):
+            added = outlines[over_limit(symbol)].removeprefix(outline)
+            place, lowest = re.fullmatch(r"M-[\d.]+ ([\d.]+)h[\d.]+", added)[1], radius_of(symbol) * 1.3
+            assert radius_of(symbol) * 0.89 < float(place) < lowest + 3.1

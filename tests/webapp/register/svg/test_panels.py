@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from webapp.register.svg.panels import BOTTOM, TOP, Bar, EdgeLine, Rung, RungLine, distribution_svg, ladder_svg
 
 
@@ -31,9 +33,25 @@ def test_lines_join_the_rungs_of_one_number_of_devices():
     assert svg.count('tabindex="0"') == 1
 
 
-def test_a_rung_over_the_limit_is_an_open_square_whatever_its_line():
-    svg = ladder_svg("x", [RungLine("1 device", [rung(30, 1), rung(60, 6, is_over=True)])], 5.0, "5")
-    assert re.findall(r'class="(mark[\w ]*)".*?#(\w+)', svg) == [("mark", "c1"), ("mark over", "s1")]
+def test_a_rung_over_the_limit_keeps_the_shape_of_its_line_and_has_a_line_below():
+    lines = [RungLine(name, [rung(30, 1), rung(60, 6, is_over=True)]) for name in ("1 device", "4 devices")]
+    svg = ladder_svg("x", lines, 5.0, "5")
+    over = ("mark over", "c1o"), ("mark over", "d1o")
+    assert re.findall(r'class="(mark[\w ]*)".*?#(\w+)', svg) == [("mark", "c1"), over[0], ("mark", "d1"), over[1]]
+
+
+@pytest.mark.parametrize(
+    ("rungs", "is_at_end"),
+    [
+        ([rung(10, 5.1), rung(100, 1)], True),
+        ([rung(10, 4.0), rung(100, 1)], False),
+        ([rung(50, 5.1), rung(100, 1)], False),
+        ([rung(10, 5.1), rung(100, 5.1)], False),
+    ],
+)
+def test_the_name_of_the_limit_gives_way_to_a_mark_if_the_other_end_is_free(rungs, is_at_end):
+    svg = ladder_svg("x", [RungLine("1 device", rungs)], 5.0, "5")
+    assert ('<text class="name" x="100%" text-anchor="end"' in svg) == is_at_end
 
 
 def test_bars_are_logarithmic_and_a_rare_read_is_still_seen():

@@ -4,8 +4,9 @@ The heat map has a row for each bucket of the log, and the distribution a bar. B
 limits are evaluated.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import floor, log10
 
 from django.utils.safestring import SafeString
@@ -16,18 +17,29 @@ from webapp.register.runs.charts.over_time import Column, OverTime
 from webapp.register.runs.slices import ReadLimit, bucket_text, span_of
 from webapp.templatetags import units
 
-SHADES = 8  # q0 is zero, q1 below 0.0001 %, each next one ten times as much, q7 from 10 %
+SHADE_EDGES_PCT = (0.001, 0.01, 0.1, 1, 2, 5, 10, 25)  # a shade for each step, narrow around the limits; h0 is zero
 EDGE_TEXTS_MAX = 12
 LEAST_PCT = 1e-5  # of the logarithmic axis, unless a share is smaller
 
 
 def shade_of(share: float) -> int:
-    """Return the number of the shade of a share in percent.
+    """Return the number of the shade of a share in percent. Each shade includes its lower edge.
 
-    >>> [shade_of(share) for share in (0, 1e-7, 0.00012, 0.5, 1, 10, 100)]
-    [0, 1, 2, 5, 6, 7, 7]
+    >>> [shade_of(share) for share in (0, 1e-7, 0.001, 0.5, 1, 1.99, 2, 5, 10, 25, 100)]
+    [0, 1, 2, 4, 5, 5, 6, 7, 8, 9, 9]
     """
-    return 0 if share == 0 else max(1, min(SHADES - 1, floor(log10(share) + 1e-9) + 6))
+    return bisect_right(SHADE_EDGES_PCT, share) + 1 if share else 0
+
+
+def shade_key() -> list[tuple[int, str]]:
+    """Return each shade with the shares that it shows, for the key.
+
+    >>> shade_key()[:3], shade_key()[-2:]
+    ([(0, 'none'), (1, 'under 0.001'), (2, '0.001 to 0.01')], [(8, '10 to 25'), (9, '25 or more')])
+    """
+    between = (f"{low:g} to {high:g}" for low, high in pairwise(SHADE_EDGES_PCT))
+    texts = ("none", f"under {SHADE_EDGES_PCT[0]:g}", *between, f"{SHADE_EDGES_PCT[-1]:g} or more")
+    return list(enumerate(texts))
 
 
 def heat_map(histogram: Histogram, data: OverTime, limits: Sequence[ReadLimit]) -> SafeString:
@@ -62,7 +74,7 @@ def _cells(shades: Sequence[Sequence[int | None]]) -> Iterator[SafeString]:
             if shade:
                 paths.setdefault(shade, []).append(f"M{start} {row}h{length}v1h-{length}z")
             start += length
-    return (element("path", class_=f"q{shade}", d="".join(paths[shade])) for shade in sorted(paths))
+    return (element("path", class_=f"h{shade}", d="".join(paths[shade])) for shade in sorted(paths))
 
 
 def _columns(histogram: Histogram, data: OverTime) -> Iterator[SafeString]:

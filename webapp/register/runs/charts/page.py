@@ -10,7 +10,7 @@ from results.models import Run
 from results.rules.act.limits import act_share_pct, is_count_within, over_count
 from results.rules.reduction import spans
 from webapp.register.runs.charts.bands import rate_drawing, telemetry_drawings
-from webapp.register.runs.charts.distribution import distribution, heat_map
+from webapp.register.runs.charts.distribution import SHADE_EDGES_PCT, distribution, heat_map, shade_key
 from webapp.register.runs.charts.over_time import (
     COLUMNS_MAX,
     has_minutes,
@@ -198,6 +198,8 @@ def _pictures(run: Run, table: SliceTable, intervals: PageIntervals | None) -> d
     rates = data if intervals is None else with_interval_rates(data, intervals)
     return {
         "heat_map": heat_map(table.histogram, data, table.limits),
+        "shade_key": shade_key(),
+        "shade_edges": " ".join(f"{edge:g}" for edge in SHADE_EDGES_PCT),
         "rate": rate_drawing(rates.columns, requested_reads_per_s(run)),
     }
 

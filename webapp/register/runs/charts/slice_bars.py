@@ -14,7 +14,6 @@ ABOVE_LIMIT = 1.2  # a panel reaches 1.2 x its limit: limit lines are at one hei
 ABOVE_BARS = 1.02  # unless a bar is higher
 EACH_TICK_UP_TO = 8  # slices
 BAR = 0.8  # of the width of a slice
-CHARACTER_PX = 6  # of a label, on average
 
 
 def slice_drawing(middles: Sequence[float], panel: Mapping[str, Any]) -> SafeString:
@@ -51,25 +50,10 @@ def _highest(top: float, limit: float, most: float) -> SafeString:
 
 
 def _limit_line(part: float, text: str) -> SafeString:
+    """Return the line of the limit with its name, which is left of the bars so that it covers none."""
     y = percent(1 - part)
     line = element("line", class_="limit", x1=0, x2=FULL, y1=y, y2=y)
-    label = f"limit {text} %"
-    background = element(
-        "rect",
-        class_="limit-ground",
-        x=2,
-        y=y,
-        width=_background_px(label),
-        height=16,
-        rx=3,
-        transform="translate(0 -19)",
-    )
-    return joined([line, background, element("text", label, class_="limit-text", x=6, y=y, dy=-7)])
-
-
-def _background_px(label: str) -> int:
-    """Return the width of the background of a label, px: it makes the label readable on every bar."""
-    return CHARACTER_PX * len(label) + 8
+    return joined([line, element("text", f"limit {text}", class_="limit-text", x=-6, y=y, dy=4, text_anchor="end")])
 
 
 def _slice_ticks(middles: Sequence[float]) -> list[Tick]:

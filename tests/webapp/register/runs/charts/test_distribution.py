@@ -4,10 +4,11 @@ import re
 from decimal import Decimal
 
 import pytest
+from django.conf import settings
 
 from results.models import Histogram
 from results.rules.act.limits import Limit
-from webapp.register.runs.charts.distribution import distribution, heat_map
+from webapp.register.runs.charts.distribution import distribution, heat_map, shade_key, shade_of
 from webapp.register.runs.charts.over_time import Column, OverTime
 from webapp.register.runs.slices import ReadLimit
 
@@ -25,14 +26,22 @@ def over_time(buckets, *columns):
 
 def test_one_bad_minute_has_a_cell_of_its_own_shade():
     picture = heat_map(histogram(980, 20), over_time(range(2), (100, 0), (90, 10), (100, 0)), LIMITS)
-    assert '<path class="q7" d="M1 0h1v1h-1zM0 1h3v1h-3z"/>' in picture  # the slow bucket is on top
+    assert '<path class="h8" d="M1 0h1v1h-1z"/><path class="h9" d="M0 1h3v1h-3z"/>' in picture  # the slow one is on top
     assert "60-120 s: the slowest reads took 1 ms to 2 ms, 10 % of reads" in picture.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_shares_from_1_to_10_have_three_shades_and_each_shade_has_a_colour_in_every_theme():
+    assert [shade_of(share) for share in (0.99, 1, 1.5, 2, 4.9, 5, 9.9, 10)] == [4, 5, 5, 6, 6, 7, 7, 8]
+    tokens = (settings.BASE_DIR / "static/css/tokens.css").read_text()
+    for shade, _ in shade_key()[1:]:
+        colours = re.findall(rf"--h{shade}:(#\w+)", tokens)
+        assert (len(colours), len(set(colours))) == (3, 2)  # light, and dark twice
 
 
 def test_the_heat_map_of_a_single_bucket_is_not_empty():
     picture = heat_map(histogram(1000), over_time(range(1), (100,), (100,)), LIMITS)
     assert 'viewBox="0 0 2 1"' in picture
-    assert '<path class="q7" d="M0 0h2v1h-2z"/>' in picture
+    assert '<path class="h9" d="M0 0h2v1h-2z"/>' in picture
 
 
 def test_an_unknown_minute_has_no_cell_and_says_so():

@@ -29,14 +29,9 @@ def test_bars_over_the_limit_are_strong_and_others_are_calm():
     assert classes == ["bar", "over", "bar"]
 
 
-@pytest.mark.parametrize(("limit", "width"), [(5.0, "62"), (0.125, "86")])
-def test_the_label_of_the_limit_has_a_ground_above_the_bars(limit, width):
-    picture = picture_of(4.9, 5.1, limit=limit)
-    bars, ground, label = (
-        picture.index(part) for part in ('class="over"', 'class="limit-ground"', f">limit {limit:g} %<")
-    )
-    assert bars < ground < label
-    assert re.search(r'class="limit-ground"[^>]* width="(\d+)"', picture)[1] == width
+def test_the_name_of_the_limit_is_left_of_the_bars():
+    picture = picture_of(4.9, 5.1)
+    assert re.search(r'<text class="limit-text" x="-6" y="[\d.]+%" dy="4" text-anchor="end">limit 5<', picture)
 
 
 def test_a_share_equal_to_the_limit_is_not_over_it():
