@@ -46,7 +46,7 @@ def test_each_mark_of_the_ladder_is_a_link_with_the_figures_of_its_run(client, p
     text = client.get(f"/drive/{product.slug}/").text.split('id="ladder"')[1]
     label = f"60x, 1 device: 5.50 %, over the limit; run {over.public_id}"
     assert f'<a class="mark over" href="/runs/{over.public_id}/" tabindex="-1"' in text
-    assert f'aria-label="{label}"><title>{label}</title><use href="#s1"' in text
+    assert f'aria-label="{label}"><title>{label}</title><use href="#c1o"' in text
 
 
 def test_ladders_of_two_statistics_are_separate(client, product, make_rung, make_log_run):
