@@ -165,11 +165,11 @@ def test_a_relaxed_limit_judges_every_row_again(page):
 
 def test_the_effect_of_limits_is_stated_before_and_after_they_hide_rows(page):
     page.goto("/drives/cloud/?limit_1ms=13")
-    assert page.get_by_text("Results over your limits are flagged, not hidden.").is_visible()
+    assert page.get_by_text("(results over them are flagged):").is_visible()
     page.get_by_text("More filters").click()
     page.get_by_label("only within the limits").check()
-    page.get_by_text("Results over your limits are hidden.").wait_for()
-    assert not page.get_by_text("Results over your limits are flagged, not hidden.").is_visible()
+    page.get_by_text("(results over them are hidden):").wait_for()
+    assert not page.get_by_text("(results over them are flagged):").is_visible()
     page.get_by_text("With your limits, 40 of 40 pass; 5 that fail the profile pass").wait_for()
     said = page.locator(".lede").inner_text().replace("\N{NO-BREAK SPACE}", " ")
     assert "0 of 40 results are over one of your limits: at most 13 % over 1 ms" in said
