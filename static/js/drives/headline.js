@@ -86,7 +86,7 @@ export function headline(store, isNarrowed, matching, check, limits, statistics,
   const named = sort ? fastestInstances(store, passing, statistics, whose, sort) : fastest(store, passing, statistics, whose);
   if (passing.length && !named.length) named.push(unrankedSentences(store, passing, whose));
   return {
-    first: [isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'}.` : results, ...named.slice(0, 1)].join(' '),
+    first: [isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'} the filters.` : results, ...named.slice(0, 1)].join(' '),
     others: [...named.slice(1), ...(rows.length ? overSentences(rows.filter(check.isOver).length, rows.length, check, limits) : [])].join(' '),
   };
 }

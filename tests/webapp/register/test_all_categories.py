@@ -157,7 +157,7 @@ def test_the_headline_under_the_profile_does_not_depend_on_earlier_requests(clie
             ["3 results from publications match.", "FASTNVME", "1 of 3 results is over"],
         ),
         ("min_tps=650000", ["2 results from publications match.", "FASTCLOUD", "1 of 2 results is over"]),
-        ("q=slowsata", ["1 result from a publication matches.", "SLOWSATA"]),
+        ("q=slowsata", ["1 result from a publication matches the filters.", "SLOWSATA"]),
         (
             "category=nvme-flash&historical=include",
             ["3 results from publications match.", "OLDNVME", "1 of 3 results is over"],

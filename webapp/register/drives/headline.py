@@ -63,7 +63,7 @@ def _headline(page: DrivesPage) -> Headline:
     over = (rows & page.limit_check.over).bit_count()
     results = results_words(published, rows.bit_count() - published)
     if page.query.is_narrowed:
-        results = f"{results[:-1]} {'matches' if rows.bit_count() == 1 else 'match'}."
+        results = f"{results[:-1]} {'matches' if rows.bit_count() == 1 else 'match'} the filters."
     is_device_first = page.query.sort == DEVICE_FIRST
     fastest = list(
         _fastest_instances(store, passing, whose, is_device_first=is_device_first)

@@ -181,12 +181,22 @@ class Answer:
         rated = self.store.columns["endurance_dwpd"].word(row)
         if not needed or not rated:
             return ""
-        speed = units.count(round(speeds_of(self.store)[row]))
         if not self.question.tps:
+            speed = units.count(round(speeds_of(self.store)[row]))
             return f"At {speed} tps it takes {needed} drive writes a day; it is rated for {rated}."
         at_load = digits(needed_at_load(self.store, row, self.question.tps))
         load = f"At your {self.question.tps_text} tps it takes {at_load} drive writes a day"
-        return f"{load}; it is rated for {rated}. At its tested {speed} tps it takes {needed}."
+        return f"{load}; it is rated for {rated}. {self._rated_sentence}"
+
+    @property
+    def _rated_sentence(self) -> str:
+        """Return how many answers have a rating that sustains the load."""
+        answers = [row for row in self.charted.ordered if self.charted.answers >> row & 1]
+        rated = sum(self._is_within_rating(row) is True for row in answers)
+        if len(answers) == 1:
+            return f"Its rating {'sustains' if rated else 'does not sustain'} your load day and night."
+        count = f"{units.count(rated) if rated else 'None'} of the {units.count(len(answers))}"
+        return f"{count} {'has a rating that sustains' if rated < 2 else 'have a rating that sustains'} it day and night."
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:
@@ -252,13 +262,17 @@ class Answer:
 
     def _at_load(self, row: int) -> tuple[str, str]:
         """Return the drive writes per day of a row at the load, and how they compare with its rating."""
-        needed = needed_at_load(self.store, row, self.question.tps)
-        rated = self.store.columns["endurance_dwpd"]
-        rating = rated.value(row)
-        if needed is None or rating is None:
+        needed, is_within = needed_at_load(self.store, row, self.question.tps), self._is_within_rating(row)
+        if is_within is None:
             return digits(needed), ""
-        is_within = is_within_rating(needed, Decimal(str(rating)))
-        return digits(needed), f"of {rated.word(row)}, {'within' if is_within else 'over'}"
+        rated = self.store.columns["endurance_dwpd"].word(row)
+        return digits(needed), f"of {rated}, {'within' if is_within else 'over'}"
+
+    def _is_within_rating(self, row: int) -> bool | None:
+        """Return whether the rating of a row sustains the load; None if that is not known."""
+        needed = needed_at_load(self.store, row, self.question.tps)
+        rating = self.store.columns["endurance_dwpd"].value(row)
+        return None if needed is None or rating is None else is_within_rating(needed, Decimal(str(rating)))
 
     def _share(self, row: int, threshold_us: int, limit_pct: object) -> AnswerShare:
         encoded, limit = self.store.columns[share_code(threshold_us)], float(str(limit_pct))

@@ -27,10 +27,23 @@ def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     assert f"11 of 30 NVMe flash drives sustain this load {AS_PUBLISHED}" in said
     assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable." in said
     assert (
-        "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. At its tested 1,728,000 tps it takes "
-        "24."
+        "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating that "
+        "sustains it day and night."
     ) in said
     assert "In 32 of 36 results of rated drives, in all categories, the tested speed exceeds the endurance" in said
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("min_device_tps=400000", "2 of the 15 have a rating that sustains it day and night."),
+        ("min_device_tps=432000", "2 of the 14 have a rating that sustains it day and night."),
+        ("min_device_tps=433000", "None of the 14 has a rating that sustains it day and night."),
+        ("min_device_tps=1600000", "Its rating does not sustain your load day and night."),
+    ],
+)
+def test_the_answer_counts_the_ratings_that_sustain_the_load(client, catalogue, question, sentence):
+    assert sentence in text_of(client.get(f"/?{question}"))
 
 
 def test_the_endurance_of_the_fastest_drive_is_that_of_its_speed_if_no_load_is_entered(client, catalogue):
