@@ -154,13 +154,13 @@ def test_the_headline_under_the_profile_does_not_depend_on_earlier_requests(clie
     [
         (
             "category=nvme-flash~sata-sas-flash&within=only",
-            ["3 results from publications match.", "FASTNVME", "1 of 3 results is over"],
+            ["3 results from publications match the filters.", "FASTNVME", "1 of 3 results is over"],
         ),
-        ("min_tps=650000", ["2 results from publications match.", "FASTCLOUD", "1 of 2 results is over"]),
+        ("min_tps=650000", ["2 results from publications match the filters.", "FASTCLOUD", "1 of 2 results is over"]),
         ("q=slowsata", ["1 result from a publication matches the filters.", "SLOWSATA"]),
         (
             "category=nvme-flash&historical=include",
-            ["3 results from publications match.", "OLDNVME", "1 of 3 results is over"],
+            ["3 results from publications match the filters.", "OLDNVME", "1 of 3 results is over"],
         ),
     ],
 )
@@ -170,7 +170,7 @@ def test_the_headline_counts_the_matching_results(client, fast_and_slow, query, 
 
 
 def test_the_headline_of_an_empty_result_names_no_limits(client, fast_and_slow):
-    assert lede(client.get("/drives/?q=nosuch&limit_1ms=3")) == "No results match."
+    assert lede(client.get("/drives/?q=nosuch&limit_1ms=3")) == "No results match the filters."
 
 
 def test_the_notes_name_only_shown_columns(client, fast_and_slow):
