@@ -65,7 +65,8 @@ def create() -> list[Run]:
 
 def remove(reason: str) -> list[Run]:
     """Remove the example runs from the site, and return those that were shown. Their evidence stays."""
-    shown = list(Run.objects.examples())
+    runs = {run.public_id: run for run in Run.objects.examples()}
+    shown = [runs[example.run_id] for example in EXAMPLES if example.run_id in runs]
     for run in shown:
         remove_example(run, reason)
     return shown

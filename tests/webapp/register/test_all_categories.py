@@ -184,8 +184,8 @@ def test_the_notes_name_only_shown_columns(client, fast_and_slow):
 )
 def test_the_effect_of_limits_is_stated(client, fast_and_slow, query, said, kept_back):
     text = client.get(f"/drives/?limit_1ms=3{query}").text
-    assert f'<span data-over="{said}">Results over' in text
-    assert f'<span data-over="{kept_back}" hidden>Results over' in text
+    assert f'<span data-over="{said}">(results over' in text
+    assert f'<span data-over="{kept_back}" hidden>(results over' in text
 
 
 @pytest.mark.parametrize(
