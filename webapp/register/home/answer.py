@@ -194,9 +194,9 @@ class Answer:
         answers = [row for row in self.charted.ordered if self.charted.answers >> row & 1]
         rated = sum(self._is_within_rating(row) is True for row in answers)
         if len(answers) == 1:
-            return f"Its rating {'sustains' if rated else 'does not sustain'} your load day and night."
+            return f"Its rating {'sustains' if rated else 'does not sustain'} your load."
         count = f"{units.count(rated) if rated else 'None'} of the {units.count(len(answers))}"
-        return f"{count} {'has a rating that sustains' if rated < 2 else 'have a rating that sustains'} it day and night."
+        return f"{count} {'has a rating that sustains' if rated < 2 else 'have a rating that sustains'} it."
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:

@@ -28,7 +28,7 @@ def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable." in said
     assert (
         "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating that "
-        "sustains it day and night."
+        "sustains it."
     ) in said
     assert "In 32 of 36 results of rated drives, in all categories, the tested speed exceeds the endurance" in said
 
@@ -36,10 +36,10 @@ def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        ("min_device_tps=400000", "2 of the 15 have a rating that sustains it day and night."),
-        ("min_device_tps=432000", "2 of the 14 have a rating that sustains it day and night."),
-        ("min_device_tps=433000", "None of the 14 has a rating that sustains it day and night."),
-        ("min_device_tps=1600000", "Its rating does not sustain your load day and night."),
+        ("min_device_tps=400000", "2 of the 15 have a rating that sustains it."),
+        ("min_device_tps=432000", "2 of the 14 have a rating that sustains it."),
+        ("min_device_tps=433000", "None of the 14 has a rating that sustains it."),
+        ("min_device_tps=1600000", "Its rating does not sustain your load."),
     ],
 )
 def test_the_answer_counts_the_ratings_that_sustain_the_load(client, catalogue, question, sentence):
