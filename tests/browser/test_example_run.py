@@ -143,7 +143,8 @@ def test_the_names_of_limits_cover_no_bar(new_page, viewport):
     page = new_page(viewport=viewport)
     page.goto(ADDRESS)
     panels = page.locator(".slice-bars").all()
-    assert [panel.evaluate(FREE) for panel in panels] == [True] * 3
+    assert len(panels) == 2  # no read of the run took 64 ms
+    assert [panel.evaluate(FREE) for panel in panels] == [True] * 2
 
 
 def test_the_page_fits_every_width_and_breaks_no_rule(page):

@@ -74,7 +74,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "certificates": certificates,
         "current_certificates": standing,
         "attempts": attempts_view(found),
-        "requirements": None if standing or headline.run is None else requirements_view(headline.run, found),
+        "requirements": None if standing or headline.run is None else requirements_view(headline.run),
         "history": history_of(product, run_ids),
         "priced_drives": priced_drives(sorted(current, key=columns.ranked_tps, reverse=True)),
         "limits": query.limits,

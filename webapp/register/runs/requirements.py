@@ -1,11 +1,10 @@
 """What one result shows of the requirements of a certificate, and what is missing: each as found, and as needed."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from results.certification.certificates import attempts, candidate_result
+from results.certification.certificates import candidate_result
 from results.models import RATED_WORKLOAD, Certificate, Profile, Run, Verdict, Visibility
 from results.rules.act.loads import printed_nx
 from results.rules.certification.certify import STRESS_FACTOR
@@ -23,7 +22,8 @@ from webapp.templatetags import units
 
 NOT_REPORTED = "not reported"
 SAME_STATE = "the same before and after each run"
-REAL, STRESS, SAME_DRIVE = "real-drives", "stress", "same-drive"
+REAL = "real-drives"
+ANOTHER_RUN = "needs another run"
 # By the ids of the requirements (docs/reference/statistics.md): the name, and what is needed.
 OF_RESULT = {
     LOAD: ("Load test", "a log that passes"),
@@ -38,7 +38,6 @@ OF_DRIVES = {
     "firmware": ("Firmware", SAME_STATE),
     "over-provisioning": ("Over-provisioning", SAME_STATE),
 }
-Attempts = Iterable[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -77,18 +76,18 @@ def requirements_of_run(run: Run) -> ResultRequirements | None:
         return None
     if Certificate.objects.current().filter(product=run.product).exists():
         return None
-    return requirements_view(run, attempts(run.product))
+    return requirements_view(run)
 
 
-def requirements_view(run: Run, of_product: Attempts) -> ResultRequirements:
-    """Return the requirements for one result; `of_product` are the attempts of its product."""
+def requirements_view(run: Run) -> ResultRequirements:
+    """Return the requirements for one result."""
     profile, candidate = candidate_result(run)
     duration_s: int = json.loads(profile.document)["duration_s"]
     lasts = units.duration(duration_s)
     lines = (
         *_result_lines(run, candidate, duration_s),
         *_drive_lines(run, candidate),
-        *_other_run_lines(candidate, lasts, _found_for(candidate, profile, of_product)),
+        *_other_run_lines(candidate, lasts),
     )
     return ResultRequirements(run, profile, duration_s, lines)
 
@@ -141,25 +140,9 @@ def _drive_lines(run: Run, candidate: CandidateRun) -> Iterator[RequirementLine]
         yield RequirementLine(label, found, needed, requirement.is_shown)
 
 
-def _found_for(candidate: CandidateRun, profile: Profile, of_product: Attempts) -> Mapping[str, Mapping[str, Any]]:
-    """Return the requirements by id that the rules found at the load of a run, for as many devices."""
-    if candidate.nx_load is None:
-        return {}
-    own = (str(profile), candidate.device_count, printed_nx(candidate.nx_load))
-    of_load = (each for each in of_product if (each["profile"], each["device_count"], each["attempted_nx"]) == own)
-    parts = (part for attempt in of_load for part in (*attempt["present"], *attempt["missing"]))
-    return {part["id"]: part for part in parts if part["device_count"] == candidate.device_count}
-
-
-def _other_run_lines(
-    candidate: CandidateRun, lasts: str, found: Mapping[str, Mapping[str, Any]]
-) -> Iterator[RequirementLine]:
-    """Yield the requirements on other runs: a stress test, and for several devices the tests of one of them alone."""
+def _other_run_lines(candidate: CandidateRun, lasts: str) -> Iterator[RequirementLine]:
+    """Yield the requirements on other runs, which no single result meets: a stress test, and one device alone."""
     at = "twice the load" if candidate.nx_load is None else printed_nx(STRESS_FACTOR * candidate.nx_load)
-    yield _other_run_line("Stress test", f"{at} for {lasts} to its end, on the same drive", found.get(STRESS))
+    yield RequirementLine("Stress test", ANOTHER_RUN, f"{at} for {lasts} to its end, on the same drive", is_met=False)
     if (candidate.device_count or 1) > 1:
-        yield _other_run_line("One device alone", "both tests at the same load", found.get(SAME_DRIVE))
-
-
-def _other_run_line(name: str, needed: str, found: Mapping[str, Any] | None) -> RequirementLine:
-    return RequirementLine(name, found["sentence"] if found else "none", needed, bool(found and found["is_shown"]))
+        yield RequirementLine("One device alone", ANOTHER_RUN, "both tests at the same load", is_met=False)

@@ -139,11 +139,14 @@ def short_run_sentence(run: Run, verdict: Verdict) -> str:
 
 def short_fail_sentence(run: Run, verdict: Verdict) -> str:
     """Return why a short run can fail, although a pass needs the duration of the profile; empty for any other run."""
-    required_s = json.loads(verdict.profile.document)["duration_s"]
+    required = json.loads(verdict.profile.document)
+    required_s, slice_s = required["duration_s"], required["slice_length_s"]
     if verdict.outcome != Verdict.Outcome.FAIL or run.duration_s is None or run.duration_s >= required_s:
         return ""
     lasted, needed = duration_in_words(run.duration_s), duration_in_words(required_s)
     certain = "A limit that is exceeded is a certain fail in a short test, too"
+    if run.slice_length_s != slice_s:
+        certain = f"In slices of {duration_in_words(slice_s)}, it may not fail"
     return f"The test ran {lasted}. {certain}; a pass needs {needed}."
 
 

@@ -5,7 +5,7 @@ only if its group is not purged. Otherwise Django responds. If Django has no dat
 after all, unless it is purged.
 
 A page of the snapshot with parameters, such as a filter, is rendered by Django once for each version of the snapshot.
-It shows what the page without parameters shows, so it is sent again under the same conditions.
+It depends on the same data as the page without parameters, so the same comparison with the register ends its use.
 """
 
 import time
@@ -31,6 +31,7 @@ from webapp.register.snapshots.store import Entry, Form, Snapshot
 TRUSTED_S = 60  # a withdrawal shows within a minute, even if the worker is down
 POLL_S = 0.5
 DATABASE_DOWN_S = 5  # for so long after a failed attempt, pages of the snapshot are sent without trying Django first
+ADDRESS_AT_MOST = 2000  # characters; responses to longer addresses are not stored
 REMEMBERED_MAX = 256  # different Accept-Encoding headers and host names
 DATE_HEADER = "X-Drivecert-Snapshot"
 CODINGS = (("zstd", 2), ("gzip", 1))  # in the order of preference, with their place in a page's file
@@ -96,10 +97,10 @@ class SnapshotMiddleware:
         address = address_of(environ)
         snapshot, entry = view.snapshot, self._find(view, environ, address)
         if snapshot is None or entry is None:
-            is_page = view.is_trusted and self._find(view, environ, environ.get("PATH_INFO", ""))
-            if snapshot is None or not is_page:
+            page = self._find(view, environ, environ.get("PATH_INFO", "")) if view.is_trusted else None
+            if snapshot is None or page is None or len(address) > ADDRESS_AT_MOST:
                 return self.application(environ, start_response)
-            return self._send_again(snapshot, address, environ, start_response)
+            return self._send_stored_or_render(snapshot, address, environ, start_response)
         if view.is_trusted or time.monotonic() < self._down_until:
             answer = self._answer(snapshot, entry, environ, start_response)
             return self.application(environ, start_response) if answer is None else answer
@@ -114,7 +115,7 @@ class SnapshotMiddleware:
             return None
         return entry
 
-    def _send_again(
+    def _send_stored_or_render(
         self, snapshot: Snapshot, address: str, environ: Environ, start_response: StartResponse
     ) -> Iterable[bytes]:
         """Send the last response for an address with parameters; the first time Django's, and store it if public."""
@@ -128,7 +129,8 @@ class SnapshotMiddleware:
             return start_response(status, headers, *rest)
 
         answer = self.application(environ, start)
-        if environ["REQUEST_METHOD"] == "GET" and isinstance(answer, HttpResponse) and is_public(answer):
+        is_whole = environ["REQUEST_METHOD"] == "GET" and isinstance(answer, HttpResponse)
+        if is_whole and is_public(answer) and "Vary" not in answer.headers:
             snapshot.responses.store(address, Form([*started[-1]], answer.headers.get("ETag", ""), answer.content))
         return answer
 

@@ -24,6 +24,7 @@ from results.evidence.durable import sync_directory, write_file
 FORMAT = 1
 INDEX, PURGED, CURRENT, COMPARED_AT, LOCK = "index.json", "purged", "current", "looked-at", "lock"
 MEMORY_MAX_BYTES = 32 * 2**20  # in each process that serves: pages of some 5,000 products, packed
+OVERHEAD_BYTES = 2048  # of a response in memory: its objects
 RESPONSES_MAX_BYTES = 32 * 2**20  # in each process that serves: 150 tables of 5,000 products
 EARLIER_VERSIONS = 1  # a process that has not noticed the newest version yet reads the one before it
 
@@ -78,13 +79,19 @@ class Responses:
     def store(self, address: str, form: Form) -> None:
         """Store a response, unless it alone is larger than the room for all."""
         with self.lock:
-            if address in self.by_address or len(form.content) > RESPONSES_MAX_BYTES:
+            if address in self.by_address or _size(address, form) > RESPONSES_MAX_BYTES:
                 return
-            while len(form.content) > self.room_bytes:
+            while _size(address, form) > self.room_bytes:
                 oldest = next(iter(self.by_address))
-                self.room_bytes += len(self.by_address.pop(oldest).content)
+                self.room_bytes += _size(oldest, self.by_address.pop(oldest))
             self.by_address[address] = form
-            self.room_bytes -= len(form.content)
+            self.room_bytes -= _size(address, form)
+
+
+def _size(address: str, form: Form) -> int:
+    """Return about the number of bytes that a stored response occupies: small pages are mostly headers."""
+    headers = sum(len(name) + len(value) for name, value in form.headers)
+    return len(form.content) + len(address) + headers + OVERHEAD_BYTES
 
 
 @dataclass(frozen=True)

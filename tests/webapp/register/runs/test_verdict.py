@@ -6,7 +6,7 @@ import pytest
 
 from results.models import Profile, Run, Verdict
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
-from webapp.register.runs.verdict import parts_of, short_run_sentence
+from webapp.register.runs.verdict import parts_of, short_fail_sentence, short_run_sentence
 
 
 def share(share_pct, number, statistic="worst-slice", over_count=1):
@@ -86,3 +86,21 @@ def test_the_sentence_on_a_short_run_names_the_slices_of_the_profile():
 
 def test_a_short_run_that_fails_has_no_such_sentence():
     assert sentence_on(60, outcome=Verdict.Outcome.FAIL) == ""
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "slice_s", "sentence"),
+    [
+        (7_200, 3_600, "The test ran 2 hours. A limit that is exceeded is a certain fail in a short test, too; a pass"),
+        (7_200, 60, "The test ran 2 hours. In slices of 1 hour, it may not fail; a pass"),
+    ],
+)
+def test_a_short_fail_is_certain_only_in_slices_of_the_profile(duration_s, slice_s, sentence):
+    profile = Profile(document=json.dumps({"duration_s": 86_400, "slice_length_s": 3_600}))
+    run, verdict = Run(duration_s=duration_s, slice_length_s=slice_s), Verdict(outcome="fail", profile=profile)
+    assert short_fail_sentence(run, verdict) == f"{sentence} needs 24 hours."
+
+
+def test_a_fail_over_the_whole_duration_needs_no_sentence():
+    profile = Profile(document=json.dumps({"duration_s": 86_400, "slice_length_s": 3_600}))
+    assert short_fail_sentence(Run(duration_s=86_400), Verdict(outcome="fail", profile=profile)) == ""

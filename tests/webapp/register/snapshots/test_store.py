@@ -99,13 +99,21 @@ def test_an_empty_store_has_nothing_to_purge_or_read(tmp_path):
 
 
 def test_the_oldest_responses_make_room_for_a_new_one(monkeypatch):
-    monkeypatch.setattr(store, "RESPONSES_MAX_BYTES", 10)
-    responses = Responses(room_bytes=10)
-    for address, size in (("/?a", 4), ("/?b", 6), ("/?b", 6), ("/?c", 5), ("/?d", 11)):
+    monkeypatch.setattr(store, "OVERHEAD_BYTES", 0)
+    monkeypatch.setattr(store, "RESPONSES_MAX_BYTES", 20)
+    responses = Responses(room_bytes=20)
+    for address, size in (("/?a", 4), ("/?b", 6), ("/?b", 6), ("/?c", 8), ("/?d", 18)):
         responses.store(address, Form([], "", b"x" * size))
-    assert [*responses.by_address] == ["/?c"]
-    assert responses.room_bytes == 5
-    responses.store("/?e", Form([], "", b"x" * 5))
-    assert [*responses.by_address] == ["/?c", "/?e"]
-    responses.store("/?f", Form([], "", b"x" * 10))
-    assert [*responses.by_address] == ["/?f"]
+    assert [*responses.by_address] == ["/?b", "/?c"]
+    assert responses.room_bytes == 0
+    responses.store("/?e", Form([("Name", "value")], "", b""))
+    assert [*responses.by_address] == ["/?e"]  # 12 bytes: the 9 of /?b are not enough
+    responses.store("/?f", Form([], "", b"x" * 17))
+    assert ([*responses.by_address], responses.room_bytes) == (["/?f"], 0)
+
+
+def test_the_address_and_the_headers_of_a_response_take_room():
+    responses = Responses()
+    room = responses.room_bytes
+    responses.store("/?" + "a" * 1000, Form([("Name", "value")], "", b"x"))
+    assert room - responses.room_bytes == 1002 + 9 + 1 + store.OVERHEAD_BYTES
