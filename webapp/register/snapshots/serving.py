@@ -129,8 +129,8 @@ class SnapshotMiddleware:
             return start_response(status, headers, *rest)
 
         answer = self.application(environ, start)
-        is_whole = environ["REQUEST_METHOD"] == "GET" and isinstance(answer, HttpResponse)
-        if is_whole and is_public(answer) and "Vary" not in answer.headers:
+        is_whole = environ["REQUEST_METHOD"] == "GET"
+        if is_whole and isinstance(answer, HttpResponse) and is_public(answer) and "Vary" not in answer.headers:
             snapshot.responses.store(address, Form([*started[-1]], answer.headers.get("ETag", ""), answer.content))
         return answer
 
