@@ -214,7 +214,9 @@ def test_figures_that_cannot_be_read_are_asked_for_once(page):
     assert len(asked) == 1
 
 
-FIGURE = """row => Number(/([\\d.,]+) per 1,000 tps the rating/.exec(row.textContent)?.[1].replace(',', '') ?? Infinity)"""
+FIGURE = (
+    """row => Number(/([\\d.,]+) per 1,000 tps the rating/.exec(row.textContent)?.[1].replace(',', '') ?? Infinity)"""
+)
 ORDERS = f"""table => [...table.tBodies].map(body => [...body.rows].filter(row => row.querySelector('[name=run]')).map({FIGURE}))"""
 
 
@@ -234,7 +236,9 @@ def test_the_column_of_prices_sorts_each_group_and_marks_its_lowest_price(page):
     page.keyboard.press("Enter")
     expect(table.locator("th[data-price-added]")).to_have_attribute("aria-sort", "ascending")
     assert table.locator("th[aria-sort]").count() == 1
-    orders = table.evaluate(f"table => JSON.stringify(({ORDERS})(table), (key, value) => value === Infinity ? 1e9 : value)")
+    orders = table.evaluate(
+        f"table => JSON.stringify(({ORDERS})(table), (key, value) => value === Infinity ? 1e9 : value)"
+    )
     assert all(order == sorted(order) for order in json.loads(orders))
     assert table.locator("tbody tr.group").all_inner_texts() == groups
     first = table.locator("tbody").first
@@ -257,3 +261,16 @@ def test_a_table_with_prices_clips_no_figure_and_keeps_its_names(page):
     edge = cell.bounding_box()
     assert edge["x"] + edge["width"] <= box["x"] + box["width"] + 1 <= 1281
     assert page.locator("table.runs tbody th[scope=row]").first.bounding_box()["x"] >= box["x"] - 1
+
+
+def test_notes_on_cloud_instances_are_shown_only_with_cloud_instances(page):
+    notes = page.get_by_text("Read cloud results conservatively")
+    page.goto("/drives/?category=nvme-flash")
+    expect(notes).to_be_hidden()
+    page.goto("/drives/?category=nvme-flash&category=cloud")
+    expect(notes).to_be_visible()
+    page.goto("/drives/")
+    expect(notes).to_be_visible()
+    page.locator("[data-pick=category] summary").click()
+    page.locator("[data-pick=category] input[value=nvme-flash]").check()
+    expect(notes).to_be_hidden()
