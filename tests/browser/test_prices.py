@@ -217,7 +217,8 @@ def test_figures_that_cannot_be_read_are_asked_for_once(page):
 FIGURE = (
     """row => Number(/([\\d.,]+) per 1,000 tps the rating/.exec(row.textContent)?.[1].replace(',', '') ?? Infinity)"""
 )
-ORDERS = f"""table => [...table.tBodies].map(body => [...body.rows].filter(row => row.querySelector('[name=run]')).map({FIGURE}))"""
+ROWS = "[...body.rows].filter(row => row.querySelector('[name=run]'))"
+ORDERS = f"table => [...table.tBodies].map(body => {ROWS}.map({FIGURE}))"
 
 
 def test_the_column_of_prices_sorts_each_group_and_marks_its_lowest_price(page):
@@ -256,7 +257,8 @@ def test_a_table_with_prices_clips_no_figure_and_keeps_its_names(page):
     wrap = page.locator(".with-prices").first
     wrap.evaluate("wrap => { wrap.scrollLeft = wrap.scrollWidth; }")
     cell, box = page.locator("td[data-price-added]").first, wrap.bounding_box()
-    inside = "cell => [...cell.children].every(part => part.getBoundingClientRect().right <= cell.getBoundingClientRect().right)"
+    right = "getBoundingClientRect().right"
+    inside = f"cell => [...cell.children].every(part => part.{right} <= cell.{right})"
     assert cell.evaluate(inside)
     edge = cell.bounding_box()
     assert edge["x"] + edge["width"] <= box["x"] + box["width"] + 1 <= 1281
