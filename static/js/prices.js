@@ -69,7 +69,7 @@ const WORDS = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000 tp
 /** Return the figures per speed and per capacity in words. */
 export const figuresText = (entry, drive) => WORDS
   .map(([shows, words]) => [figureText(entry, shows, drive), words]).filter(([text]) => text)
-  .map(([text, words]) => `${text} ${words}`).join(', ');
+  .map(([text, words]) => `${text} ${words}`).join(',\n'); // tables show each in a line
 
 const UNRATED = ' Endurance is not included: the rating is not reported.';
 
@@ -109,6 +109,7 @@ function changed(event) {
   const isWrong = input.value.trim() !== '' && price === null;
   if (isWrong) unreadable.set(slug, {text: input.value, problem}); else unreadable.delete(slug);
   if (price === null) prices.delete(slug); else prices.set(slug, {price, currency: currencyOf(currency || part('currency').value)});
+  document.querySelectorAll('th[data-price-added]').forEach(head => head.removeAttribute('aria-sort')); // rows stay, also while typing
   save(isWrong ? `${name}: ${problem}` : '');
 }
 
@@ -140,6 +141,7 @@ function showCell(cell) {
 function show() {
   for (const cell of document.querySelectorAll('[data-price]')) { showCell(cell); cell.hidden = false; }
   for (const cell of document.querySelectorAll('[data-price-shown]')) cell.hidden = false;
+  document.querySelectorAll('table.runs:has([data-price-added])').forEach(markLowest);
   showCheapest();
   const list = part('list');
   if (list !== document.activeElement) list.value = writeList(prices);
@@ -191,21 +193,64 @@ function widenRows(table) {
 
 function addColumn(table, drives) {
   const head = table.tHead.rows[0];
-  if (!head.querySelector('[data-price-added]')) head.append(part('head').content.cloneNode(true));
+  if (!head.querySelector('[data-price-added]')) {
+    head.append(part('head').content.cloneNode(true));
+    head.querySelector('[data-price-sort]').addEventListener('click', () => sortByPrice(table));
+  }
   for (const box of table.querySelectorAll('tbody input[name=run]')) {
     const row = box.closest('tr'), drive = drives.get(box.value);
     if (row.querySelector('[data-price-added]')) continue;
+    head.querySelector('[data-price-added]').removeAttribute('aria-sort');
     const cell = row.insertCell();
     cell.className = 'n';
     cell.dataset.priceAdded = '';
     if (!drive?.gb) continue; // an instance or a system has no price of a drive
-    const name = box.getAttribute('aria-label').replace(/^Compare (.*), run .*$/, '$1');
+    const model = box.getAttribute('aria-label').replace(/^Compare (.*), run .*$/, '$1');
+    const name = `${model} ${drive.gb >= 1000 ? `${drive.gb / 1000} TB` : `${drive.gb} GB`}`; // two rows may be of one model
     for (const [tag, shows] of [['span', 'field'], ['small', 'both']]) {
       const figure = document.createElement(tag);
       Object.assign(figure.dataset, {price: drive.slug, shows, name, tps: drive.tps ?? '', sustained: drive.sustained ?? '', gb: drive.gb});
       cell.append(figure);
     }
   }
+}
+
+/** Return the price per tps that the rating sustains, of the drive of a row; null without a price or a rating. */
+function sustainedPrice(row) {
+  const cell = row.querySelector('[data-price-added] [data-shows=both]'), entry = cell && prices.get(cell.dataset.price);
+  return entry ? FIGURES['per-sustained-tps'](Number(entry.price), cell.dataset) : null;
+}
+
+const drivesOf = body => [...body.rows].filter(row => row.querySelector('input[name=run]'));
+const currencyOfRow = row => prices.get(row.querySelector('[data-price-added] [data-price]').dataset.price).currency;
+
+/** Mark the lowest price of each comparison group. Prices in several currencies do not compare. */
+function markLowest(table) {
+  for (const body of table.tBodies) {
+    const rows = drivesOf(body).filter(row => sustainedPrice(row) !== null), figures = rows.map(sustainedPrice);
+    const isComparable = rows.length > 1 && new Set(rows.map(currencyOfRow)).size === 1;
+    const lowest = new Set(isComparable ? rows.filter((row, place) => figures[place] === Math.min(...figures)) : []);
+    for (const row of drivesOf(body)) {
+      const mark = row.querySelector('[data-price-lowest]');
+      if (!lowest.has(row)) mark?.remove();
+      else if (!mark) row.lastElementChild.insertAdjacentHTML('beforeend', '<b data-price-lowest>lowest</b>');
+    }
+  }
+}
+
+/** Sort the shown rows of each comparison group by price; those without a figure come last. Remarks follow their row. */
+function sortByPrice(table) {
+  for (const body of table.tBodies) {
+    const blocks = drivesOf(body).map(row => {
+      const block = [row];
+      for (let next = row.nextElementSibling; next && !next.querySelector('input[name=run]'); next = next.nextElementSibling) block.push(next);
+      return {block, figure: sustainedPrice(row) ?? Infinity, currency: sustainedPrice(row) === null ? '' : currencyOfRow(row)};
+    });
+    blocks.sort((a, b) => (a.figure === Infinity) - (b.figure === Infinity) || a.currency.localeCompare(b.currency) || (a.figure < b.figure ? -1 : Number(a.figure > b.figure)));
+    body.append(...blocks.flatMap(({block}) => block));
+  }
+  table.tHead.querySelectorAll('[aria-sort]').forEach(head => head.removeAttribute('aria-sort'));
+  table.tHead.querySelector('[data-price-added]').setAttribute('aria-sort', 'ascending');
 }
 
 async function showColumn() {

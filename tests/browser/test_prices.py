@@ -1,5 +1,6 @@
 """The reader's prices in a real browser: kept there, never sent, and shown on every page that has figures of drives."""
 
+import json
 import re
 
 import pytest
@@ -211,3 +212,67 @@ def test_figures_that_cannot_be_read_are_asked_for_once(page):
     page.locator("#main").evaluate("main => main.append(document.createElement('i'))")  # as each change of the table
     page.evaluate("new Promise(requestAnimationFrame)")
     assert len(asked) == 1
+
+
+FIGURE = (
+    """row => Number(/([\\d.,]+) per 1,000 tps the rating/.exec(row.textContent)?.[1].replace(',', '') ?? Infinity)"""
+)
+ROWS = "[...body.rows].filter(row => row.querySelector('[name=run]'))"
+ORDERS = f"table => [...table.tBodies].map(body => {ROWS}.map({FIGURE}))"
+
+
+def test_the_column_of_prices_sorts_each_group_and_marks_its_lowest_price(page):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto("/drives/nvme-flash/")
+    page.get_by_label("Show a column of prices in the table").check()
+    table = page.locator("table.runs").first
+    fields = table.locator("tbody").first.locator("[data-shows=field] input")
+    names = fields.evaluate_all("fields => fields.map(field => field.getAttribute('aria-label'))")
+    assert all(re.search(r" [\d.]+ [TG]B$", name) for name in names)
+    for place, price in enumerate((3000, 1, 2000, 500)):
+        fields.nth(place).fill(str(price))
+    groups = table.locator("tbody tr.group").all_inner_texts()
+    sort = table.get_by_role("button", name="Sort by price per 1,000 tps the rating sustains")
+    sort.focus()
+    page.keyboard.press("Enter")
+    expect(table.locator("th[data-price-added]")).to_have_attribute("aria-sort", "ascending")
+    assert table.locator("th[aria-sort]").count() == 1
+    orders = table.evaluate(
+        f"table => JSON.stringify(({ORDERS})(table), (key, value) => value === Infinity ? 1e9 : value)"
+    )
+    assert all(order == sorted(order) for order in json.loads(orders))
+    assert table.locator("tbody tr.group").all_inner_texts() == groups
+    first = table.locator("tbody").first
+    expect(first.locator("tr:has([name=run])").first.locator("[data-price-lowest]")).to_have_text("lowest")
+    fields.first.fill("4")
+    assert table.locator("th[aria-sort]").count() == 0
+
+
+def test_a_table_with_prices_clips_no_figure_and_keeps_its_names(page):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto("/drives/nvme-flash/")
+    page.get_by_label("Show a column of prices in the table").check()
+    field = page.locator("[data-price-added] input").first
+    field.fill("1728")
+    wrap = page.locator(".with-prices").first
+    wrap.evaluate("wrap => { wrap.scrollLeft = wrap.scrollWidth; }")
+    cell, box = page.locator("td[data-price-added]").first, wrap.bounding_box()
+    right = "getBoundingClientRect().right"
+    inside = f"cell => [...cell.children].every(part => part.{right} <= cell.{right})"
+    assert cell.evaluate(inside)
+    edge = cell.bounding_box()
+    assert edge["x"] + edge["width"] <= box["x"] + box["width"] + 1 <= 1281
+    assert page.locator("table.runs tbody th[scope=row]").first.bounding_box()["x"] >= box["x"] - 1
+
+
+def test_notes_on_cloud_instances_are_shown_only_with_cloud_instances(page):
+    notes = page.get_by_text("Read cloud results conservatively")
+    page.goto("/drives/?category=nvme-flash")
+    expect(notes).to_be_hidden()
+    page.goto("/drives/?category=nvme-flash&category=cloud")
+    expect(notes).to_be_visible()
+    page.goto("/drives/")
+    expect(notes).to_be_visible()
+    page.locator("[data-pick=category] summary").click()
+    page.locator("[data-pick=category] input[value=nvme-flash]").check()
+    expect(notes).to_be_hidden()

@@ -118,6 +118,7 @@ function showAround(results, query) {
     const labels = [...pick.querySelectorAll('input:checked')].map(field => field.nextSibling.data.trim());
     pick.querySelector('[data-picked]').textContent = labels.join(', ') || 'any';
     const heading = pick.dataset.pick === 'category' && document.querySelector('[data-categories]');
+    if (heading) document.querySelector('[data-cloud-notes]').hidden = labels.length > 0 && !pick.querySelector('input[value=cloud]:checked');
     if (heading) heading.textContent = labels.length ? `Drives: ${labels.join(', ')}` : 'Drives of all categories';
   }
 }

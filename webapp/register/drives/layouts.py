@@ -11,7 +11,6 @@ from webapp.register.tables.categories import (
     BY_CHOICE,
     COMMON_NOTES,
     ENDURANCE_NOTE,
-    EVERY_CLOUD_NOTES,
     SHARES,
     STATES_NOTE,
     historical_spec,
@@ -28,7 +27,7 @@ ALL_COLUMNS = (
     *(columns.ENDURANCE, columns.SUSTAINED, columns.NOTES, columns.ACT, columns.SOURCE, columns.TIER),
     *(columns.STARTED, columns.FIRMWARE),
 )
-ALL_NOTES = (*COMMON_NOTES, EVERY_CLOUD_NOTES[0], EVERY_CLOUD_NOTES[1], ENDURANCE_NOTE, STATES_NOTE)
+ALL_NOTES = (*COMMON_NOTES, ENDURANCE_NOTE, STATES_NOTE)
 # Shown by choice only: a desktop has no room for them next to the columns on devices.
 LESS_NEEDED = frozenset({"storage", "endurance_dwpd", "sustained_tps", "act_version"})
 ALL = TableSpec(

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
 from webapp.register.drives.devices_table import devices_table
+from webapp.register.drives.filters import CATEGORY
 from webapp.register.drives.form import chosen_categories, form_context
 from webapp.register.drives.headline import page_headline
 from webapp.register.drives.landscape import landscape_svg, page_charts, switches_html
@@ -93,11 +94,14 @@ def _page_response(request: HttpRequest, page: DrivesPage, template: str) -> Htt
 
 def _context(page: DrivesPage) -> dict[str, Any]:
     query, charts = page.query, page_charts(page)
+    chosen = dict(query.choices).get(CATEGORY.name, ())
     return {
         "section": "drives",
         "page": page,
         "form": form_context(page),
         "categories": chosen_categories(page),
+        "cloud_notes": categories.EVERY_CLOUD_NOTES[:2],
+        "lists_cloud": not chosen or Category.CLOUD in chosen,
         "headline": page_headline(page),
         "nearest": nearest_result(page),
         "charts": charts,
