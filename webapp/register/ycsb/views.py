@@ -8,6 +8,7 @@ from results.rules.act.loads import printed_decimal
 from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import FORMAT, given_of, read_parameters
 from webapp.register.http.responses import public_page
+from webapp.register.ycsb.claims.entries import entries
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
 from webapp.register.ycsb.impossible_results import impossible_page
 from webapp.register.ycsb.load_page import load_page, read_load_question
@@ -30,7 +31,9 @@ def index(request: HttpRequest) -> HttpResponse:
 @public_page
 def impossible(request: HttpRequest) -> HttpResponse:
     given_of(request.GET, ())
-    return render(request, "register/ycsb/impossible.html", {"section": "ycsb", "page": impossible_page()})
+    claims = [entry for entry in entries() if entry.impossible_results]
+    context = {"section": "ycsb", "page": impossible_page(), "claims": claims}
+    return render(request, "register/ycsb/impossible.html", context)
 
 
 @public_page

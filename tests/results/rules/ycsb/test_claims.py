@@ -87,8 +87,8 @@ def test_a_claim_is_computed_from_its_two_drives():
     ("changes", "figures", "reason"),
     [
         ({}, PAIR[:1], "no figure of read_latency_avg for old, workload A"),
-        ({}, [*PAIR, figure("old", 90)], "2 figures of old answer; one must"),
-        ({}, [PAIR[0], figure("old", 0)], "divided by is 0"),
+        ({}, [*PAIR, figure("old", 90)], "expected one figure of old, found 2"),
+        ({}, [PAIR[0], figure("old", 0)], "the divisor is 0"),
         ({"publication": "other"}, PAIR, "no figure"),
         ({"workload": "A-B"}, PAIR, "workload B"),
         ({"computation": ""}, PAIR, "states no figures for this claim"),

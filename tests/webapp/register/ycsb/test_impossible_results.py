@@ -29,6 +29,15 @@ def test_the_page_lists_all_checked_results_the_impossible_one_first(client):
     ]
 
 
+def test_the_page_lists_the_claims_that_use_an_impossible_result(client):
+    part = client.get(PAGE).text.split('<h2 id="claims">')[1].split("</ul>")[0]
+    claims = re.findall(r'<a href="(/ycsb/claims/kioxia-fl6-brief/[^"]*-a/)">', part)
+    assert len(claims) == part.count("<li>") == 4
+    for address in claims:
+        page = client.get(address).text
+        assert ", from a result that cannot be true.</h1>" in page
+
+
 def test_each_impossible_result_is_marked_on_the_page_of_its_publication(client):
     import_figures()
     for each in impossible_results.checked_results():

@@ -42,6 +42,8 @@ def title(entry: ClaimEntry) -> str:
         return f"Stated {entry.stated}. Its own chart allows {entry.recomputed}."
     if entry.recomputed:
         confirmed = f": {CONFIRMED[entry.status]}" if entry.status in CONFIRMED else ""
+        if entry.impossible_results:
+            confirmed = ", from a result that cannot be true"
         return f"Stated {entry.stated}. Its own table gives {entry.recomputed}{confirmed}."
     return f"Stated {entry.stated}. Its figures are not published."
 
@@ -188,7 +190,8 @@ def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
     if entry.row.check.span:
         return [("Stated", entry.stated), ("Its own chart allows", entry.recomputed)]
     if entry.recomputed:
-        gives = "Confirmed: its own table gives" if entry.status in CONFIRMED else "Its own table gives"
+        is_confirmed = entry.status in CONFIRMED and not entry.impossible_results
+        gives = "Confirmed: its own table gives" if is_confirmed else "Its own table gives"
         return [("Stated", entry.stated), (gives, entry.recomputed)]
     return [("Stated", entry.stated), ("Recomputed", "not possible")]
 

@@ -105,7 +105,7 @@ def test_what_was_not_recorded_about_the_source_is_one_sentence(client):
 @pytest.mark.parametrize(
     ("address", "headline"),
     [
-        (THROUGHPUT, "Stated ~9 %. Its own table gives 9.8 %: confirmed, truncated."),
+        (THROUGHPUT, "Stated ~9 %. Its own table gives 9.8 %, from a result that cannot be true."),
         ("/ycsb/claims/kioxia-fl6-brief/throughput-gain-e/", "Its own table gives 0.5 %: confirmed, rounded up."),
         (PEAK, "Stated 44 %. Its own table gives 43.9 %: confirmed."),
     ],
