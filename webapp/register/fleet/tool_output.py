@@ -25,6 +25,11 @@ NVME_HEADS = {
     "Firmware": ("FW Rev", "FR"),
     "PhysicalSize": ("Usage",),
 }
+# A row of nvme list whose blanks were reduced to one each, as chats and forms do. Serial numbers have no blanks.
+NVME_REDUCED = re.compile(
+    r"(?P<DevicePath>/dev/nvme\S+) (?:/dev/ng\S+ )?\S+ (?P<ModelNumber>\S.*) (?:0x)?[0-9a-f]+ "
+    r"[0-9.]+ [kMGTP]?B / (?P<PhysicalSize>[0-9.]+ [kMGTP]?B) [0-9]+ [kKM]?i?B \+ [0-9]+ B (?P<Firmware>\S+)"
+)
 SMARTCTL_KEYS = {
     "Model Number": "model_name", "Device Model": "model_name", "Firmware Version": "firmware_version",
     "Vendor": "scsi_vendor", "Product": "scsi_product", "Revision": "scsi_revision",
@@ -105,8 +110,16 @@ def _nvme(line: str, lines: Lines) -> Document | None:
     """Read a table of nvme list; without a column of models, it is another table of nvme list -v."""
     if not lines.next.startswith("----"):
         return None
-    rows = by_dashes(line, next(lines), lines.table())
+    dashes, table = next(lines), lines.table()
+    if reduced := [found.groupdict() for row in table if (found := NVME_REDUCED.fullmatch(row.strip()))]:
+        return {"Devices": reduced}
+    rows = by_dashes(line, dashes, table)
     return {"Devices": [_nvme_device(row) for row in rows if {"Model", "MN"} & row.keys()]}
+
+
+def _nvme_reduced(line: str, _: Lines) -> Document | None:
+    found = NVME_REDUCED.fullmatch(line.strip())
+    return {"Devices": [found.groupdict()]} if found else None
 
 
 def _nvme_device(row: dict[str, str]) -> Document:
@@ -236,5 +249,5 @@ def _shared(controller: Document, *, is_below: bool) -> Document:
 
 
 READERS: tuple[Callable[[str, Lines], Document | None], ...] = (
-    *(_scanned, _nvme, _lsblk_pairs, _lsblk, _smartctl, _lshw, _lshw_short),
+    *(_scanned, _nvme, _nvme_reduced, _lsblk_pairs, _lsblk, _smartctl, _lshw, _lshw_short),
 )

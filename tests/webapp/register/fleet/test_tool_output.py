@@ -77,6 +77,14 @@ def test_an_output_with_the_line_ends_of_windows_is_read(name):
     assert drives_of(text_of(name).replace("\n", "\r\n")) == OUTPUTS[name]
 
 
+@pytest.mark.parametrize("has_dashes", [True, False])
+@pytest.mark.parametrize("name", ["nvme-list-1", "nvme-list-2"])
+def test_a_table_of_nvme_list_is_read_without_its_alignment(name, has_dashes):
+    lines = [" ".join(line.split()) for line in text_of(name).splitlines()]
+    kept = [line for line in lines if has_dashes or not line.startswith("--")]
+    assert drives_of("\n".join(kept)) == OUTPUTS[name]
+
+
 def test_outputs_of_several_tools_and_hosts_follow_each_other():
     names = ["nvme-list-1", "smartctl-nvme", "lsblk-models", "lshw-disk", "nvme-list-2"]
     assert drives_of("\n".join(map(text_of, names))) == [drive for name in names for drive in OUTPUTS[name]]
