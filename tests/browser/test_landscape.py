@@ -464,7 +464,7 @@ COVERED = """name => {
 
 @pytest.mark.parametrize("path", ["/", "/drives/cloud/", "/drive/sandisk-dc-sn861-6400gb/"])
 def test_the_name_of_a_mark_is_shown_on_focus_and_hover_and_moves_nothing(page, path):
-    page.goto(path)
+    page.goto(path, wait_until="networkidle")  # fields of prices appear when they are read
     marks = page.locator("svg[data-marks] a[tabindex='0']")
     height = page.evaluate("document.documentElement.scrollHeight")
     marks.first.focus()
