@@ -66,7 +66,7 @@ class Forms:
 
 @dataclass
 class Responses:
-    """Responses of Django to addresses with parameters, since a version is current. The oldest one makes room."""
+    """Responses of Django to addresses with parameters, stored while a version is current. The oldest makes room."""
 
     by_address: dict[str, Form] = field(default_factory=dict)
     room_bytes: int = RESPONSES_MAX_BYTES
