@@ -28,10 +28,11 @@ HEADLINE = """async file => {
 }"""
 
 UNRANKED = """async ([file, whose]) => {
-  const {unrankedSentences} = await import('/js/drives/ranking-requirements.js');
+  const {reasonsNotRanked, unrankedSentences} = await import('/js/drives/ranking-requirements.js');
   const {decode} = await import('/js/drives/column-store.js');
   const store = decode(file);
-  return unrankedSentences(store, Array.from({length: store.count}, (_, row) => row), whose);
+  const rows = Array.from({length: store.count}, (_, row) => row);
+  return [Object.entries(reasonsNotRanked(store, rows)), unrankedSentences(store, rows, whose)];
 }"""
 
 
@@ -106,4 +107,5 @@ def test_the_script_says_why_results_are_not_ranked(script, case):
     columns = {code: column_of(texts) for code, texts in columns_of(case).items()}
     columns["capacity_gb"]["values"] = [None] * len(columns["capacity_gb"]["words"])
     file = {"count": len(case["rows"]), "columns": columns, "product": [], "remarks": {}}
-    assert script.evaluate(UNRANKED, [file, case["whose"]]) == case["sentences"]
+    reasons, sentences = script.evaluate(UNRANKED, [file, case["whose"]])
+    assert (reasons, sentences) == ([list(each) for each in case["reasons"].items()], case["sentences"])

@@ -8,7 +8,7 @@ from results.rules.act.comparison_groups import ComparisonGroup
 from results.rules.act.positions import Position, Standing
 from webapp.register.product_pages.headline import Headline, State, worst_share
 from webapp.register.tables.endurance_gap import GapView, gap_of
-from webapp.register.tables.groups import group_of, why_not_ranked
+from webapp.register.tables.groups import NOT_RANKED_WORDS, NotRanked, group_of, why_not_ranked
 from webapp.templatetags import units
 
 NOUNS = {
@@ -145,8 +145,8 @@ def _without_result(state: State, this: str) -> str:
 
 def _not_ranked(group: ComparisonGroup, this: str) -> str:
     """Return why a result within the limits has no position."""
-    reason = why_not_ranked(group) or "its share of slow reads is not reported"
-    return f"This {this} is not ranked, because {reason}."
+    reason = why_not_ranked(group) or NotRanked.NO_SHARES
+    return f"This {this} is not ranked, because {NOT_RANKED_WORDS[reason]}."
 
 
 def _not_within(headline: Headline, at: str, this: str) -> str:
