@@ -23,6 +23,7 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.http import parse_etags
 
 from webapp.middleware import without_marks
+from webapp.register.http.query_params import ADDRESS_AT_MOST
 from webapp.register.snapshots import store
 from webapp.register.snapshots.database_down import DATABASE_DOWN_HEADER
 from webapp.register.snapshots.rendering import is_public
@@ -31,7 +32,6 @@ from webapp.register.snapshots.store import Entry, Form, Snapshot
 TRUSTED_S = 60  # a withdrawal shows within a minute, even if the worker is down
 POLL_S = 0.5
 DATABASE_DOWN_S = 5  # for so long after a failed attempt, pages of the snapshot are sent without trying Django first
-ADDRESS_AT_MOST = 2000  # characters; responses to longer addresses are not stored
 REMEMBERED_MAX = 256  # different Accept-Encoding headers and host names
 DATE_HEADER = "X-Drivecert-Snapshot"
 CODINGS = (("zstd", 2), ("gzip", 1))  # in the order of preference, with their place in a page's file
