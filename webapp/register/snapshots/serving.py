@@ -5,7 +5,7 @@ only if its group is not purged. Otherwise Django responds. If Django has no dat
 after all, unless it is purged.
 
 A page of the snapshot with parameters, such as a filter, is rendered by Django once for each version of the snapshot.
-It depends on the same data as the page without parameters, so the same comparison with the register ends its use.
+The first change of the register after the version was written ends its use.
 """
 
 import time
@@ -97,8 +97,7 @@ class SnapshotMiddleware:
         address = address_of(environ)
         snapshot, entry = view.snapshot, self._find(view, environ, address)
         if snapshot is None or entry is None:
-            page = self._find(view, environ, environ.get("PATH_INFO", "")) if view.is_trusted else None
-            if snapshot is None or page is None or len(address) > ADDRESS_AT_MOST:
+            if snapshot is None or not self._may_store(view, environ, address):
                 return self.application(environ, start_response)
             return self._send_stored_or_render(snapshot, address, environ, start_response)
         if view.is_trusted or time.monotonic() < self._down_until:
@@ -114,6 +113,15 @@ class SnapshotMiddleware:
         if entry is None or entry.group in view.purged or not _is_our_host(environ):
             return None
         return entry
+
+    def _may_store(self, view: View, environ: Environ, address: str) -> bool:
+        """Return whether the response for an address with parameters is one of a page of the snapshot.
+
+        With limits of its reader, a page may show drives that the page without parameters does not. So the purge of any
+        group ends the use of all stored responses.
+        """
+        is_current = view.is_trusted and not view.purged and len(address) <= ADDRESS_AT_MOST
+        return is_current and self._find(view, environ, environ.get("PATH_INFO", "")) is not None
 
     def _send_stored_or_render(
         self, snapshot: Snapshot, address: str, environ: Environ, start_response: StartResponse
