@@ -34,9 +34,18 @@ function lines(data) {
 
 const span = bucket => `${bucket.from} to ${bucket.to}`;
 
+// The margins and the axis of the time since the start, which both charts share, and the seconds in a unit of the axis.
+function timeParts(data) {
+  const [seconds, unit] = unitOf(data.columns.at(-1)[1] - data.columns[0][0]);
+  return {
+    seconds, margin: {l: isNarrow() ? 76 : 92, r: 8, t: 8, b: 40},
+    xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`)},
+  };
+}
+
 function heat(plot, data) {
   const shadeEdges = plot.closest('[data-shade-edges]').dataset.shadeEdges.split(' ').map(Number), shadesCount = shadeEdges.length + 2;
-  const [seconds, unit] = unitOf(data.columns.at(-1)[1] - data.columns[0][0]);
+  const {seconds, ...time} = timeParts(data);
   const trace = {
     type: 'heatmap', x: [...data.columns.map(column => column[0] / seconds), data.columns.at(-1)[1] / seconds],
     y: Array.from({length: data.buckets.length + 1}, (_, edge) => edge - 0.5), // a single row has no height of its own
@@ -46,8 +55,7 @@ function heat(plot, data) {
     hovertemplate: '%{customdata[1]}<br>%{customdata[2]}<br>%{customdata[0]} % of reads<extra></extra>',
   };
   const parts = {
-    margin: {l: isNarrow() ? 76 : 92, r: 8, t: 8, b: 40},
-    xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`)},
+    ...time,
     yaxis: {...axis(), showgrid: false, ...edges(data)},
     shapes: lines(data),
   };
@@ -64,7 +72,7 @@ const spoken = (least, greatest) => least === null || greatest === null ? report
 
 // The axis does not begin at zero, because the last percent shows whether the rate was sustained.
 function rates(plot, data) {
-  const [seconds, unit] = unitOf(data.columns.at(-1)[1] - data.columns[0][0]);
+  const {seconds, ...time} = timeParts(data);
   const requested = data.asked_per_s;
   const part = rate => rate === null ? null : requested ? rate * 100 / requested : rate;
   const x = data.columns.map(([start, end]) => (start + end) / 2 / seconds);
@@ -77,9 +85,8 @@ function rates(plot, data) {
     hovertemplate: '%{customdata[0]}<br>%{customdata[1]:,} to %{customdata[2]:,} reads/s<extra></extra>',
   });
   const parts = {
-    margin: {l: isNarrow() ? 76 : 92, r: 8, t: 8, b: 40},
-    xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`),
-      range: [data.columns[0][0] / seconds, data.columns.at(-1)[1] / seconds]},
+    ...time,
+    xaxis: {...time.xaxis, range: [data.columns[0][0] / seconds, data.columns.at(-1)[1] / seconds]},
     yaxis: {...axis(), showline: false, nticks: 4, range, ticksuffix: requested ? ' %' : ''},
     shapes: requested ? [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: 100, y1: 100, line: {color: token('ink'), width: 1.5}}] : [],
   };
