@@ -9,7 +9,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from results.access.withholding import missing_sentences
+from results.access.withholding import attempt_sentences
 from results.certification.certificates import attempts_of_runs, with_candidate_rows
 from results.demonstration.examples import MAIN
 from results.models import Run
@@ -38,7 +38,9 @@ def example_view(run: Run, limits: Sequence[Limit]) -> dict[str, Any] | None:
     return {
         "label": DEMO_LABEL,
         "rungs": [_rung(each, limits, is_this=each.pk == run.pk) for each in runs],
-        "attempts": [_attempt(attempt) for attempt in attempts_of_runs(runs)],
+        "attempts": [
+            {"profile": attempt["profile"], **attempt_sentences(attempt)} for attempt in attempts_of_runs(runs)
+        ],
     }
 
 
@@ -49,13 +51,4 @@ def _rung(run: Run, limits: Sequence[Limit], *, is_this: bool) -> dict[str, Any]
         "is_this": is_this,
         "figures": [figure_of(share, limits) if share else None for share in shares],
         "verdict": run.verdicts.all()[0].get_outcome_display(),
-    }
-
-
-def _attempt(attempt: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "profile": attempt["profile"],
-        "present": [requirement["sentence"] for requirement in attempt["present"]],
-        "missing": missing_sentences(attempt),
-        "reasons": attempt["reasons"],
     }
