@@ -89,11 +89,11 @@ def test_a_wrong_claim_of_a_brief_is_framed_next_to_its_table_and_links_to_its_p
 
 def test_a_brief_begins_with_what_its_claims_are_worth(client, published):
     text = client.get("/ycsb/micron-7400-brief/").text
-    assert "<b>1 of 14 claims contradicts its own table.</b> 8 are confirmed, 5 cannot be checked." in text
+    assert "<b>1 of 14 claims is contradicted by its own table.</b> 8 are confirmed, 5 cannot be checked." in text
     assert text.index("1 of 14 claims") < text.index('<p class="lede">')
     strip = text.split('<ol class="cells">')[1].split("</ol>")[0]
     assert strip.count("<a href=") == 14
-    sentence = "29 of 30 claims follow from their own table; 4 of them use a result that cannot be true."
+    sentence = "29 of 30 claims are confirmed by their own table; 4 of them use a result that cannot be true."
     fl6 = client.get("/ycsb/kioxia-fl6-brief/").text
     assert f'<b>{sentence}</b> 1 cannot be checked. <a href="/ycsb/impossible/">Impossible results</a>' in fl6
 

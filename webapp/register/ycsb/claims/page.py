@@ -32,7 +32,7 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
         "meaning": sentences.MEANINGS[entry.status],
         "recomputed_note": sentences.recomputed_note(entry),
         "rounded_first": rounded_first(entry.row),
-        "favours": sentences.favours(entry),
+        "favours": f"{sentences.favours(entry)} {sentences.makers(entry)}",
         "other_computations": sentences.other_computations(entry),
         "other_computations_note": sentences.other_computations_note(entry),
         "computation": _computation(entry),
