@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from django.utils.text import capfirst
-
 from results.catalogue.claims import READ_OFF, STATED
 from results.catalogue.rows import published_sources
 from results.models import PublishedFigure
@@ -103,13 +101,13 @@ def source_facts(slug: str) -> list[tuple[str, str]]:
     return [(label, text) for label, text in facts if text]
 
 
-def missing_facts(slug: str) -> str:
-    """Return the facts about the origin of a publication that the register lacks, as a sentence; empty if none is."""
+def missing_facts(slug: str, *others: str) -> str:
+    """Return the facts about a publication that the register lacks, and other such facts, as a sentence."""
     source = published_sources().get(slug)
-    missing = [words for name, words in SOURCE_FACTS.items() if not getattr(source, name, "")]
+    missing = [*(words for name, words in SOURCE_FACTS.items() if not getattr(source, name, "")), *others]
     if not missing:
         return ""
-    return f"{capfirst(listed(missing))} not recorded."
+    return f"The publication's {listed(missing)} {'is' if len(missing) == 1 else 'are'} not recorded."
 
 
 def metric_name(metric: str) -> str:

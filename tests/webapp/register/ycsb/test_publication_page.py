@@ -106,7 +106,7 @@ def test_the_crumbs_name_the_publication(client, published):
 def test_what_is_not_known_about_a_brief_is_one_sentence(client, published):
     text = client.get("/ycsb/micron-7400-brief/").text
     assert "Micron: Brief on the Micron 7400 PRO and RocksDB." in text
-    assert "Address, date, page and printed title not recorded." in text
+    assert "The publication's address, date, page and printed title are not recorded." in unescape(text)
     assert "<dt>" not in text
 
 
@@ -117,7 +117,7 @@ def test_what_is_known_about_a_brief_is_shown(client, published, monkeypatch):
     text = client.get(f"/ycsb/{slug}/").text
     facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)", text))
     assert facts == {"Printed title": "RocksDB on NVMe", "Date": "May 2022"}
-    assert "Page not recorded." in text
+    assert "The publication's page is not recorded." in unescape(text)
     monkeypatch.setattr(publications, "published_sources", lambda: {slug: replace(source, page="3")})
     assert "not recorded" not in client.get(f"/ycsb/{slug}/").text
 

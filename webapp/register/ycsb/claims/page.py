@@ -37,7 +37,7 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
         "other_computations_note": sentences.other_computations_note(entry),
         "computation": _computation(entry),
         "workload": _workload(entry),
-        "missing_facts": missing_facts(entry.slug),
+        "missing_facts": missing_facts(entry.slug, "original sentence"),
         "chart": chart,
         "tables": [_table(entry, basis) for basis in check.basis],
         "result": entry.recomputed,

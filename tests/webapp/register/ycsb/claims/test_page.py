@@ -108,7 +108,8 @@ def test_a_claim_without_figures_has_no_chart_and_says_what_is_missing(client):
 
 def test_what_was_not_recorded_about_the_source_is_one_sentence(client):
     text = text_of(client, WRONG)
-    assert "Brief on the Micron 7400 PRO and RocksDB. Address, date, page and printed title not recorded." in text
+    facts = "address, date, page, printed title and original sentence"
+    assert f"Brief on the Micron 7400 PRO and RocksDB. The publication's {facts} are not recorded." in text
 
 
 @pytest.mark.parametrize(
