@@ -61,9 +61,11 @@ def holdings() -> Holdings:
     )
 
 
-def members_sentence() -> str:
-    """Return the organisations that sent the logs of listed results, each of which names its sender; none else."""
+def senders_sentence() -> str:
+    """Return which organisations sent the logs of listed results; the pages of these results name them too."""
     runs = Run.objects.listed().filter(submission__isnull=False)
     names = Organisation.objects.filter(pk__in=runs.values("submission__organisation")).order_by("name")
-    found = listed([name for name in names.values_list("name", flat=True)])
-    return f"The logs of public results are from {found}." if found else "No member has a public result from a log yet."
+    found = list(names.values_list("name", flat=True))
+    if not found:
+        return "No organisation has a public result from a log yet."
+    return f"The logs of public results are from {listed(found)}."

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from results.models import Profile
-from webapp.register.about.holdings import holdings, members_sentence
+from webapp.register.about.holdings import holdings, senders_sentence
 from webapp.register.certificates.summary import certified_sentence
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
@@ -76,7 +76,7 @@ def about(request: HttpRequest) -> HttpResponse:
         "limits": current_limits(),
         "certified": certified_sentence(),
         "holdings": holdings().sentences,
-        "members": members_sentence(),
+        "senders": senders_sentence(),
         "site": settings.PUBLIC_URL,
     }
     return render(request, "register/about/about.html", context)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 def test_a_register_without_results_says_so(client):
     text = client.get("/about/").text
     assert "<li>The register has no public result yet.</li>" in text
-    assert "No member has a public result from a log yet." in text
+    assert "No organisation has a public result from a log yet." in text
 
 
 def test_a_register_of_published_results_says_that_no_result_has_a_log(client, catalogue):
@@ -21,10 +21,10 @@ def test_a_register_of_published_results_says_that_no_result_has_a_log(client, c
     text = client.get("/about/").text
     assert f"<li>No public result has a log yet: all {count} are figures from publications.</li>" in text
     assert "<li>No lab of the register has a public result yet.</li>" in text
-    assert "No member has a public result from a log yet." in text
+    assert "No organisation has a public result from a log yet." in text
 
 
-def test_the_organisations_of_public_logs_are_members_and_others_are_not_named(client):
+def test_the_senders_of_public_logs_are_named_and_others_are_not(client):
     shown, hidden = (send(make_organisation(slug), slug.encode()) for slug in ("shown-drives", "hidden-drives"))
     make_run(make_product(), tier=Tier.LAB_VERIFIED, submission=shown)
     make_run(make_product(), visibility="unreviewed", submission=hidden)
