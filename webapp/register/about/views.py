@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from results.models import Profile
+from webapp.register.about.holdings import holdings, senders_sentence
 from webapp.register.certificates.summary import certified_sentence
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
@@ -74,6 +75,8 @@ def about(request: HttpRequest) -> HttpResponse:
         "profile": Profile.current(),
         "limits": current_limits(),
         "certified": certified_sentence(),
+        "holdings": holdings().sentences,
+        "senders": senders_sentence(),
         "site": settings.PUBLIC_URL,
     }
     return render(request, "register/about/about.html", context)

@@ -16,7 +16,6 @@ from webapp.templatetags import units
 
 # The conditions that change the meaning of a share come first: a reader learns the most important reason.
 FIRST_REASONS = ("workload", "time", "statistic", "compress_pct", "device_count")
-NAMED_AT_MOST = 4
 VALUE_WORDS = {time.value: words for time, words in TIME_WORDS.items() if time} | {
     statistic.value: words for statistic, words in STATISTIC_WORDS.items()
 }
@@ -89,24 +88,19 @@ def _slow_reads(first: Head, second: Head, limit: Limit) -> str:
 
 
 def conditions_sentence(conditions: Sequence[Condition], unreported: Unreported) -> str:
-    """Return what is known to be equal, known to differ, and not reported; empty without conditions."""
+    """Return how many conditions agree, differ and are unknown; empty if the runs have no condition in common."""
     if not unreported.conditions:
         return ""
-    equal = [_noun(each) for each in conditions if not each.differs and not each.is_unknown]
-    differing = [_noun(each) for each in conditions if each.differs]
-    missing = len(unreported.labels)
-    verb = "is" if missing == 1 else "are"
-    return (
-        f"Known to be equal: {_named(equal) if equal else 'nothing'}; "
-        f"known to differ: {_named(differing) if differing else 'nothing'}. "
-        f"{missing} of {unreported.conditions} conditions {verb} not reported by at least one run."
-    )
-
-
-def _named(nouns: Sequence[str]) -> str:
-    """Return the first few nouns, and the number of the others."""
-    more = len(nouns) - NAMED_AT_MOST
-    return listed([*nouns[:NAMED_AT_MOST], f"{more} more"] if more > 0 else nouns)
+    agree = sum(1 for each in conditions if not each.differs and not each.is_unknown)
+    differ = sum(1 for each in conditions if each.differs)
+    unknown = unreported.conditions - agree - differ
+    parts = [f"{agree} of {unreported.conditions} test conditions agree"]
+    if differ:
+        parts.append(f"{differ} {'differs' if differ == 1 else 'differ'}")
+    if unknown:
+        parts.append(f"{unknown} {'is' if unknown == 1 else 'are'} unknown")
+    comparable = "Comparable as far as known: " if unreported.is_weak else "Comparable: "
+    return f"{'' if differ else comparable}{'; '.join(parts)}."
 
 
 def _noun(condition: Condition) -> str:

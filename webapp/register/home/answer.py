@@ -69,7 +69,8 @@ class AnswerRow:
     gap: SafeString
     times: str
     sustained: str
-    tester: str
+    tier: str
+    evidence: str
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,8 @@ class Answer:
             gap=gap_html(self._gap_scale, float(sustained), tps) if sustained else SafeString(""),
             times=f"{units.decimal(times(Fraction(tps) / sustained))}x rating" if sustained else "",
             sustained=word("sustained_tps"),
-            tester=word("tier").removeprefix(tier_code(word("tier"))).strip(", ") or word("tier"),
+            tier=tier_code(word("tier")),
+            evidence=word("tier"),
         )
 
     def _at_load(self, row: int) -> tuple[str, str]:

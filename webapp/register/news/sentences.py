@@ -238,7 +238,8 @@ def _claims_recomputed(facts: Facts) -> str:
 
 def _claim_changed(facts: Facts) -> str:
     details = facts.details
-    name = ", ".join(part for part in (details["claim"], details["workload"], details["device"]) if part)
+    workload = f"workload {details['workload']}" if details["workload"] else ""
+    name = ", ".join(part for part in (details["device"], details["claim"], workload) if part)
     changes = dict(details["changes"])
     parts = []
     if "exact_status" in changes:

@@ -7,7 +7,7 @@ from html import unescape
 
 from django.urls import reverse
 from django.utils.html import strip_tags
-from django.utils.text import Truncator
+from django.utils.text import Truncator, capfirst
 
 from results.models import PublishedFigure
 from webapp.register.explain.glossary_text import glossary_sections
@@ -16,6 +16,7 @@ from webapp.register.explain.site_pages import SITE_PAGES
 from webapp.register.http.query_params import words_of
 from webapp.register.tables.meanings import ALL, meaning_address
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries, entries_of, headline_of
+from webapp.register.ycsb.claims.sentences import favours, result
 from webapp.register.ycsb.publications import publication_of
 
 DETAIL_WORDS = 32  # of the detail that is shown
@@ -83,11 +84,10 @@ def _claims() -> Sequence[SearchEntry]:
 
 def _claim(entry: ClaimEntry) -> SearchEntry:
     claim = entry.row.check.claim
-    title = f"{entry.source.publisher}: {entry.text}"
-    gives = f"; its own figures give {entry.recomputed}" if entry.recomputed else ""
-    detail = f"{entry.publication.title}. Stated {entry.stated}{gives}: {entry.label}."
+    favoured = f" {favours(entry)}" if entry.is_contradicted else ""
+    detail = f"{capfirst(entry.label)}. {result(entry)}{favoured} {entry.publication.title}."
     keywords = f"{entry.slug} {entry.source.title} {claim.device} {claim.against}"
-    return SearchEntry(title, entry.address, detail, keywords, entry.slug)
+    return SearchEntry(entry.assertion, entry.address, detail, keywords, entry.slug)
 
 
 @cache

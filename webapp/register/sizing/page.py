@@ -269,7 +269,7 @@ def _remarks(question: SizingQuestion, groups: Sequence[SizingGroup], difference
             f"Each {noun} counts with at most its tested reads and its tested writes, so fewer may suffice.",
         ]
     if len(groups) > 1:
-        sentences.append(f"This ranks {counted(len(first.rows), noun)} of one comparison group: {first.label}.")
+        sentences.append(f"The ranking has {counted(len(first.rows), noun)} of one comparison group ({first.label}).")
     return " ".join(sentences)
 
 

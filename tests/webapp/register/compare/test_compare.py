@@ -172,8 +172,8 @@ def test_published_results_have_a_result_and_unreported_conditions_are_counted(c
     )
     assert f"<h1><bdi>{names[0]} and {names[1]}</bdi></h1>".replace("3.2 TB", "3.2\N{NO-BREAK SPACE}TB") in text
     assert (
-        "Known to be equal: workload, statistic and duration; known to differ: nothing. "
-        "24 of 27 conditions are not reported by at least one run."
+        "Comparable as far as known: 3 of 27 test conditions agree; 24 are unknown. "
+        '<a href="#conditions">All conditions</a>'
     ) in text
     assert "Number of conditions not reported: 23 by A, 24 by B." in text
     assert "weak" not in text.lower()
@@ -190,13 +190,13 @@ def test_details_of_the_conditions_are_closed(client, make_published_run):
 
 def test_runs_that_report_most_conditions_are_compared_and_the_others_are_counted(client, make_run):
     text = client.get(compare_url(make_run(), make_run())).text
-    assert "and 19 more; known to differ: nothing. 4 of 27 conditions are not reported by at least one run." in text
+    assert "Comparable: 23 of 27 test conditions agree; 4 are unknown." in text
     assert "were tested at the same speed, 900 tps." in text
 
 
 def test_conditions_that_different_runs_do_not_report_are_counted_together(client, make_run):
     text = client.get(compare_url(make_run(facts={"arrivals": None}), make_run(facts={"record_bytes": None}))).text
-    assert "7 of 27 conditions are not reported by at least one run." in text
+    assert "Comparable: 20 of 27 test conditions agree; 7 are unknown." in text
     assert "Number of conditions not reported: 6 by A, 5 by B." in text
 
 
@@ -204,7 +204,7 @@ def test_a_value_that_several_runs_share_is_listed_once(client, make_run):
     runs = [make_run(facts={"record_bytes": size}) for size in (512, 1536, 512)]
     assert "record size differs (512 bytes (A, C); 1,536 bytes (B)), and larger objects" in said(client, *runs)
     assert [run["is_grey"] for run in comparison(client, *runs)["runs"]] == [False, True, False]
-    assert "Grey: B is not comparable with A and C." in client.get(compare_url(*runs)).text
+    assert "B is shown in grey: not comparable with A and C." in client.get(compare_url(*runs)).text
 
 
 def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_others(client, make_run, make_product):
@@ -217,6 +217,9 @@ def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_other
         "are not comparable: record size differs (512 bytes and 1,536 bytes), and larger objects take longer to read."
         in said(client, small, large)
     )
+    assert text.split("</head>")[1].count("not comparable:") == 1
+    assert "<p>B is shown in grey. Comparable results:</p>" in text
+    assert "22 of 27 test conditions agree; 1 differs; 4 are unknown." in text
     shares = text.split('id="what-they-did"')[1].split("Over 1")[1].split("</tr>")[0]
     assert shares.count("5.83") == 2
     assert re.findall(r'<td class="share([^"]*)">', shares) == ["", " grey"]
@@ -701,7 +704,7 @@ def test_six_drives_of_two_groups_are_grey_by_column(client, make_published_run)
     runs = [make_published_run(tool_version=version) for version in ("6.1", "5.2", "6.4", "3", "6.2", "5.3")]
     document = comparison(client, *runs)
     assert [run["is_grey"] for run in document["runs"]] == [False, True, False, True, False, True]
-    assert "Grey: B, D and F are not comparable with A, C and E." in client.get(compare_url(*runs)).text
+    assert "B, D and F are shown in grey: not comparable with A, C and E." in client.get(compare_url(*runs)).text
 
 
 def test_a_drive_without_a_current_result_is_compared_by_a_withdrawn_one(client, make_product, make_run):

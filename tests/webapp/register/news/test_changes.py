@@ -338,8 +338,8 @@ CHANGED_CLAIM = {
 def test_a_claim_with_another_result_shows_both_and_links_to_its_page():
     record_event(None, CLAIM_CHANGED, ("claim", "0" * 64), "", CHANGED_CLAIM)
     assert sentences() == [
-        "Peak throughput improvement, A, 7400 PRO: its status changed from “confirmed” to “truncated”; "
-        "recomputed value from 43.9 % to 43.8 %."
+        "7400 PRO, peak throughput improvement, workload A: its status changed from “confirmed” to “confirmed, "
+        "truncated”; recomputed value from 43.9 % to 43.8 %."
     ]
     assert newest().page == "/ycsb/claims/micron-7400-brief/peak-throughput-improvement-a/"
 

@@ -70,7 +70,7 @@ def test_only_the_first_entries_are_shown_with_the_list_of_all(published):
 
 def test_the_contradicted_claim_of_a_publication_comes_first(published):
     _, claims = found_groups("micron 7400 pro")
-    assert claims.entries[0].title == "Micron: mean improvement over thread counts, workload D"
+    assert claims.entries[0].title == "Micron on the 7400 PRO: 24 % mean improvement over thread counts, workload D"
 
 
 def test_publications_and_claims_are_named_by_all_words_of_a_title(published):

@@ -17,7 +17,7 @@ from webapp.register.svg.card import PLOT, Headline, share_card
 from webapp.register.svg.drawing import Surface
 from webapp.register.ycsb.bars import Bar, BarGroup, Column, Levels, bars_height_px, draw_bars, draw_columns
 from webapp.register.ycsb.claims.entries import ClaimEntry
-from webapp.register.ycsb.claims.sentences import card_foot, card_headlines, card_remark
+from webapp.register.ycsb.claims.sentences import card_foot, card_headlines, favours
 from webapp.register.ycsb.gains import READ_FROM_CHART, digits
 from webapp.register.ycsb.publications import metric_name
 
@@ -139,7 +139,7 @@ def card_of(entry: ClaimEntry) -> str:
     return share_card(
         f"published claims, recomputed: {entry.label}{impossible}",
         headlines,
-        card_remark(entry),
+        favours(entry),
         foot,
         plot,
         chart.title if chart else "",

@@ -1,4 +1,4 @@
-"""Sentences of a claim: statement, recomputation, formula, favoured drive, other computations, and citation."""
+"""Sentences of a claim: statement, recomputation, formula, favoured side, other computations, and citation."""
 
 import math
 from fractions import Fraction
@@ -9,8 +9,8 @@ from results.rules.ycsb import claim_terms
 from results.rules.ycsb.claim_analysis import Alternative, Computation, Side, alternatives, favoured
 from results.rules.ycsb.claims import AT_A_FIXED, MEAN_OF_GAINS, PEAKS, Basis
 from results.rules.ycsb.gains import Better, better
-from results.rules.ycsb.statements import Status, Taken, places_of, printed
-from webapp.register.ycsb.claims.entries import ClaimEntry, vendors
+from results.rules.ycsb.statements import Outcome, Status, Taken, places_of, printed
+from webapp.register.ycsb.claims.entries import LABELS, ClaimEntry, vendors
 from webapp.register.ycsb.gains import digits
 from webapp.register.ycsb.publications import metric_words
 
@@ -26,26 +26,25 @@ MEANINGS = {
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
 }
 
-CONFIRMED = {
-    Status.REPRODUCES: "confirmed",
-    Status.TRUNCATED: "confirmed, truncated",
-    Status.ROUNDED_UP: "confirmed, rounded up",
-}
-
 # Without line breaks, so that a formula is read in one line as far as possible.
 LESS_1, DIVIDED_BY = "\N{NO-BREAK SPACE}-\N{NO-BREAK SPACE}1", "\N{NO-BREAK SPACE}÷\N{NO-BREAK SPACE}"
 
 
 def title(entry: ClaimEntry) -> str:
-    """Return the title of a claim's page: the stated number, what its figures give, and whether that confirms it."""
+    """Return the title of a claim's page: who states what about which drive, and what the figures give."""
+    return f"{entry.assertion}. {result(entry)}"
+
+
+def result(entry: ClaimEntry) -> str:
+    """Return what the figures of a claim give, and whether that confirms it."""
     if entry.row.check.span:
-        return f"Stated {entry.stated}. Its own chart allows {entry.recomputed}."
+        return f"Its own chart allows {entry.recomputed}."
     if entry.recomputed:
-        confirmed = f": {CONFIRMED[entry.status]}" if entry.status in CONFIRMED else ""
+        confirmed = f": {LABELS[entry.status]}" if entry.outcome is Outcome.CONFIRMED else ""
         if entry.impossible_results:
             confirmed = ", from a result that cannot be true"
-        return f"Stated {entry.stated}. Its own table gives {entry.recomputed}{confirmed}."
-    return f"Stated {entry.stated}. Its figures are not published."
+        return f"Its own table gives {entry.recomputed}{confirmed}."
+    return "Its figures are not published."
 
 
 def impossible_sentences(entry: ClaimEntry) -> list[str]:
@@ -58,10 +57,9 @@ def impossible_sentences(entry: ClaimEntry) -> list[str]:
 
 
 def statement(entry: ClaimEntry) -> str:
-    """Return what the publication states, with its drives and its workload."""
+    """Return which drives the claim compares, and what its status means."""
     claim = entry.row.check.claim
-    who = entry.source.publisher or "The publication"
-    return f"{who} states for the {claim.device}, compared with the {claim.against}: {entry.text}, {entry.stated}."
+    return f"The claim compares the {claim.device} with the {claim.against}. {MEANINGS[entry.status]}"
 
 
 def recomputed_note(entry: ClaimEntry) -> str:
@@ -87,29 +85,44 @@ def missing_figures(entry: ClaimEntry) -> str:
 
 
 def favours(entry: ClaimEntry) -> str:
-    """Return which drive the claim favours, and by how much."""
+    """Return whether the difference of the stated number favours the publisher or its competitor, and its size."""
     check, found = entry.row.check, favoured(entry.row.check)
-    claim, size = check.claim, _difference(entry, found.difference)
-    sentence = {
-        Side.NEITHER: "Neither drive: rounding explains the difference.",
-        Side.UNDECIDED: "Not decided: the chart is not precise enough.",
-        Side.UNKNOWN: f"Not known: the claim {'has no number' if check.values else 'cannot be recomputed'}.",
-        Side.DEVICE: f"The {claim.device}, by {size}. The stated number is higher than its figures give.",
-        Side.AGAINST: (
-            f"The {claim.against}, by {size}. The stated number is lower than its figures give, so the difference does "
-            f"not favour the {claim.device}."
-        ),
+    stated = f"Stated {_difference(entry, found.difference)} too"
+    unknown = "has no number" if check.values else "cannot be recomputed"
+    return {
+        Side.NEITHER: "Favours neither side: rounding explains the difference.",
+        Side.UNDECIDED: "Favoured side not decided: the chart is not precise enough.",
+        Side.UNKNOWN: f"Favoured side not known: the claim {unknown}.",
+        Side.DEVICE: f"{stated} high: favours the publisher{_named(entry.source.publisher)}.",
+        Side.AGAINST: f"{stated} low: {_against(entry)}.",
     }[found.side]
-    return f"{sentence} {makers(entry)}"
+
+
+def _against(entry: ClaimEntry) -> str:
+    """Return which side a number favours that is too low; the publisher's own older drive is no competitor."""
+    own, other = _makers(entry)
+    if own and own == other:
+        return f"does not favour the publisher{_named(entry.source.publisher)}"
+    return f"favours the {'competitor' if own and other else 'other drive'}, the {entry.row.check.claim.against}"
+
+
+def _named(name: str) -> str:
+    return f", {name}" if name else ""
 
 
 def makers(entry: ClaimEntry) -> str:
     """Return whether both drives are of one maker."""
-    claim = entry.row.check.claim
-    own, other = (vendors().get((entry.slug, drive), "") for drive in (claim.device, claim.against))
+    own, other = _makers(entry)
     if not own or not other:
         return "The makers of the drives are not reported."
     return f"Both drives are from {own}." if own == other else "The two drives are from different makers."
+
+
+def _makers(entry: ClaimEntry) -> tuple[str, str]:
+    """Return the makers of the praised drive and of the other one; empty if not reported."""
+    claim = entry.row.check.claim
+    own, other = (vendors().get((entry.slug, drive), "") for drive in (claim.device, claim.against))
+    return own, other
 
 
 def _difference(entry: ClaimEntry, difference: Fraction | None) -> str:
@@ -187,27 +200,14 @@ def _figure(basis: Basis | None, side: str) -> str:
 
 def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
     """Return the two labels of the share image with their large words."""
+    stated = (f"{entry.subject}: stated", entry.stated)
     if entry.row.check.span:
-        return [("Stated", entry.stated), ("Its own chart allows", entry.recomputed)]
+        return [stated, ("Its own chart allows", entry.recomputed)]
     if entry.recomputed:
-        is_confirmed = entry.status in CONFIRMED and not entry.impossible_results
+        is_confirmed = entry.outcome is Outcome.CONFIRMED and not entry.impossible_results
         gives = "Confirmed: its own table gives" if is_confirmed else "Its own table gives"
-        return [("Stated", entry.stated), (gives, entry.recomputed)]
-    return [("Stated", entry.stated), ("Recomputed", "not possible")]
-
-
-def card_remark(entry: ClaimEntry) -> str:
-    """Return which drive the stated number favours, as the share image says it."""
-    check, found = entry.row.check, favoured(entry.row.check)
-    stated = f"Stated {_difference(entry, found.difference)}"
-    unknown = "has no number" if check.values else "cannot be recomputed"
-    return {
-        Side.NEITHER: "Favours neither drive: rounding explains the difference.",
-        Side.UNDECIDED: "Favoured drive not decided: the chart is not precise enough.",
-        Side.UNKNOWN: f"Favoured drive not known: the claim {unknown}.",
-        Side.DEVICE: f"{stated} higher than computed: favours the {check.claim.device}.",
-        Side.AGAINST: f"{stated} lower than computed: favours the {check.claim.against}.",
-    }[found.side]
+        return [stated, (gives, entry.recomputed)]
+    return [stated, ("Recomputed", "not possible")]
 
 
 def card_foot(entry: ClaimEntry) -> list[str]:
@@ -217,11 +217,10 @@ def card_foot(entry: ClaimEntry) -> list[str]:
 
 def citation_name(entry: ClaimEntry) -> str:
     """Return the claim as a citation names it."""
-    drive = f"{entry.source.publisher} {entry.row.check.claim.device}".strip()
-    return f"{drive}: {entry.text} (claim {entry.public_id})"
+    return f"{entry.subject}: {entry.text} (claim {entry.public_id})"
 
 
 def citation_words(entry: ClaimEntry) -> str:
     """Return the result of the check as a citation states it."""
     impossible = " The claim uses a result that cannot be true." if entry.impossible_results else ""
-    return f"{title(entry)} Status: {entry.label}.{impossible}"
+    return f"Stated {entry.stated}. {result(entry)} Status: {entry.label}.{impossible}"
