@@ -74,6 +74,15 @@ def test_the_script_writes_ratios_as_the_server_does(script):
     ]
 
 
+def test_the_script_has_the_bounds_of_filters_as_in_the_golden_file(script):
+    code = """async cases => {
+      const {boundOf} = await import('/js/drives/filters.js');
+      return cases.map(each => boundOf(each, each.text));
+    }"""
+    cases = [json.loads(line) for line in (settings.BASE_DIR / "tests/data/filter_bounds.jsonl").read_text().splitlines()]
+    assert script.evaluate(code, cases) == [case["bound"] for case in cases]
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, {"width": 390, "height": 844}])
 @pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
 def test_the_links_to_other_thresholds_are_24_px_high(new_page, path, viewport):
