@@ -263,7 +263,7 @@ def test_the_chart_of_speed_is_explored_only_on_request(page, path):
     assert picture.is_visible()
     assert not chart.first.is_visible()
     page.emulate_media(media="screen")
-    page.get_by_role("button", name="Show picture").click()
+    page.get_by_role("button", name="Back to the chart").click()
     assert picture.is_visible()
     page.get_by_role("button", name="Explore").click()
     chart.first.wait_for()
@@ -373,7 +373,7 @@ def test_zooming_in_keeps_marks_in_view(page):
     assert page.evaluate(f"({in_view})({EXPLORED}.data.at(-1), {EXPLORED}.layout)") > 0
 
 
-def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_leaves_it(page):
+def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_goes_back_to_the_picture(page):
     page.goto("/drives/nvme-flash/")
     explore(page)
     chart = page.locator(".explored-speed > div").first
@@ -383,8 +383,27 @@ def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_leaves_it(page):
     assert "SanDisk DC SN861 6.4 TB: 1,728,000 tps" in status.inner_text()
     page.keyboard.press("ArrowDown")
     assert "1,506,000 tps" in status.inner_text()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert status.inner_text().startswith("Last mark. ")
     page.keyboard.press("Escape")
-    assert status.inner_text() == ""
+    assert page.locator(".explored-speed").count() == 0
+    assert page.locator(".chart-speed svg.landscape").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "Explore"
+
+
+def test_an_arrow_key_that_wants_to_pass_the_last_mark_is_announced(page):
+    page.goto("/drives/nvme-flash/", wait_until="networkidle")
+    page.locator(".chart-speed a.m:not([tabindex='-1'])").first.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    announced = page.locator("body > .vh[aria-live]")
+    assert announced.text_content() == "First mark."
+    page.keyboard.press("ArrowRight")
+    assert announced.text_content() == ""
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert announced.text_content() == "Last mark."
 
 
 def with_few_marks(page):
@@ -537,7 +556,7 @@ def test_the_chart_to_explore_shows_names_in_the_line_of_the_picture_and_covers_
     page.locator(".explored-speed > div").first.focus()
     page.keyboard.press("End")
     assert page.locator(SHOWN_NAME).inner_text().startswith("SanDisk DC SN861 6.4 TB: 1,728,000 tps")
-    page.get_by_role("button", name="Show picture").click()
+    page.get_by_role("button", name="Back to the chart").click()
     assert page.locator(".mark-line").first.inner_text() == usage
 
 
@@ -650,6 +669,6 @@ def test_the_chart_to_explore_has_the_colours_of_the_picture(page):
 def test_both_charts_end_at_one_line_while_one_is_explored(page):
     page.goto("/")
     page.get_by_role("button", name="Explore").click()
-    page.get_by_role("button", name="Show picture").wait_for()
+    page.get_by_role("button", name="Back to the chart").wait_for()
     ends = [page.locator(f".{chart} .axis-name").bounding_box()["y"] for chart in ("chart-speed", "chart-endurance")]
     assert ends[0] == pytest.approx(ends[1], abs=2)

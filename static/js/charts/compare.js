@@ -43,7 +43,6 @@ const charts = JSON.parse(document.getElementById('compare-charts').textContent)
 const box = document.querySelector('[data-explore=curves]');
 
 whenExplored(box, () => charts, plots => {
-  box.classList.add('explored');
   plots.forEach((plot, number) => {
     plot.hidden = false;
     drawChart(plot, charts[number]);

@@ -10,14 +10,13 @@ const pointsOf = (telemetry, series) => ({
   sentence: reducedSentence(telemetry.columns.length, telemetry.intervals_count, 'intervals'),
 });
 
-function panel(box, telemetry, series) {
+function panel(meanings, telemetry, series) {
   const figure = element('figure'), caption = element('figcaption'), plot = element('div', '', {className: 'plot'}), fold = element('details');
   caption.append(element('b', series.name), ' ', element('span', series.unit));
   fold.append(element('summary', `Table: ${series.name}`));
   figure.append(caption, plot, fold);
-  box.append(figure);
-  tableBehind(fold, box.dataset.meanings, () => pointsOf(telemetry, series));
-  return plot;
+  tableBehind(fold, meanings, () => pointsOf(telemetry, series));
+  return figure;
 }
 
 function draw(plot, telemetry, series) {
@@ -35,9 +34,7 @@ function draw(plot, telemetry, series) {
 
 const box = document.querySelector('[data-explore=telemetry]');
 if (box) {
-  whenExplored(box, async () => {
-    const telemetry = await fetched(box.dataset.source);
-    box.replaceChildren();
-    return {telemetry, plots: telemetry.series.map(series => panel(box, telemetry, series))};
-  }, (_, {telemetry, plots}) => plots.forEach((plot, place) => draw(plot, telemetry, telemetry.series[place])));
+  whenExplored(box, () => fetched(box.dataset.source),
+    (plots, telemetry) => plots.forEach((plot, place) => draw(plot, telemetry, telemetry.series[place])),
+    (copy, telemetry) => copy.replaceChildren(...telemetry.series.map(series => panel(copy.dataset.meanings, telemetry, series))));
 }
