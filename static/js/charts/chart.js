@@ -76,6 +76,20 @@ export function band(x, least, greatest, text) {
   return [{...line, y: least}, {...line, y: greatest, fill: 'tonexty', fillcolor: token('track'), hoverinfo: 'all', ...text}];
 }
 
+/** Return the shapes and the name of the slices of a run, for a time axis whose unit has so many seconds: webapp/register/runs/charts/slice_marks.py in the browser. */
+export function sliceMarks(plot, seconds) {
+  const {edges = [], worst = null} = JSON.parse(plot.closest('[data-slices]')?.dataset.slices ?? '{}');
+  const upright = {yref: 'paper', y0: 0, y1: 1};
+  const lines = edges.map(second => ({type: 'line', ...upright, x0: second / seconds, x1: second / seconds, line: {color: token('rule-2'), width: 1, dash: '2px,3px'}}));
+  if (!worst) return {shapes: lines, annotations: []};
+  const [number, start, end] = worst;
+  return {
+    shapes: [...lines, {type: 'rect', ...upright, x0: start / seconds, x1: end / seconds, line: {color: token('ink'), width: 1.5}}],
+    annotations: [{yref: 'paper', x: (start + end) / 2 / seconds, y: 1, yanchor: 'bottom', borderpad: 0, showarrow: false,
+      text: `<b>worst slice: ${number.toLocaleString('en-US')}</b>`, font: {color: token('ink'), size: 12}}],
+  };
+}
+
 const UNITS = [[86400, 'days', 4 * 86400], [3600, 'hours', 2 * 3600], [60, 'minutes', 5 * 60], [1, 'seconds', 0]];
 
 /** Return the unit for a time of so many seconds: its seconds and its name. */

@@ -1,6 +1,6 @@
 // A run over time: the heat map of its read latencies, and the rate of reads. Both use the same data.
 import {counted, headsOf, reducedSentence, reported, tableBehind} from './chart-table.js';
-import {axis, band, drawIn, fetched, isNarrow, titled, token, unitOf, whenExplored} from './chart.js';
+import {axis, band, drawIn, fetched, isNarrow, sliceMarks, titled, token, unitOf, whenExplored} from './chart.js';
 
 const clock = ([start, end]) => `${counted.format(start)} to ${counted.format(end)} s`;
 
@@ -45,11 +45,12 @@ function heat(plot, data) {
     zmin: -0.5, zmax: shadesCount - 0.5, colorscale: scale(shadesCount), showscale: false, xgap: 0, ygap: 0, hoverongaps: false,
     hovertemplate: '%{customdata[1]}<br>%{customdata[2]}<br>%{customdata[0]} % of reads<extra></extra>',
   };
+  const slices = sliceMarks(plot, seconds);
   const parts = {
-    margin: {l: isNarrow() ? 76 : 92, r: 8, t: 8, b: 40},
+    margin: {l: isNarrow() ? 76 : 92, r: 8, t: 20, b: 40}, annotations: slices.annotations,
     xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`)},
     yaxis: {...axis(), showgrid: false, ...edges(data)},
-    shapes: lines(data),
+    shapes: [...lines(data), ...slices.shapes],
   };
   drawIn(plot, [trace], parts, 'Distribution of the reads over the run', data.columns.map((column, place) => [0, [0, place], slowest(data, place)]));
 }
@@ -76,12 +77,13 @@ function rates(plot, data) {
     customdata: data.columns.map((column, place) => [clock(column), data.least_per_s[place], data.greatest_per_s[place]]),
     hovertemplate: '%{customdata[0]}<br>%{customdata[1]:,} to %{customdata[2]:,} reads/s<extra></extra>',
   });
+  const slices = sliceMarks(plot, seconds);
   const parts = {
-    margin: {l: isNarrow() ? 76 : 92, r: 8, t: 8, b: 40},
+    margin: {l: isNarrow() ? 76 : 92, r: 8, t: 20, b: 40}, annotations: slices.annotations,
     xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`),
       range: [data.columns[0][0] / seconds, data.columns.at(-1)[1] / seconds]},
     yaxis: {...axis(), showline: false, nticks: 4, range, ticksuffix: requested ? ' %' : ''},
-    shapes: requested ? [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: 100, y1: 100, line: {color: token('ink'), width: 1.5}}] : [],
+    shapes: [...(requested ? [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: 100, y1: 100, line: {color: token('ink'), width: 1.5}}] : []), ...slices.shapes],
   };
   const points = data.columns.map((column, place) => [1, place, `${clock(column)}: ${spoken(data.least_per_s[place], data.greatest_per_s[place])}`]);
   drawIn(plot, traces, parts, requested ? 'Achieved rate of reads, percent of the requested rate' : 'Achieved rate of reads, a second', points);

@@ -1,6 +1,6 @@
 // Telemetry of the machine during a run: a panel for each quantity in its side file.
 import {counted, element, headsOf, reducedSentence, reported, tableBehind} from './chart-table.js';
-import {axis, band, drawIn, fetched, plain, titled, unitOf, whenExplored} from './chart.js';
+import {axis, band, drawIn, fetched, plain, sliceMarks, titled, unitOf, whenExplored} from './chart.js';
 
 // The points of a panel as a table: every line is a column of the chart.
 const pointsOf = (telemetry, series) => ({
@@ -27,7 +27,7 @@ function draw(plot, telemetry, series) {
   const texts = series.greatest.map((high, place) => high === null ? 'not reported' : `${range(series.least[place], high)} ${series.unit}`);
   const text = {customdata: texts.map(plain), hovertemplate: `%{x:.2f} ${unit}: %{customdata}<extra></extra>`};
   drawIn(plot, band(x, series.least, series.greatest, text), {
-    margin: {l: 52, r: 8, t: 12, b: 40}, xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`), nticks: 6},
+    margin: {l: 52, r: 8, t: 20, b: 40}, ...sliceMarks(plot, seconds), xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`), nticks: 6},
     yaxis: {...axis(), showline: false, nticks: 4, range: [0, 1.05 * most || 1]},
   }, `${series.name}, ${series.unit}`, texts.map((text, place) => [1, place, `${x[place].toFixed(2)} ${unit}: ${text}`]));
 }
