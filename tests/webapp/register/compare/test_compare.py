@@ -337,6 +337,15 @@ def test_the_bar_of_endurance_is_grey_if_its_run_does_not_compare(client, make_p
     assert [bar.is_grey for bar in endurance.bars] == [False, True]
 
 
+def test_a_bar_over_its_rating_is_strong_also_if_its_run_does_not_compare(client, make_product, make_published_run):
+    rated, tps = {"capacity_gb": 6400, "endurance_dwpd": Decimal(3)}, Decimal(1_728_000)
+    runs = [make_published_run(product=make_product(**rated), tool_version=each, tps=tps) for each in ("6.1", "5.2")]
+    text = client.get(compare_url(*runs)).text
+    endurance = text.split('aria-label="Endurance')[1].split("</svg>")[0]
+    assert re.findall(r'<rect class="((?:strong|calm|grey)[^"]*)"', endurance) == ["strong", "strong open"]
+    assert endurance.count('<text class="value strong"') == 2
+
+
 def test_a_virtual_device_has_no_sentence_about_endurance(client, make_product, make_run):
     rated = make_product(capacity_gb=6400, endurance_dwpd=Decimal(3))
     runs = make_run(product=rated), make_run(product=rated, facts={"is_virtual_device": True})

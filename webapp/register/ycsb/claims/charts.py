@@ -13,7 +13,7 @@ from results.rules.ycsb.claims import MEAN_OF_GAINS, PEAKS, Basis, BasisRow
 from results.rules.ycsb.gains import better
 from results.rules.ycsb.statements import Taken, printed
 from results.rules.ycsb.sweeps import improvements
-from webapp.register.svg.card import PLOT, Headline, share_card
+from webapp.register.svg.card import Headline, Plot, plot_surface, share_card
 from webapp.register.svg.drawing import Surface
 from webapp.register.ycsb.bars import Bar, BarGroup, Column, Levels, bars_height_px, draw_bars, draw_columns
 from webapp.register.ycsb.claims.entries import ClaimEntry
@@ -131,16 +131,18 @@ def _short(value: Fraction) -> Fraction:
 def card_of(entry: ClaimEntry) -> str:
     """Return the share image of a claim as SVG."""
     chart = chart_of(entry)
-    plot = chart.draw(PLOT, False) if chart and chart.fits_card else ""
+    plot = None
+    if chart and chart.fits_card:
+        plot = Plot(chart.draw(plot_surface(chart.x_title), False), chart.title, chart.x_title)
     first, second = card_headlines(entry)
     headlines = [Headline(*first, warns=entry.is_contradicted), Headline(*second)]
     impossible = "; uses an impossible result" if entry.impossible_results else ""
-    foot = [*card_foot(entry), f"{settings.PUBLIC_URL}{reverse('permanent-id', args=[entry.public_id])}"]
+    address = f"{settings.PUBLIC_URL}{reverse('permanent-id', args=[entry.public_id])}"
+    foot = [*card_foot(entry), f"{address} (licence of the data: {settings.DATA_LICENCE})"]
     return share_card(
         f"published claims, recomputed: {entry.label}{impossible}",
         headlines,
         card_remark(entry),
         foot,
         plot,
-        chart.title if chart else "",
     )
