@@ -79,7 +79,9 @@ def test_the_script_has_the_bounds_of_filters_as_in_the_golden_file(script):
       const {boundOf} = await import('/js/drives/filters.js');
       return cases.map(each => boundOf(each, each.text));
     }"""
-    cases = [json.loads(line) for line in (settings.BASE_DIR / "tests/data/filter_bounds.jsonl").read_text().splitlines()]
+    cases = [
+        json.loads(line) for line in (settings.BASE_DIR / "tests/data/filter_bounds.jsonl").read_text().splitlines()
+    ]
     assert script.evaluate(code, cases) == [case["bound"] for case in cases]
 
 

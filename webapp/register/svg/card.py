@@ -26,6 +26,7 @@ text.stated {{ fill: {OVER}; }}
 .axis {{ stroke: {RULE_2}; stroke-width: 2; }}
 .col {{ fill: {TRACK}; stroke: {RULE_2}; stroke-width: 1.5; }}
 .col.own {{ fill: {ACCENT}; stroke: {ACCENT}; }}
+.col.impossible {{ fill: {PAPER}; stroke: {OVER}; stroke-width: 3; stroke-dasharray: 8 5; }}
 .level {{ stroke: {INK}; stroke-width: 4; }}
 .level.stated {{ stroke: {OVER}; stroke-dasharray: 12 8; }}
 .range {{ stroke: {INK}; stroke-width: 3; }}

@@ -79,7 +79,7 @@ def test_the_colours_are_those_of_the_light_theme():
 
 
 def test_the_title_of_the_horizontal_axis_has_room_below_the_plot():
-    at = {text: attributes for text, attributes in texts_of(make(plot='<g class="mark"></g>', x_title="threads"))}
+    at = dict(texts_of(make(plot='<g class="mark"></g>', x_title="threads")))
     surface = plot_surface("threads")
     tick_baseline = surface.top + surface.height + 17 * surface.zoom
     assert tick_baseline + 18 <= float(at["threads"]["y"]) <= 460

@@ -31,9 +31,7 @@ AIR = 0.05  # above and below the bars, of their extent
 TICKS = 5
 
 
-def rate_drawing(
-    columns: Sequence[Column], requested: Decimal | None, slices: SliceMarks | None = None
-) -> SafeString:
+def rate_drawing(columns: Sequence[Column], requested: Decimal | None, slices: SliceMarks | None = None) -> SafeString:
     """Return the picture of the achieved rate: in percent of the requested rate, if the log reports it."""
     known = [(each.least_per_s, each.greatest_per_s) for each in columns]
     ends = [end for pair in known for end in pair if end is not None]
@@ -80,9 +78,7 @@ def _level(part: float) -> SafeString:
     return element("line", class_="limit", x1=0, x2=FULL, y1=percent(1 - part), y2=percent(1 - part))
 
 
-def telemetry_drawings(
-    telemetry: Telemetry, slices: SliceMarks | None = None
-) -> list[tuple[Quantity, SafeString]]:
+def telemetry_drawings(telemetry: Telemetry, slices: SliceMarks | None = None) -> list[tuple[Quantity, SafeString]]:
     """Return a picture for each quantity of the telemetry; none without an interval."""
     if not telemetry.columns:
         return []

@@ -19,6 +19,7 @@ from webapp.register.ycsb.bars import Bar, BarGroup, Column, Levels, bars_height
 from webapp.register.ycsb.claims.entries import ClaimEntry
 from webapp.register.ycsb.claims.sentences import card_foot, card_headlines, card_remark
 from webapp.register.ycsb.gains import READ_FROM_CHART, digits
+from webapp.register.ycsb.impossible_results import impossible_results_behind
 from webapp.register.ycsb.publications import metric_name
 
 COLUMNS_HEIGHT_PX = 290
@@ -107,19 +108,23 @@ def _group(entry: ClaimEntry, basis: Basis, *, is_only: bool) -> BarGroup:
     rows = [peak_row(basis.rows, side) if is_peak else basis.rows[0] for side in "ab"]
     own, other = (getattr(row, side) for row, side in zip(rows, "ab", strict=True))
     at = [f" with {row.threads} threads" if is_peak else "" for row in rows]
-    bars = [_bar(claim.against, other, f"{basis.unit}{at[1]}"), _bar(claim.device, own, f"{basis.unit}{at[0]}", True)]
+    wrong = {each.check.model for row in rows for each in impossible_results_behind(entry.row.check, basis, row)}
+    bars = [
+        _bar(drive, taken, f"{basis.unit}{where}", is_own=is_own, is_impossible=drive in wrong)
+        for drive, taken, where, is_own in ((claim.against, other, at[1], False), (claim.device, own, at[0], True))
+    ]
     needed = needed_value(entry.row.check, other) if is_only else None
     level = (needed, f"stated {entry.stated} needs {digits(_short(needed))} {basis.unit}") if needed else None
     return BarGroup("" if is_only else f"Workload {basis.workload}", bars, level)
 
 
-def _bar(drive: str, taken: Taken, unit: str, is_own: bool = False) -> Bar:
+def _bar(drive: str, taken: Taken, unit: str, *, is_own: bool, is_impossible: bool) -> Bar:
     low, high = taken.ends[0], taken.ends[-1]
     words = f"{digits(taken.value)} {unit}"
     if low == high:
-        return Bar(drive, taken.value, words, is_own)
+        return Bar(drive, taken.value, words, is_own, is_impossible=is_impossible)
     detail = f", {READ_FROM_CHART}: {digits(low)} to {digits(high)}"
-    return Bar(drive, taken.value, words, is_own, (low, high), detail)
+    return Bar(drive, taken.value, words, is_own, (low, high), detail, is_impossible)
 
 
 def _short(value: Fraction) -> Fraction:
