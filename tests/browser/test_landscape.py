@@ -438,7 +438,7 @@ def test_a_mark_of_the_chart_to_explore_leads_to_its_drive_with_the_limits_of_th
 STOP = """() => {
   const own = document.activeElement, stop = own.closest('.charted') && (own.closest('svg, tr') ?? own);
   const {x, y} = stop?.getBoundingClientRect() ?? {};
-  return stop && [stop.closest('.chart-speed, .chart-endurance, .rows').className, Math.round(y + scrollY)];
+  return stop && [stop.closest('.chart-speed, .chart-endurance, .rows, .key').className, Math.round(y + scrollY)];
 }"""
 IN_COLUMNS, IN_ROWS = ["chart-speed", "chart-endurance", "rows"], ["chart-speed", "rows", "chart-endurance"]
 PARTS = "[...document.querySelectorAll('.chart-speed, .chart-endurance, .rows')].map(part => part.className).join(' ')"
@@ -453,7 +453,7 @@ def test_tab_follows_the_order_on_the_screen(new_page, path, viewport, order):
     while stop := page.evaluate(STOP):
         stops.append(stop)
         page.keyboard.press("Tab")
-    assert list(dict.fromkeys(part for part, _ in stops)) == order
+    assert list(dict.fromkeys(part for part, _ in stops if part != "key")) == order
     assert len(stops) > 10
     tops = [top for part, top in stops if part == "rows"]
     assert tops == sorted(tops)
@@ -666,6 +666,24 @@ def test_the_chart_to_explore_has_the_colours_of_the_picture(page):
       ].filter(([, found, wanted]) => String(found) !== String(wanted));
     }""")
     assert different == []
+
+
+def test_the_tools_of_a_chart_to_explore_can_be_hit_and_show_the_focus(page):
+    page.goto("/")
+    explore(page)
+    tools = page.locator(".explored-speed .modebar-btn").all()
+    assert len(tools) == 5
+    assert all(min(box["width"], box["height"]) >= 24 for box in (tool.bounding_box() for tool in tools))
+    tools[0].focus()
+    page.keyboard.press("Tab")
+    outline = "getComputedStyle(document.activeElement).outline"
+    assert page.evaluate(f"document.activeElement === document.querySelectorAll('.modebar-btn')[1] && {outline}") == (
+        page.evaluate("""() => {
+          const probe = document.body.appendChild(document.createElement('i'));
+          probe.style.outline = '2px solid var(--accent)';
+          return getComputedStyle(probe).outline;
+        }""")
+    )
 
 
 def test_both_charts_end_at_one_line_while_one_is_explored(page):

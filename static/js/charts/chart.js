@@ -2,6 +2,7 @@
 import {readLimits} from '../your-limits.js';
 import {edgeSentence, onEscape} from './explored.js';
 
+export const TEXT_PX = 12.5; // as --t-c of css/tokens.css
 const root = document.documentElement;
 let plotly;
 
@@ -10,26 +11,26 @@ export const isNarrow = () => matchMedia('(max-width: 760px)').matches;
 
 export const axis = () => ({
   showline: true, linecolor: token('rule-2'), linewidth: 1, zeroline: false, gridcolor: token('rule'), gridwidth: 1,
-  ticks: '', tickfont: {size: 12, color: token('ink-3')}, fixedrange: true,
+  ticks: '', tickfont: {size: TEXT_PX, color: token('ink-3')}, fixedrange: true,
 });
 
-export const titled = text => ({text, standoff: 8, font: {size: 12, color: token('ink-3')}});
+export const titled = text => ({text, standoff: 8, font: {size: TEXT_PX, color: token('ink-3')}});
 
 export const layout = parts => ({
   paper_bgcolor: token('paper'), plot_bgcolor: token('paper'), separators: '.,', showlegend: false, bargap: 0.2,
-  font: {family: token('sans'), size: 12, color: token('ink-3')},
+  font: {family: token('sans'), size: TEXT_PX, color: token('ink-3')},
   hoverlabel: {bgcolor: token('paper'), bordercolor: token('ink'), align: 'left',
-    font: {family: token('sans'), size: 12, color: token('ink')}},
+    font: {family: token('sans'), size: TEXT_PX, color: token('ink')}},
   ...parts,
 });
 
 export const LIMIT_PX = 48; // the right margin of a plot for the name of its limit
 
-// A line across the plot, with its name in two lines on the right of the plot, where it covers no bar and no point, and `besidePx` from the plot.
-export const limitLine = (y, text, besidePx = 4) => ({
+// A line across the plot, with its name in two lines on the right of the plot, where it covers no bar and no point, `gapPx` from the plot.
+export const limitLine = (y, text, gapPx = 4) => ({
   shapes: [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: y, y1: y, line: {color: token('ink'), width: 1.5}}],
-  annotations: [{xref: 'paper', x: 1, y, xanchor: 'left', yanchor: 'middle', align: 'left', xshift: besidePx, borderpad: 0, showarrow: false,
-    text: `<b>limit</b><br><b>${text} %</b>`, font: {color: token('ink'), size: 12}}],
+  annotations: [{xref: 'paper', x: 1, y, xanchor: 'left', yanchor: 'middle', align: 'left', xshift: gapPx, borderpad: 0, showarrow: false,
+    text: `<b>limit</b><br><b>${text} %</b>`, font: {color: token('ink'), size: TEXT_PX}}],
 });
 
 // Escape the text of logs, because Plotly interprets a few tags and entities.
@@ -86,7 +87,7 @@ export function sliceMarks(plot, seconds) {
   return {
     shapes: [...lines, {type: 'rect', ...upright, x0: start / seconds, x1: end / seconds, line: {color: token('ink'), width: 1.5}}],
     annotations: [{yref: 'paper', x: (start + end) / 2 / seconds, y: 1, yanchor: 'bottom', borderpad: 0, showarrow: false,
-      text: `<b>worst slice: ${number.toLocaleString('en-US')}</b>`, font: {color: token('ink'), size: 12}}],
+      text: `<b>worst slice: ${number.toLocaleString('en-US')}</b>`, font: {color: token('ink'), size: TEXT_PX}}],
   };
 }
 

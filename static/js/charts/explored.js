@@ -1,4 +1,4 @@
-// Parts that all charts share: the way back from a chart to explore, and the words at the first and the last mark.
+// Parts of several charts: Escape from a chart to explore, and the words at the first and the last mark.
 
 /** Return the words before the name of a mark if an arrow key wanted to pass the first or the last one. */
 export const edgeSentence = (wanted, last) => wanted < 0 ? 'First mark. ' : wanted > last ? 'Last mark. ' : '';

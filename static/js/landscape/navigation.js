@@ -1,7 +1,5 @@
 // Charts of drives and runs: their marks are one tab stop and show their names; the button "Explore" opens a chart to zoom.
 // Without this script the first mark of each chart can be reached by Tab, and all of them by a pointer.
-import {edgeSentence, onEscape} from '../charts/explored.js';
-
 const STEPS = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1};
 
 const placeOf = link => parseFloat(link.lastElementChild.getAttribute('x'));
@@ -18,13 +16,13 @@ document.addEventListener('keydown', event => {
   const links = linksOf(link.closest('svg')), last = links.length - 1;
   const wanted = event.key in STEPS ? links.indexOf(link) + STEPS[event.key] : {Home: 0, End: last}[event.key], next = links[wanted];
   event.preventDefault();
-  edge.textContent = edgeSentence(wanted, last).trim();
+  edge.textContent = wanted < 0 ? 'First mark.' : wanted > last ? 'Last mark.' : '';
   if (!next) return;
   links.forEach(each => each.setAttribute('tabindex', each === next ? '0' : '-1'));
   next.focus();
 });
 
-// The name of the mark under the pointer or with the focus is shown where it covers nothing: charts of drives have a line for it, which otherwise says how to use them.
+// The name of the mark under the pointer or with the focus is shown where it covers nothing: charts of drives have a line for it, which otherwise shows how to use them.
 // Other charts show it in a box below them, or above where the window has no room below. The first touch of a mark shows its name, the second one opens its page.
 const readout = Object.assign(document.createElement('p'), {className: 'readout', hidden: true});
 readout.setAttribute('aria-hidden', 'true'); // it is the name of the link
@@ -118,7 +116,7 @@ async function explore(figure, button) {
   box.append(plot);
   button.textContent = 'Loading';
   try {
-    const {explorer} = await import('./explore.js');
+    const {explorer, onEscape} = await import('./explore.js');
     const draw = await explorer(figure.dataset.library, await resultsOf(figure));
     if (end !== own) return;
     picture.hidden = true;

@@ -18,7 +18,7 @@ WIDTH, HEIGHT, EDGE = 1200, 630, 60
 ZOOM = 1.7
 LEFT, TOP = 74.0, 150.0
 PLOT_WIDTH, PLOT_HEIGHT = WIDE_PX[0] * ZOOM, 376.0
-TEXT_PX = 12 * ZOOM
+TEXT_PX = 12.5 * ZOOM
 # The light colours of static/css/tokens.css.
 PAPER, INK, INK_2, INK_3, RULE = "#ffffff", "#14191b", "#414b50", "#5a656a", "#d3d9db"
 ACCENT, ACCENT_2, OVER, MARK = "#0b5876", "#e0edf2", "#a5350f", "#7b878c"

@@ -15,7 +15,7 @@ from webapp.templatetags import units
 # In units of the view box. A panel is 270 to 400 px wide, so that a unit is about a pixel.
 WIDTH, HEIGHT = 320, 150
 TOP, BOTTOM = 18, 132  # of the plot; above it is the label of the worst bar
-LEFT, RIGHT = 68, 316  # of the plot; left of it is the name of the limit, where it covers no bar
+LEFT, RIGHT = 80, 316  # of the plot; left of it is the name of the limit, where it covers no bar
 LEFT_OF_PLOT = 6  # from the plot to the name of the limit
 TOP_OF_LIMIT = 1.2  # the top of a panel, as a multiple of the limit
 CUT_BELOW_TOP = 6  # where a bar that is higher than the panel is broken
