@@ -113,7 +113,7 @@ function changed(event) {
   save(isWrong ? `${name}: ${problem}` : '');
 }
 
-// A field keeps its text while the reader types in it, and while the text is not a price.
+// The text of a field stays while the reader types in it, and while the text is not a price.
 let fieldsMade = 0;
 function showField(cell, entry) {
   if (!cell.firstElementChild) {

@@ -72,12 +72,32 @@ def test_scrolling_loads_no_chart_library_and_explore_does(page, library_request
     page.get_by_role("button", name="Explore").first.click()
     page.locator(".js-plotly-plot svg.main-svg").first.wait_for()
     assert len(library_requests) == 1
-    assert page.locator(".slice-bars").count() == 0
+    assert not page.locator(".slice-bars").first.is_visible()
+
+
+@pytest.mark.parametrize("title", ["Slow reads, slice by slice", "Achieved rate", "Host telemetry over the run"])
+def test_a_button_and_escape_go_back_to_the_pictures(page, title):
+    page.goto(ADDRESS)
+    unfold(page)
+    explore, back = (page.get_by_role("button", name=f"{words}: {title}") for words in ("Explore", "Back to the chart"))
+    before = [each.is_visible() for each in page.locator(PICTURES).all()]
+    for go_back in (back.click, lambda: page.keyboard.press("Escape")):
+        explore.click()
+        page.locator(".explored svg.main-svg").first.wait_for()
+        assert [each.is_visible() for each in page.locator(PICTURES).all()] != before
+        page.emulate_media(media="print")
+        assert all(each.is_visible() for each in page.locator(PICTURES).all())
+        assert not page.locator(".explored").first.is_visible()
+        page.emulate_media(media="screen")
+        go_back()
+        expect(explore).to_be_focused()
+        assert page.locator(".explored").count() == 0
+        assert [each.is_visible() for each in page.locator(PICTURES).all()] == before
 
 
 def test_an_explored_chart_is_read_with_the_keyboard(page):
     page.goto(ADDRESS)
-    box = page.locator("[data-explore=rate]")
+    box = page.locator("figure.explored")
     page.get_by_role("button", name="Explore: Achieved rate").press("Enter")
     box.locator("svg.main-svg").first.wait_for()
     assert page.evaluate("() => document.activeElement.classList.contains('plot')")
@@ -104,7 +124,7 @@ def test_a_failed_download_is_tried_again_and_a_missing_rate_is_not_reported(bro
         explore.click()
         page.get_by_text("could not be loaded (status 503)").wait_for()
         explore.click()
-        plot = page.locator("[data-explore=rate] .plot")
+        plot = page.locator("figure.explored .plot")
         plot.locator("svg.main-svg").first.wait_for()
         plot.press("ArrowRight")
         assert plot.evaluate("plot => plot.nextElementSibling.textContent").endswith(": not reported")
@@ -115,8 +135,8 @@ def test_telemetry_is_explored_with_its_tables(page):
     unfold(page)
     before = page.locator("[data-explore=telemetry] figure").count()
     page.get_by_role("button", name="Explore: Host telemetry over the run").click()
-    page.locator("[data-explore=telemetry] svg.main-svg").first.wait_for()
-    assert page.locator("[data-explore=telemetry] details").count() == before
+    page.locator(".explored svg.main-svg").first.wait_for()
+    assert page.locator(".explored details").count() == before
 
 
 def test_a_limit_of_the_reader_moves_the_line_and_the_strong_bars(page):

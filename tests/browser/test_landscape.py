@@ -74,6 +74,17 @@ def test_the_script_writes_ratios_as_the_server_does(script):
     ]
 
 
+def test_the_script_has_the_bounds_of_filters_as_in_the_golden_file(script):
+    code = """async cases => {
+      const {boundOf} = await import('/js/drives/filters.js');
+      return cases.map(each => boundOf(each, each.text));
+    }"""
+    cases = [
+        json.loads(line) for line in (settings.BASE_DIR / "tests/data/filter_bounds.jsonl").read_text().splitlines()
+    ]
+    assert script.evaluate(code, cases) == [case["bound"] for case in cases]
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, {"width": 390, "height": 844}])
 @pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
 def test_the_links_to_other_thresholds_are_24_px_high(new_page, path, viewport):
@@ -254,7 +265,7 @@ def test_the_chart_of_speed_is_explored_only_on_request(page, path):
     assert picture.is_visible()
     assert not chart.first.is_visible()
     page.emulate_media(media="screen")
-    page.get_by_role("button", name="Show picture").click()
+    page.get_by_role("button", name="Back to the chart").click()
     assert picture.is_visible()
     page.get_by_role("button", name="Explore").click()
     chart.first.wait_for()
@@ -364,7 +375,7 @@ def test_zooming_in_keeps_marks_in_view(page):
     assert page.evaluate(f"({in_view})({EXPLORED}.data.at(-1), {EXPLORED}.layout)") > 0
 
 
-def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_leaves_it(page):
+def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_goes_back_to_the_picture(page):
     page.goto("/drives/nvme-flash/")
     explore(page)
     chart = page.locator(".explored-speed > div").first
@@ -374,8 +385,27 @@ def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_leaves_it(page):
     assert "SanDisk DC SN861 6.4 TB: 1,728,000 tps" in status.inner_text()
     page.keyboard.press("ArrowDown")
     assert "1,506,000 tps" in status.inner_text()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert status.inner_text().startswith("Last mark. ")
     page.keyboard.press("Escape")
-    assert status.inner_text() == ""
+    assert page.locator(".explored-speed").count() == 0
+    assert page.locator(".chart-speed svg.landscape").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "Explore"
+
+
+def test_an_arrow_key_that_wants_to_pass_the_last_mark_is_announced(page):
+    page.goto("/drives/nvme-flash/", wait_until="networkidle")
+    page.locator(".chart-speed a.m:not([tabindex='-1'])").first.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    announced = page.locator("body > .vh[aria-live]")
+    assert announced.text_content() == "First mark."
+    page.keyboard.press("ArrowRight")
+    assert announced.text_content() == ""
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert announced.text_content() == "Last mark."
 
 
 def with_few_marks(page):
@@ -408,7 +438,7 @@ def test_a_mark_of_the_chart_to_explore_leads_to_its_drive_with_the_limits_of_th
 STOP = """() => {
   const own = document.activeElement, stop = own.closest('.charted') && (own.closest('svg, tr') ?? own);
   const {x, y} = stop?.getBoundingClientRect() ?? {};
-  return stop && [stop.closest('.chart-speed, .chart-endurance, .rows').className, Math.round(y + scrollY)];
+  return stop && [stop.closest('.chart-speed, .chart-endurance, .rows, .key').className, Math.round(y + scrollY)];
 }"""
 IN_COLUMNS, IN_ROWS = ["chart-speed", "chart-endurance", "rows"], ["chart-speed", "rows", "chart-endurance"]
 PARTS = "[...document.querySelectorAll('.chart-speed, .chart-endurance, .rows')].map(part => part.className).join(' ')"
@@ -423,7 +453,7 @@ def test_tab_follows_the_order_on_the_screen(new_page, path, viewport, order):
     while stop := page.evaluate(STOP):
         stops.append(stop)
         page.keyboard.press("Tab")
-    assert list(dict.fromkeys(part for part, _ in stops)) == order
+    assert list(dict.fromkeys(part for part, _ in stops if part != "key")) == order
     assert len(stops) > 10
     tops = [top for part, top in stops if part == "rows"]
     assert tops == sorted(tops)
@@ -528,7 +558,7 @@ def test_the_chart_to_explore_shows_names_in_the_line_of_the_picture_and_covers_
     page.locator(".explored-speed > div").first.focus()
     page.keyboard.press("End")
     assert page.locator(SHOWN_NAME).inner_text().startswith("SanDisk DC SN861 6.4 TB: 1,728,000 tps")
-    page.get_by_role("button", name="Show picture").click()
+    page.get_by_role("button", name="Back to the chart").click()
     assert page.locator(".mark-line").first.inner_text() == usage
 
 
@@ -638,9 +668,27 @@ def test_the_chart_to_explore_has_the_colours_of_the_picture(page):
     assert different == []
 
 
+def test_the_tools_of_a_chart_to_explore_can_be_hit_and_show_the_focus(page):
+    page.goto("/")
+    explore(page)
+    tools = page.locator(".explored-speed .modebar-btn").all()
+    assert len(tools) == 5
+    assert all(min(box["width"], box["height"]) >= 24 for box in (tool.bounding_box() for tool in tools))
+    tools[0].focus()
+    page.keyboard.press("Tab")
+    outline = "getComputedStyle(document.activeElement).outline"
+    assert page.evaluate(f"document.activeElement === document.querySelectorAll('.modebar-btn')[1] && {outline}") == (
+        page.evaluate("""() => {
+          const probe = document.body.appendChild(document.createElement('i'));
+          probe.style.outline = '2px solid var(--accent)';
+          return getComputedStyle(probe).outline;
+        }""")
+    )
+
+
 def test_both_charts_end_at_one_line_while_one_is_explored(page):
     page.goto("/")
     page.get_by_role("button", name="Explore").click()
-    page.get_by_role("button", name="Show picture").wait_for()
+    page.get_by_role("button", name="Back to the chart").wait_for()
     ends = [page.locator(f".{chart} .axis-name").bounding_box()["y"] for chart in ("chart-speed", "chart-endurance")]
     assert ends[0] == pytest.approx(ends[1], abs=2)

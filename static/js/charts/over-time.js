@@ -1,6 +1,6 @@
 // A run over time: the heat map of its read latencies, and the rate of reads. Both use the same data.
 import {counted, headsOf, reducedSentence, reported, tableBehind} from './chart-table.js';
-import {axis, band, drawIn, fetched, isNarrow, titled, token, unitOf, whenExplored} from './chart.js';
+import {axis, band, drawIn, fetched, isNarrow, sliceMarks, titled, token, unitOf, whenExplored} from './chart.js';
 
 const clock = ([start, end]) => `${counted.format(start)} to ${counted.format(end)} s`;
 
@@ -34,18 +34,19 @@ function lines(data) {
 
 const span = bucket => `${bucket.from} to ${bucket.to}`;
 
-// The margins and the axis of the time since the start, which both charts share, and the seconds in a unit of the axis.
-function timeParts(data) {
+// What both charts share: the seconds in a unit of the axis, the margins, the axis of the time since the start, and the
+// marks of the slices.
+function timeParts(plot, data) {
   const [seconds, unit] = unitOf(data.columns.at(-1)[1] - data.columns[0][0]);
   return {
-    seconds, margin: {l: isNarrow() ? 76 : 92, r: 8, t: 8, b: 40},
+    seconds, ...sliceMarks(plot, seconds), margin: {l: isNarrow() ? 76 : 92, r: 8, t: 20, b: 40},
     xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`)},
   };
 }
 
 function heat(plot, data) {
   const shadeEdges = plot.closest('[data-shade-edges]').dataset.shadeEdges.split(' ').map(Number), shadesCount = shadeEdges.length + 2;
-  const {seconds, ...time} = timeParts(data);
+  const {seconds, shapes, ...time} = timeParts(plot, data);
   const trace = {
     type: 'heatmap', x: [...data.columns.map(column => column[0] / seconds), data.columns.at(-1)[1] / seconds],
     y: Array.from({length: data.buckets.length + 1}, (_, edge) => edge - 0.5), // a single row has no height of its own
@@ -57,7 +58,7 @@ function heat(plot, data) {
   const parts = {
     ...time,
     yaxis: {...axis(), showgrid: false, ...edges(data)},
-    shapes: lines(data),
+    shapes: [...lines(data), ...shapes],
   };
   drawIn(plot, [trace], parts, 'Distribution of the reads over the run', data.columns.map((column, place) => [0, [0, place], slowest(data, place)]));
 }
@@ -72,7 +73,7 @@ const spoken = (least, greatest) => least === null || greatest === null ? report
 
 // The axis does not begin at zero, because the last percent shows whether the rate was sustained.
 function rates(plot, data) {
-  const {seconds, ...time} = timeParts(data);
+  const {seconds, shapes, ...time} = timeParts(plot, data);
   const requested = data.asked_per_s;
   const part = rate => rate === null ? null : requested ? rate * 100 / requested : rate;
   const x = data.columns.map(([start, end]) => (start + end) / 2 / seconds);
@@ -88,7 +89,7 @@ function rates(plot, data) {
     ...time,
     xaxis: {...time.xaxis, range: [data.columns[0][0] / seconds, data.columns.at(-1)[1] / seconds]},
     yaxis: {...axis(), showline: false, nticks: 4, range, ticksuffix: requested ? ' %' : ''},
-    shapes: requested ? [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: 100, y1: 100, line: {color: token('ink'), width: 1.5}}] : [],
+    shapes: [...(requested ? [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: 100, y1: 100, line: {color: token('ink'), width: 1.5}}] : []), ...shapes],
   };
   const points = data.columns.map((column, place) => [1, place, `${clock(column)}: ${spoken(data.least_per_s[place], data.greatest_per_s[place])}`]);
   drawIn(plot, traces, parts, requested ? 'Achieved rate of reads, percent of the requested rate' : 'Achieved rate of reads, a second', points);

@@ -7,7 +7,7 @@ import {wordsOf} from './search.js';
 export const THRESHOLD = '1ms';
 export const INCLUDED = ['historical', 'withdrawn', 'superseded']; // kinds of rows that are hidden by default
 const SEPARATOR = '~';
-/** Mark a field whose text is not a number, and say below it what is expected. */
+/** Mark a field whose text is not a number, and show below it what is expected. */
 function showWrong(field, isWrong, expected) {
   field.setAttribute('aria-invalid', String(isWrong));
   const label = field.closest('label'), shown = label.querySelector('.wrong');

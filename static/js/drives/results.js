@@ -41,7 +41,7 @@ function rowsBeforeLimits(all, tests, filtered) {
 }
 
 // The rows of a page without any filter: historical ones only on their own page.
-const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes');
+const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes').sort((a, b) => a - b);
 
 /** Return the results of a query; `profile` maps a threshold in us to the profile's limit as text. */
 export function resultsOf(store, layout, query, profile) {
@@ -56,6 +56,7 @@ export function resultsOf(store, layout, query, profile) {
   const matching = rowsBeforeLimits(all, tests, filtered);
   const isNarrowed = [query.choices, query.numbers, query.search].some(({length}) => length);
   const summarised = isNarrowed ? matching : defaultRows(store, layout, all);
+  const passing = passingRows(store, summarised, check);
   let before = 0;
   const sections = layout.sections.map(({code}, place) => {
     const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), layout.bands);
@@ -67,8 +68,8 @@ export function resultsOf(store, layout, query, profile) {
     sections, pages, page, hidden, shown, reasons: mergedReasons(tests, filtered), readSentence: found.sentence,
     limitsSentence: limitsSentence(store, matching, check),
     plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, loads: layout.loads, firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
-    headline: headline(store, isNarrowed, summarised, check, query.limits, layout.statistics, layout.hasOnlyInstances ? query.sort : null),
-    passing: passingRows(store, summarised, check),
+    headline: headline(store, isNarrowed, summarised, passing, check, query.limits, layout.statistics, layout.hasOnlyInstances ? query.sort : null),
+    passing,
     nearest: shown ? null : nearestResult(store, layout, query, all.flat(), tests),
   };
 }

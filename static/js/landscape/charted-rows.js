@@ -9,7 +9,7 @@ export const THRESHOLDS = {'1ms': ['1000', '1 ms'], '8ms': ['8000', '8 ms'], '64
 export const STATISTICS = {'steady-as-published': 'as published', 'worst-slice': 'worst slice', overall: 'whole run'};
 const BILLIONTHS = 1e9, DEFAULT_LIMIT_PCT = 5;
 const FRONTIER_NAMES = {
-  full: {name: ['frontier of ACT 6.x:', 'no result within the', 'limits beats these'], short_name: 'ACT 6.x'},
+  full: {name: ['frontier of ACT 6.x:', 'none is faster with', 'fewer slow reads'], short_name: 'ACT 6.x'},
   open: {name: ['dashed: the same', 'for ACT up to 5.3'], short_name: 'to 5.3'},
 };
 const TIME_WORDS = {service: 'ACT 6.x: service time', 'queue-and-service': 'ACT up to 5.3: with queue time', unknown: 'ACT version not reported'};

@@ -1,10 +1,11 @@
 // The chart of tested speed against the speed that the rating sustains: webapp/register/landscape/endurance_chart.py in the browser.
 import {decimal} from '../drives/column-store.js';
-import {labelPlacer} from './labels.js';
+import {LINE_PX, labelPlacer} from './labels.js';
 import {GRID, PHONE, WIDE, grouped, line, paintOrder, sideTick, speedTicks, symbolOf, text} from './picture.js';
 import {logScale, percent, stepAtLeast, stepBelow} from './scales.js';
 
 const TIMES_OVER = 8, ABOVE_LABELLED = 2, PIECES = 24, NAMED_RIGHT_TO = 55;
+const TIMES_NAME = [`${TIMES_OVER} times its rating:`, 'tested / sustained'];
 const WIDE_PLOT = [330, 208], PHONE_PLOT = [290, 148];
 
 /** Return a number with one decimal below 10, otherwise whole. */
@@ -60,7 +61,7 @@ const byRatio = (a, b) => a.ratio - b.ratio || a.key - b.key;
 function wantedLabels(rated, headline) {
   const found = [], ordered = [...rated].sort(byRatio), largest = ordered.at(-1);
   if (headline) found.push([headline, [`needs ${shortNumber(headline.endurance_dwpd * headline.ratio)}`, `rated ${headline.endurance_dwpd}`]]);
-  if (largest && largest !== headline && largest.ratio > 1) found.push([largest, [`${times(largest.tps, largest.sustained_tps)} times its rating`]]);
+  if (largest && largest !== headline && largest.ratio > 1) found.push([largest, [`${times(largest.tps, largest.sustained_tps)} times`, 'its rating']]);
   return [...found, ...ordered.filter(({ratio}) => ratio <= 1).slice(0, ABOVE_LABELLED).map(each => [each, [each.name]])];
 }
 
@@ -90,9 +91,9 @@ export function enduranceChart(question, drives, headlineKey, [sustainingCount, 
   const [ticks, tickTexts] = speedTicks(x, [WIDE_PLOT[0], PHONE_PLOT[0]]);
   const sentence = text('strong', 2, 4, 0, 8, 'start', 'rating sustains the tested speed');
   const above = `above the line: ${grouped(sustainingCount)} of ${grouped(ratedCount)} ${ratedCount === 1 ? 'result' : 'results'}`;
-  const timesOver = diagonal('iso', TIMES_OVER, x, y).map(each => {
-    const at = percent((3 * each.x1 + each.x2) / 400), side = at <= NAMED_RIGHT_TO ? [6, 12, 'start'] : [-6, -4, 'end'];
-    return text('isotext', at, percent((3 * each.y1 + each.y2) / 400), ...side, `${TIMES_OVER} times its rating`);
+  const timesOver = diagonal('iso', TIMES_OVER, x, y).flatMap(each => {
+    const at = percent((3 * each.x1 + each.x2) / 400), [dx, dy, anchor] = at <= NAMED_RIGHT_TO ? [6, 12, 'start'] : [-6, -4 - LINE_PX, 'end'];
+    return TIMES_NAME.map((words, number) => text('isotext', at, percent((3 * each.y1 + each.y2) / 400), dx, dy + LINE_PX * number, anchor, words));
   });
   const named = [sentence, {...sentence, kind: 'aside', dy: 23, text: above}, ...timesOver];
   const sides = decades(y).map(value => [percent(1 - y.place(value)), grouped(value)]);

@@ -1,6 +1,6 @@
 // The chart of speed to explore: the picture of the page, drawn by Plotly, with zoom and pan, and an axis of shares that is fitted to the marks.
 // Its coordinates are percent of the picture: x from the left, y from the bottom. Marks, frontiers and rules are where speed-chart.js places them.
-import {axis, drawIn, isNarrow, listen, loadPlotly, plain, token} from '../charts/chart.js';
+import {TEXT_PX, axis, drawIn, isNarrow, listen, loadPlotly, plain, token} from '../charts/chart.js';
 import {count, load} from '../drives/column-store.js';
 import {checkLimits} from '../drives/limit-check.js';
 import {chartedRows, linksOf} from './charted-rows.js';
@@ -8,6 +8,8 @@ import {COLUMNS, LEVELS, MARKS_AT_MOST, ROWS} from './density.js';
 import {OVER_LINE_PX, PHONE, WIDE, isOver, radiusOf, ticksWithTexts} from './picture.js';
 import {linearScale, logScale, percent} from './scales.js';
 import {ABOVE_LIMIT, LABELS_MAX, NEARLY_WHOLE, SHARE_TICKS, TICK_WIDTHS_PX, shareTicks, speedChart} from './speed-chart.js';
+
+export {onEscape} from '../charts/explored.js'; // loaded only with this module
 
 const WHOLE = {x: [0, 100], y: [0, 100]};
 const marginOf = () => ({t: 32, b: 28, ...isNarrow() ? {l: 28, r: 12} : {l: 30, r: 34}}); // on the right, labels reach as far beyond the plot as in the picture
@@ -136,7 +138,7 @@ function annotationOf({kind, x, y, dx, dy, anchor, text}) {
   const [colour, element] = TEXTS[kind.split(' ')[0]];
   return {
     x, y, xshift: dx, yshift: -dy - BASELINE_PX, xanchor: {start: 'left', middle: 'center', end: 'right'}[anchor], yanchor: 'bottom', borderpad: 0, showarrow: false,
-    text: `<${element}>${plain(text)}</${element}>`, font: {color: token(colour), size: isNarrow() ? 11 : 12},
+    text: `<${element}>${plain(text)}</${element}>`, font: {color: token(colour), size: TEXT_PX},
   };
 }
 
@@ -169,11 +171,11 @@ function sentenceAt({data, pointNumber}, marks, linkOf) {
   return data.text[row][column];
 }
 
-/** Load Plotly, and return a function that draws results in a plot. It shows what the pointer or the arrow keys select with `say`, and returns a function that ends the drawing. */
+/** Load Plotly, and return a function that draws results in a plot. It shows what the pointer or the arrow keys select with `showName`, and returns a function that ends the drawing. */
 export async function explorer(library, {store, plotted, query}) {
   await loadPlotly(library);
   const charted = chartedRows(store, plotted, query, true), linkOf = linksOf(store, query);
-  return (plot, say) => {
+  return (plot, showName) => {
     let view = WHOLE, marks = [], isFitted = true; // the axis of shares follows that of speeds until the reader chooses shares
     const zoomIn = {
       name: 'Zoom in', title: 'Zoom in', icon: window.Plotly.Icons.zoom_plus,
@@ -185,7 +187,7 @@ export async function explorer(library, {store, plotted, query}) {
     const select = (place, sentence) => {
       plot.querySelectorAll('.point.on').forEach(point => point.classList.remove('on'));
       [...plot.querySelectorAll('.scatterlayer .trace:last-child .point')][place]?.classList.add('on');
-      say(sentence);
+      showName(sentence);
     };
     const redraw = () => {
       const picture = pictureOf(charted, view, plot), traces = [...(picture.cells.length ? [cellTrace(picture)] : []), ...lineTraces(picture), overTrace(picture), markTrace(picture)];

@@ -1,8 +1,8 @@
 // Places of labels: webapp/register/landscape/labels.py in the browser.
 import {depthOf, radiusOf, text} from './picture.js';
 
-export const LINE_PX = 13;
-const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2;
+export const LINE_PX = 14;
+const CHARACTER_PX = 7.1, ASCENT_PX = 10.5, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2;
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
@@ -33,7 +33,7 @@ export function labelPlacer(kind, widthPx, heightPx) {
   return {
     avoidTexts, firstFree,
     /** Return a text that is never left out: at the first free place, or at the first place if none is free. */
-    kept(candidates, words) {
+    always(candidates, words) {
       const [placed] = firstFree(candidates, [words]);
       if (placed) return placed;
       const first = {...candidates[0], text: words};
@@ -54,9 +54,9 @@ export function labelPlacer(kind, widthPx, heightPx) {
       }
     },
     nextTo(mark, kind, lines, twoLines = []) {
-      const r = radiusOf(mark), beside = [[r + 5, 4, 'start'], [-r - 5, 4, 'end']];
-      let placed = at(mark, kind, lines, beside);
-      if (!placed.length && twoLines.length) placed = at(mark, kind, twoLines, beside.map(([dx, dy, anchor]) => [dx, dy - LINE_PX / 2, anchor]));
+      const r = radiusOf(mark), sides = [[r + 5, 4, 'start'], [-r - 5, 4, 'end']];
+      let placed = at(mark, kind, lines, sides);
+      if (!placed.length && twoLines.length) placed = at(mark, kind, twoLines, sides.map(([dx, dy, anchor]) => [dx, dy - LINE_PX / 2, anchor]));
       if (placed.length) return placed;
       const below = depthOf(mark) + 14, above = -(r + 6 + LINE_PX * (lines.length - 1));
       const corners = [above, below].flatMap(dy => [[r, dy, 'start'], [-r, dy, 'end']]);

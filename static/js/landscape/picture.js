@@ -3,7 +3,7 @@ import {percent} from './scales.js';
 
 const CAPACITY_BOUNDS_GB = [2000, 4000, 8000], RADII_PX = [3.4, 4.6, 6, 7.6], OVER = 'o';
 const SQUARES_FROM_DWPD = 2, DIAMONDS_FROM_DWPD = 5;
-const TICK_CHARACTER_PX = 6.8, TICK_GAP_PX = 8, LAST_TICK_FROM = 96;
+const TICK_CHARACTER_PX = 7.1, TICK_GAP_PX = 8, LAST_TICK_FROM = 96;
 
 export const OVER_LINE_PX = 3;
 export const GRID = 'grid', WIDE = 'wide', PHONE = 'phone';
@@ -40,13 +40,13 @@ const isDecade = ({text: words}) => words.replaceAll(',', '').replace(/^0+|0+$/g
 // The numbers of the texts that do not touch: decades, all but the last, or every second; then others between.
 function withRoom(texts, widthPx) {
   const ends = texts.map(each => endsOf(each, widthPx)), numbers = [...texts.keys()], decades = numbers.filter(number => isDecade(texts[number]));
-  const first = decades.length > 1 ? decades : numbers, isApart = some => some.slice(1).every((number, place) => ends[some[place]][1] <= ends[number][0]);
+  const first = decades.length > 1 ? decades : numbers, isClear = some => some.slice(1).every((number, place) => ends[some[place]][1] <= ends[number][0]);
   const someOfThem = [first, first.slice(0, -1), ...numbers.slice(2).map(step => first.filter((_, place) => place % step === 0))];
-  const kept = [...someOfThem.find(isApart) ?? []];
-  if (kept.length >= first.length - 1) {
-    ends.forEach(([left, right], number) => { if (kept.every(other => right <= ends[other][0] || ends[other][1] <= left)) kept.push(number); });
+  const shown = [...someOfThem.find(isClear) ?? []];
+  if (shown.length >= first.length - 1) {
+    ends.forEach(([left, right], number) => { if (shown.every(other => right <= ends[other][0] || ends[other][1] <= left)) shown.push(number); });
   }
-  return new Set(kept);
+  return new Set(shown);
 }
 
 /** Return the places of the ticks of a speed axis, and for each its text, with the kind of those for which a wide screen or a phone has room, otherwise null. */

@@ -1,5 +1,6 @@
 """Filters: alternatives inside one, all of them together, permanent addresses, and the reasons of hidden rows."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,10 +9,19 @@ from django.conf import settings
 
 from results.models import Verdict
 from tests.webapp.register.pages import read_rows, shown_html
+from webapp.register.drives.filters import Filter, bound_of
 
 pytestmark = pytest.mark.django_db
 ADDRESSES = Path(settings.BASE_DIR / "tests/data/addresses/drives.txt").read_text().splitlines()
+BOUNDS = Path(settings.BASE_DIR / "tests/data/filter_bounds.jsonl").read_text().splitlines()
 GIVEN_OUT = [line.split("\t") for line in ADDRESSES if not line.startswith("#")]
+
+
+@pytest.mark.parametrize("line", BOUNDS)
+def test_the_bound_of_a_number_lets_no_row_pass_that_is_beyond_it(line):
+    case = json.loads(line)
+    chosen = Filter("any", "any", case["kind"], "Any", "any", scale=case["scale"])
+    assert bound_of(chosen, case["text"]) == case["bound"]
 
 
 def rows_of(client, address):

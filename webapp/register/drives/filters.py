@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial, reduce
+from math import ceil, floor
 from operator import and_
 
 from results.models import Category
@@ -168,9 +169,14 @@ def number_test(chosen: Filter, text: str, store: ColumnStore) -> Test:
 
 
 def bound_of(chosen: Filter, text: str) -> float:
-    """Return the number of a filter in the unit of its column."""
+    """Return the number of a filter in the unit of its column, which has whole numbers if it has a scale.
+
+    It is rounded so that no row passes that is beyond the number. static/js/drives/filters.js does the same.
+    """
     requested = Decimal(text) * chosen.scale
-    return int(requested) if chosen.scale > 1 else float(requested)
+    if chosen.scale == 1:
+        return float(requested)
+    return ceil(requested) if chosen.kind == LEAST else floor(requested)
 
 
 def rows_that_pass(universe: Rows, tests: Iterable[Test]) -> Rows:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from results.rules.act.endurance_gap import times
-from webapp.register.landscape.labels import LabelPlacer
+from webapp.register.landscape.labels import LINE_PX, LabelPlacer
 from webapp.register.landscape.marks import Mark, PlottedDrive
 from webapp.register.landscape.picture import (
     GRID,
@@ -19,6 +19,7 @@ from webapp.register.landscape.picture import (
     Line,
     Picture,
     Text,
+    lines_of_text,
     percent,
     side_tick,
     speed_ticks,
@@ -28,6 +29,7 @@ from webapp.register.svg.scales import LogScale, step_at_least, step_below
 from webapp.templatetags import units
 
 TIMES_OVER = 8
+TIMES_NAME = (f"{TIMES_OVER} times its rating:", "tested / sustained")
 PLOT_PX, PHONE_PX = (330, 208), (290, 148)
 ABOVE_LABELLED = 2
 NAMED_RIGHT_TO = 55  # percent of a phone's plot: right of it, the name of the line of eight times has no room
@@ -140,12 +142,18 @@ def _diagonal(kind: str, times: int, x: LogScale, y: LogScale) -> list[Line]:
 
 
 def _times_over(x: LogScale, y: LogScale) -> list[Text]:
-    """Return the name of the line of eight times, at a quarter of its length: left of it if there is no room right."""
+    """Return the name of the line of eight times and what it means, at a quarter of the length of the line.
+
+    They are left of it if there is no room right.
+    """
     return [
-        Text("isotext", at, percent((3 * line.y1 + line.y2) / 400), *side, f"{TIMES_OVER} times its rating")
+        text
         for line in _diagonal("iso", TIMES_OVER, x, y)
         for at in [percent((3 * line.x1 + line.x2) / 400)]
-        for side in [(6, 12, "start") if at <= NAMED_RIGHT_TO else (-6, -4, "end")]
+        for side in [(6, 12, "start") if at <= NAMED_RIGHT_TO else (-6, -4 - LINE_PX, "end")]
+        for text in lines_of_text(
+            Text("isotext", at, percent((3 * line.y1 + line.y2) / 400), *side, ""), TIMES_NAME, LINE_PX
+        )
     ]
 
 
@@ -198,7 +206,7 @@ def _wanted(rated: Sequence[RatedDrive], headline: RatedDrive | None) -> Iterabl
     largest = max(rated, key=lambda each: (each.ratio, each.drive.key), default=None)
     if largest and largest is not headline and largest.ratio > 1:
         tested, sustained = Fraction(largest.drive.tps), Fraction(largest.sustained_tps)
-        yield largest, [f"{units.decimal(times(tested / sustained))} times its rating"]
+        yield largest, [f"{units.decimal(times(tested / sustained))} times", "its rating"]
     above = sorted(rated, key=lambda each: (each.ratio, each.drive.key))
     for each in [each for each in above if each.ratio <= 1][:ABOVE_LABELLED]:
         yield each, [each.drive.name]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from webapp.register.landscape.marks import Mark
 from webapp.register.landscape.picture import Line, Text, lines_of_text
 
-CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 6.8, 13, 10, 3
+CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 7.1, 14, 10.5, 3
 CLEARANCE_PX = 2
 BEYOND_PX, BELOW_PX, ABOVE_PX = 4, 4, 2  # a label may reach so far into the margins at the right, below and above
 
@@ -50,10 +50,10 @@ class LabelPlacer:
         `two_lines` is the same text in two lines, which is tried on both sides if one line does not fit there.
         """
         r = mark.radius_px
-        beside = [(r + 5, 4, "start"), (-r - 5, 4, "end")]
-        placed = self._at(mark, kind, lines, beside)
+        sides = [(r + 5, 4, "start"), (-r - 5, 4, "end")]
+        placed = self._at(mark, kind, lines, sides)
         if not placed and two_lines:
-            placed = self._at(mark, kind, two_lines, [(dx, dy - LINE_PX / 2, anchor) for dx, dy, anchor in beside])
+            placed = self._at(mark, kind, two_lines, [(dx, dy - LINE_PX / 2, anchor) for dx, dy, anchor in sides])
         if placed:
             return placed
         below, above = mark.depth_px + 14, -(r + 6 + LINE_PX * (len(lines) - 1))
@@ -66,7 +66,7 @@ class LabelPlacer:
     ) -> list[Text]:
         return self.first_free([Text(kind, mark.x, mark.y, dx, dy, anchor, "") for dx, dy, anchor in places], lines)
 
-    def kept(self, candidates: Sequence[Text], text: str) -> Text:
+    def always(self, candidates: Sequence[Text], text: str) -> Text:
         """Return a text that is never left out: at the first free place, or at the first place if none is free."""
         placed = self.first_free(candidates, [text])
         if placed:

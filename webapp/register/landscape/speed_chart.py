@@ -160,14 +160,14 @@ def _rule_names(
         ]
         count = question.answers_count
         text = f"your load: {count:,} {'result' if count == 1 else 'results'}"
-        yield placer.kept([Text(f"zonetext {kind}", load_x, *place, "") for place in (*above, *along)], text)
+        yield placer.always([Text(f"zonetext {kind}", load_x, *place, "") for place in (*above, *along)], text)
     places = ((0, 2, "start"), (100, -2, "end"), *((place, 0, "start") for place in LIMIT_NAME_PLACES))
     names = [
         Text(f"strong {kind}", x, limit_y, dx, dy, anchor, "")
         for dy in (*NAME_ABOVE, *NAME_BELOW)
         for x, dx, anchor in places
     ]
-    yield placer.kept(names, f"limit {plain(question.limit_pct)} %")
+    yield placer.always(names, f"limit {plain(question.limit_pct)} %")
 
 
 def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[int]) -> tuple[Mark, ...]:

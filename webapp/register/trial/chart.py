@@ -14,11 +14,13 @@ from webapp.templatetags import units
 
 # In units of the view box. A panel is 270 to 400 px wide, so that a unit is about a pixel.
 WIDTH, HEIGHT = 320, 150
-TOP, BOTTOM, LEFT = 18, 132, 4  # of the plot; above it is the label of the worst bar
+TOP, BOTTOM = 18, 132  # of the plot; above it is the label of the worst bar
+LEFT, RIGHT = 80, 316  # of the plot; left of it is the name of the limit, where it covers no bar
+LEFT_OF_PLOT = 6  # from the plot to the name of the limit
 TOP_OF_LIMIT = 1.2  # the top of a panel, as a multiple of the limit
 CUT_BELOW_TOP = 6  # where a bar that is higher than the panel is broken
 GAP = 0.2  # of the place of a bar
-LABEL_HALF = 30  # a label nearer to an edge is aligned with the edge
+LABEL_HALF = 30  # a label nearer to an end of the plot is aligned with it
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ def panels_of(name: str, slices: Sequence[HistogramSlice], limits: Sequence[Read
         return {"panels": []}
     chart = slice_chart(slices, len(slices), limits)
     panels = [_panel(f"{name}-{place}", each) for place, each in enumerate(chart["panels"])]
-    frame = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - LEFT, "top": TOP}
-    frame |= {"bottom": BOTTOM, "cut": TOP + CUT_BELOW_TOP}
+    frame = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP}
+    frame |= {"bottom": BOTTOM, "cut": TOP + CUT_BELOW_TOP, "name_end": LEFT - LEFT_OF_PLOT}
     ends = {"first": units.duration(slices[0].start_s), "last": units.duration(slices[-1].end_s)}
     return {"panels": panels, "frame": frame, "sentence": chart["sentence"]} | ends
 
@@ -71,7 +73,7 @@ def panels_of(name: str, slices: Sequence[HistogramSlice], limits: Sequence[Read
 def _panel(panel_id: str, panel: dict[str, Any]) -> Panel:
     limit_pct: float = panel["limit"]
     scale = (BOTTOM - TOP) / (TOP_OF_LIMIT * limit_pct) if limit_pct else 0.0
-    place = (WIDTH - 2 * LEFT) / len(panel["shares"])
+    place = (RIGHT - LEFT) / len(panel["shares"])
     bars = [
         _bar(number, place, scale, share_pct, f"{span}: {text}", is_over=is_over)
         for number, (share_pct, span, text, is_over) in enumerate(
@@ -108,8 +110,8 @@ def _bar(number: int, place: float, scale: float, share_pct: float, text: str, *
 
 
 def _label(x: float, text: str) -> Label:
-    anchor = "start" if x < LABEL_HALF else "end" if x > WIDTH - LABEL_HALF else "middle"
-    edge = {"start": LEFT, "end": WIDTH - LEFT}.get(anchor, x)
+    anchor = "start" if x < LEFT + LABEL_HALF else "end" if x > RIGHT - LABEL_HALF else "middle"
+    edge = {"start": LEFT, "end": RIGHT}.get(anchor, x)
     return Label(round(edge, 1), anchor, text)
 
 

@@ -19,7 +19,8 @@ Span = tuple[Fraction, Fraction]
 class Bar:
     """The figure of one drive; `words` has its digits and unit.
 
-    `span` is what a figure read from a chart may be; `detail` says so to pointer and keyboard.
+    `span` is what a figure read from a chart may be; `detail` says so to pointer and keyboard. The figure of an
+    impossible result has a dashed frame, and its words say so.
     """
 
     drive: str
@@ -28,6 +29,17 @@ class Bar:
     is_own: bool = False
     span: Span | None = None
     detail: str = ""
+    is_impossible: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return its drive and its figure, and whether its result is impossible."""
+        return f"{self.drive}: {self.words}{', impossible' if self.is_impossible else ''}"
+
+    @property
+    def kind(self) -> str:
+        """Return its class."""
+        return f"col{' own' if self.is_own else ''}{' impossible' if self.is_impossible else ''}"
 
 
 @dataclass(frozen=True)
@@ -73,7 +85,7 @@ def _draw_group(group: BarGroup, surface: Surface, place: tuple[int, int], *, ar
         yield surface.text((0, down(TITLE_PX - 6)), group.title, "name")
     own_px = next_px
     for bar in group.bars:
-        words = f"{bar.drive}: {bar.words}"
+        words = bar.name
         shown = []
         if not are_thin:
             shown.append(surface.text((0, down(next_px + WORDS_PX - 4)), words, "value"))
@@ -82,7 +94,7 @@ def _draw_group(group: BarGroup, surface: Surface, place: tuple[int, int], *, ar
         if bar.is_own:
             own_px = next_px
         end = (axis.place(float(bar.value)), down(next_px + thick))
-        shown.append(surface.bar((axis.place(0), down(next_px)), end, f"col{' own' if bar.is_own else ''}"))
+        shown.append(surface.bar((axis.place(0), down(next_px)), end, bar.kind))
         if bar.span:
             shown += _range_across(surface, [axis.place(float(each)) for each in bar.span], down, (next_px, thick))
         yield surface.mark(f"{words}{bar.detail}", *shown)

@@ -98,7 +98,7 @@ def name_of(picture, start, kind):
         ([(12_000, 4.9)], None, ("start", 0)),
         ([SLOW, FAST], None, ("start", 5)),
         ([SLOW], 100_000, ("end", 100)),
-        ([SLOW], 1_000_000, ("end", 100)),
+        ([SLOW], 800_000, ("end", 100)),
         ([], 20_000, ("end", 100)),
     ],
 )

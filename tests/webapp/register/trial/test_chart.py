@@ -8,7 +8,7 @@ import pytest
 from results.access.intervals import HistogramSlice
 from results.rules.act.limits import Limit
 from webapp.register.runs.slices import ReadLimit
-from webapp.register.trial.chart import BOTTOM, LEFT, TOP, TOP_OF_LIMIT, WIDTH, panels_of
+from webapp.register.trial.chart import BOTTOM, LEFT, RIGHT, TOP, TOP_OF_LIMIT, panels_of
 
 LIMIT = ReadLimit(Limit(1000, Decimal(5)), 1024, 1)
 ZERO = ReadLimit(Limit(1000, Decimal(0)), 1024, 1)
@@ -47,7 +47,7 @@ def test_the_bars_fill_the_panel_without_touching(count):
     bars = panel_of(*[1] * count).bars
     assert len(bars) == count
     assert bars[0].x > LEFT
-    assert bars[-1].x + bars[-1].width < WIDTH - LEFT
+    assert bars[-1].x + bars[-1].width < RIGHT
     assert all(before.x + before.width < after.x for before, after in pairwise(bars))
 
 
@@ -85,7 +85,7 @@ def test_a_share_is_truncated_as_in_the_table_of_slices():
 def test_the_label_of_the_highest_bar_stays_in_the_panel(worst, anchor):
     label = panel_of(*[9 if place == worst else 1 for place in range(24)]).label
     assert (label.anchor, label.text) == (anchor, "9.00 %")
-    assert LEFT <= label.x <= WIDTH - LEFT
+    assert LEFT <= label.x <= RIGHT
 
 
 def test_a_limit_of_zero_is_the_base_line():

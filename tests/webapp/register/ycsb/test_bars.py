@@ -1,5 +1,6 @@
 """Bars and columns: lengths by value, intervals of chart readings, and lines at the stated value."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -34,6 +35,12 @@ def test_the_own_drive_differs_by_its_fill_and_each_bar_says_its_words():
     chart = drawn(draw_bars([BarGroup("", [OLD, NEW])], PAGE))
     assert [each.get("class") for each in of_class(chart, "col")] == ["col", "col own"]
     assert words_of(chart) == texts_of(chart, "value") == ["7300: 50 us", "7400: 100 us"]
+
+
+def test_a_bar_of_an_impossible_result_differs_by_its_frame_and_says_so():
+    chart = drawn(draw_bars([BarGroup("", [replace(OLD, is_impossible=True), NEW])], PAGE))
+    assert [each.get("class") for each in of_class(chart, "col")] == ["col impossible", "col own"]
+    assert words_of(chart) == texts_of(chart, "value") == ["7300: 50 us, impossible", "7400: 100 us"]
 
 
 def test_each_group_has_a_scale_of_its_own():

@@ -188,7 +188,7 @@ def test_fixed_levels_are_drawn_and_points_read_from_a_chart_have_intervals_inst
 def test_every_figure_of_the_fl6_brief_is_in_a_chart_with_its_digits_and_its_unit(client, published):
     charts = charts_of(client.get("/ycsb/kioxia-fl6-brief/"))
     assert len(charts) == 6
-    words = [each for chart in charts for each in words_of(chart)]
+    words = [each.removesuffix(", impossible") for chart in charts for each in words_of(chart)]
     stored = PublishedFigure.objects.filter(publication="kioxia-fl6-brief")
     expected = sorted(f"{each.model}: {Decimal(each.value):,f} {each.unit}" for each in stored)
     assert sorted(words) == expected
@@ -298,3 +298,19 @@ def test_an_unknown_publication_is_named(client, published, address):
 def test_an_invalid_parameter_is_named(client, published, address):
     assert "Unknown parameter “colour”. This page has: “Format” (format)" in client.get(f"{address}?colour=red").text
     assert "Format: expected one of html, csv, json. Found “xml”." in client.get(f"{address}?format=xml").text
+
+
+def test_impossible_figures_are_marked_in_charts_and_in_the_list_of_claims(client, published):
+    text = client.get("/ycsb/kioxia-fl6-brief/").text
+    bars = re.findall(
+        r'<rect class="col( own)?( impossible)?"[^>]*/?>', text.split('id="workload-a"')[1].split("</figure>")[0]
+    )
+    assert [bool(impossible) for _, impossible in bars].count(True) == 4  # run time, throughput and two mean latencies
+    assert "impossible" not in " ".join(re.findall(r'<rect class="(col[^"]*)"', text.split('id="workload-b"')[1]))
+    strip = text.split('<ol class="cells">')[1].split("</ol>")[0]
+    assert strip.count('<b class="impossible"') == strip.count("; uses an impossible result") == 4
+    assert "</b> uses an impossible result" in text
+    other = client.get("/ycsb/micron-7400-brief/").text
+    assert 'class="impossible"' not in other
+    page = client.get("/ycsb/claims/kioxia-fl6-brief/throughput-gain-a/").text
+    assert re.search(r"TLC PCIe 4.0: [^<]*, impossible</text>", page)

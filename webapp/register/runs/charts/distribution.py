@@ -12,8 +12,19 @@ from math import floor, log10
 from django.utils.safestring import SafeString
 
 from results.models import Histogram
-from webapp.register.runs.charts.drawing import FULL, Tick, drawing, element, joined, percent, stretched, time_ticks
+from webapp.register.runs.charts.drawing import (
+    FULL,
+    Linear,
+    Tick,
+    drawing,
+    element,
+    joined,
+    percent,
+    stretched,
+    time_ticks,
+)
 from webapp.register.runs.charts.over_time import Column, OverTime
+from webapp.register.runs.charts.slice_marks import SliceMarks, draw_slices
 from webapp.register.runs.slices import ReadLimit, bucket_text, span_of
 from webapp.templatetags import units
 
@@ -42,10 +53,13 @@ def shade_key() -> list[tuple[int, str]]:
     return list(enumerate(texts))
 
 
-def heat_map(histogram: Histogram, data: OverTime, limits: Sequence[ReadLimit]) -> SafeString:
+def heat_map(
+    histogram: Histogram, data: OverTime, limits: Sequence[ReadLimit], slices: SliceMarks | None = None
+) -> SafeString:
     """Return the heat map of a run; a run without reads has an empty one."""
     columns, buckets = data.columns, data.buckets
     x_ticks, x_title = time_ticks(columns[0].start_s, columns[-1].end_s)
+    time = Linear(columns[0].start_s, columns[-1].end_s)
     shades = [[_shade(column, row) for column in columns] for row in range(len(buckets))]
     marks = [*_cells(shades), *_columns(histogram, data)]
     return drawing(
@@ -54,7 +68,7 @@ def heat_map(histogram: Histogram, data: OverTime, limits: Sequence[ReadLimit]) 
         x_ticks=x_ticks,
         y_ticks=_edge_ticks(histogram, buckets, limits),
         x_title=x_title,
-        above=_edge_lines(buckets, limits),
+        above=joined([_edge_lines(buckets, limits), draw_slices(slices, time)]),
         kind="heat-map",
     )
 

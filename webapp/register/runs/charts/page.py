@@ -1,5 +1,6 @@
 """Charts of the run page: the data of the slice chart, and the pictures and captions of all charts."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, islice
 from typing import Any
@@ -19,6 +20,7 @@ from webapp.register.runs.charts.over_time import (
     with_interval_rates,
 )
 from webapp.register.runs.charts.slice_bars import slice_drawing
+from webapp.register.runs.charts.slice_marks import SliceMarks, slice_marks
 from webapp.register.runs.charts.telemetry import NoCharts, PageIntervals, page_intervals
 from webapp.register.runs.histograms import bucket_rows
 from webapp.register.runs.slices import ReadLimit, SliceTable
@@ -112,17 +114,20 @@ def charts_of(run: Run, table: SliceTable | None) -> dict[str, Any]:
     """Return the context of the chart templates; a run without slices has only the telemetry of its side file."""
     found = page_intervals(run)
     intervals = found if isinstance(found, PageIntervals) else None
-    pictures = [] if intervals is None else telemetry_drawings(intervals.telemetry)
+    slices = None if is_withheld(run) else slice_marks(table)
+    pictures = [] if intervals is None else telemetry_drawings(intervals.telemetry, slices)
     reason = found if isinstance(found, NoCharts) else None if pictures else NoCharts.NO_INTERVAL
     telemetry: dict[str, Any] = {
         "telemetry_charts": pictures,
         "no_telemetry_reason": reason,
         "no_telemetry_sentence": NO_CHARTS_SENTENCES[reason] if reason else "",
         "has_telemetry_files": reason is not NoCharts.TOO_LARGE,
+        "slice_marks": json.dumps(slices.document()) if slices else "",
+        "slices_sentence": _slices_sentence(slices),
     }
     if table is None or not table.rows:
         return telemetry
-    context = _slices(run, table) | ({} if is_withheld(run) else _over_time(run, table, intervals))
+    context = _slices(run, table) | ({} if is_withheld(run) else _over_time(run, table, intervals, slices))
     return telemetry | context | {"not_drawn": _not_drawn(table, context)}
 
 
@@ -166,7 +171,18 @@ def _not_drawn(table: SliceTable, context: Mapping[str, Any]) -> str:
     return f"Charts not shown: {'; '.join(parts)}." if parts else ""
 
 
-def _over_time(run: Run, table: SliceTable, intervals: PageIntervals | None) -> dict[str, Any]:
+def _slices_sentence(marks: SliceMarks | None) -> str:
+    """Return what the marks of slices in the charts over time mean."""
+    if marks is None:
+        return ""
+    lines = "Thin vertical lines are the ends of slices." if marks.edges_s else ""
+    worst = "The framed slice has the largest share of slow reads compared with its limit." if marks.worst else ""
+    return f" {lines} {worst}".rstrip()
+
+
+def _over_time(
+    run: Run, table: SliceTable, intervals: PageIntervals | None, slices: SliceMarks | None
+) -> dict[str, Any]:
     """Return the context of the charts over time; for a run of one piece only the distribution of its reads."""
     count, piece = (run.series.intervals_count, "minute") if has_minutes(run) else (table.total, "slice")
     rows = bucket_rows(table.histogram, table.rows, table.limits)
@@ -185,11 +201,13 @@ def _over_time(run: Run, table: SliceTable, intervals: PageIntervals | None) -> 
             "requested_rate": units.decimal(requested),
             "rate_sentence": _rate_sentence(piece, has_intervals=intervals is not None, is_requested=bool(requested)),
         }
-        | _pictures(run, table, intervals)
+        | _pictures(run, table, intervals, slices)
     )
 
 
-def _pictures(run: Run, table: SliceTable, intervals: PageIntervals | None) -> dict[str, Any]:
+def _pictures(
+    run: Run, table: SliceTable, intervals: PageIntervals | None, slices: SliceMarks | None
+) -> dict[str, Any]:
     """Return the heat map and the achieved rate, or why they cannot be drawn."""
     try:
         data = over_time(run, table.histogram)
@@ -197,10 +215,10 @@ def _pictures(run: Run, table: SliceTable, intervals: PageIntervals | None) -> d
         return {"damaged_sentence": f"The per-minute counts of this run cannot be read: {error}."}
     rates = data if intervals is None else with_interval_rates(data, intervals)
     return {
-        "heat_map": heat_map(table.histogram, data, table.limits),
+        "heat_map": heat_map(table.histogram, data, table.limits, slices),
         "shade_key": shade_key(),
         "shade_edges": " ".join(f"{edge:g}" for edge in SHADE_EDGES_PCT),
-        "rate": rate_drawing(rates.columns, requested_reads_per_s(run)),
+        "rate": rate_drawing(rates.columns, requested_reads_per_s(run), slices),
     }
 
 

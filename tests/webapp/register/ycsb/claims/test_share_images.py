@@ -7,11 +7,12 @@ import pytest
 from PIL import Image
 
 from tests.webapp.register.drawings import charts_of, of_class, parsed, percent, texts_of
-from webapp.register.svg.card import HEIGHT, PLOT, WIDTH
+from webapp.register.svg.card import HEIGHT, WIDTH, plot_surface
 from webapp.register.svg.png import ELLIPSIS
 from webapp.register.ycsb.claims.charts import card_of
 from webapp.register.ycsb.claims.entries import entries, entry_of
 
+PLOT = plot_surface("threads")
 MEAN = entry_of("micron-7400-brief", "mean-improvement-over-thread-counts-d")
 SHOWN = [entry for entry in entries() if entry.claim_id in {
     "mean-improvement-over-thread-counts-d", "throughput-gain-a", "lower-p99-9-read-latency-at-460000-ops-s-a",
@@ -58,7 +59,12 @@ def test_the_image_of_the_contradicted_claim_says_what_its_page_says():
         "24 %",
     ]
     assert words[4:6] == ["Its own table gives", "25.8 %"]
-    assert {"its table 25.8 %", "stated 24 %"} <= set(words)
+    assert {"its table 25.8 %", "stated 24 %", "threads"} <= set(words)
+
+
+def test_an_image_names_the_licence_of_the_data(settings):
+    settings.DATA_LICENCE = "CC0-1.0"
+    assert any(text.endswith("(licence of the data: CC0-1.0)") for text in card_texts(MEAN))
 
 
 def test_the_plot_of_an_image_has_the_columns_of_the_page_at_the_same_places(client):
@@ -100,7 +106,7 @@ def test_an_image_says_which_side_the_number_favours_where_it_is_from_and_where_
         "Stated 1.8 percentage points too low: does not favour the publisher, Micron.",
         "Mean improvement over thread counts, workload D",
         "Brief on the Micron 7400 PRO and RocksDB; date not recorded",
-        f"http://127.0.0.1:8000/id/{MEAN.public_id}",
+        f"http://127.0.0.1:8000/id/{MEAN.public_id} (licence of the data: CC-BY-4.0)",
     ]
 
 
