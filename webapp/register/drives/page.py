@@ -52,6 +52,11 @@ class DrivesPage:
         """Return the limits that shares are compared with."""
         return self.query.limits
 
+    @property
+    def load_tps(self) -> float | None:
+        """Return the reader's load: the speed that the filters require."""
+        return self.query.load_tps(self.layout.loads)
+
     @cached_property
     def limit_check(self) -> LimitCheck:
         """Return the rows that pass these limits."""
@@ -142,7 +147,9 @@ class DrivesPage:
         shown = page_of(groups, self.query.page, before)
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.layout.is_historical
-        writer = RowWriter(self.store, columns, self.limits, rows, tags_historical=tags_historical)
+        writer = RowWriter(
+            self.store, columns, self.limits, rows, tags_historical=tags_historical, load_tps=self.load_tps
+        )
         by_choice = [column for column in spec.columns if column not in columns]
         offered = column_groups(spec, columns)
         return {

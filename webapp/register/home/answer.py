@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from urllib.parse import parse_qsl
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -33,7 +34,7 @@ from webapp.register.home.question import HomeQuestion
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
-from webapp.register.tables.endurance_gap import digits
+from webapp.register.tables.endurance_gap import digits, load_sentence
 from webapp.register.tables.groups import BANDS, STATISTIC_WORDS, group_label
 from webapp.register.tables.marks import nearness_html, tier_code
 from webapp.templatetags import units
@@ -103,7 +104,7 @@ class Answer:
         before = escape(f"{reverse('drives')}{question.query_of_results({})}&")
         links = cell_linker(before, before, question.speed_filter, f"max_{question.threshold}", question.threshold)
         key = ("home charts", self.profile, question.address())
-        return self.store.recent(key, lambda: charts_of(self.charted, links, question.limits.query))
+        return self.store.recent(key, lambda: charts_of(self.charted, links, question.drive_query))
 
     @property
     def explored(self) -> str:
@@ -117,7 +118,7 @@ class Answer:
                 "loadTps": self.question.tps,
                 "limits": {us: units.decimal(limit) for us, limit in limits.by_threshold.items()},
                 "profile": {us: units.decimal(limit) for us, limit in limits.profile_by_threshold.items()},
-                "ownLimits": list(limits.parameters.items()),
+                "toDrive": parse_qsl(self.question.drive_query.removeprefix("?")),
                 "listed": [self.store.runs[row] for row in self.charted.first_rows()],
             }
         )
@@ -184,9 +185,8 @@ class Answer:
         if not self.question.tps:
             speed = units.count(round(speeds_of(self.store)[row]))
             return f"At {speed} tps it takes {needed} drive writes a day; it is rated for {rated}."
-        at_load = digits(needed_at_load(self.store, row, self.question.tps))
-        load = f"At your {self.question.tps_text} tps it takes {at_load} drive writes a day"
-        return f"{load}; it is rated for {rated}. {self._rated_sentence}"
+        at_load = needed_at_load(self.store, row, self.question.tps)
+        return f"{load_sentence(self.question.tps, at_load, rated)} {self._rated_sentence}"
 
     @property
     def _rated_sentence(self) -> str:

@@ -107,6 +107,22 @@ def test_a_drive_that_was_measured_like_no_other_is_named_with_its_way_of_measur
     assert f"is the only one of them in its comparison group ({measured})" in text_of(client.get(ANY_SPEED))
 
 
+@pytest.mark.parametrize("typed", ["400%2C000", "400k", "0.4M"])
+def test_a_submitted_form_gets_the_short_address_of_its_question(client, catalogue, typed):
+    form = f"/?category=nvme-flash&min_device_tps={typed}&limit_1ms=3&limit_8ms=1&limit_64ms=0.1"
+    assert client.get(form).headers["Location"] == "/?min_device_tps=400000&limit_1ms=3"
+
+
+def test_a_submitted_form_without_changes_gets_the_bare_address(client, catalogue):
+    response = client.get("/?category=nvme-flash&min_device_tps=500%2C000&limit_1ms=5&limit_8ms=1&limit_64ms=0.1")
+    assert response.headers["Location"] in {"/", "/?"}
+
+
+def test_home_has_a_link_to_its_view(client, catalogue):
+    text = client.get("/?category=nvme-flash&min_device_tps=400000&limit_1ms=3&limit_8ms=1").text
+    assert '<a data-form="html" href="?min_device_tps=400000&amp;limit_1ms=3">Link to this view</a>' in text
+
+
 def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, catalogue):
     response = client.get("/")
     assert [title.split(", as published. ")[1].split(",")[0] for title in read_titles(response)] == [
