@@ -10,12 +10,14 @@ from html import escape
 from urllib.parse import parse_qsl
 
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from results.models import Statistic
 from results.rules.act.endurance_gap import times
 from results.rules.act.limits import Limit
 from results.rules.endurance import is_within_rating
+from webapp.register.drives.headline import GROUP_WORDS
 from webapp.register.drives.landscape import Charts, cell_linker, charts_of, switch_html
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.order import rows_by_band
@@ -27,16 +29,19 @@ from webapp.register.drives.store.ranking import (
     needed_at_load,
     number_in,
     row_glyph,
+    rows_rated_for,
     speeds_of,
     sustained_by_rating,
 )
 from webapp.register.home.question import HomeQuestion
+from webapp.register.landscape.marks import fill_of
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
 from webapp.register.tables.endurance_gap import digits, load_sentence
 from webapp.register.tables.groups import BANDS, STATISTIC_WORDS, group_label
 from webapp.register.tables.marks import nearness_html, tier_code
+from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
@@ -166,7 +171,11 @@ class Answer:
             return f"{they} {not_ranked_because(self.store, charted.answers)}" if charted.answers else ""
         name, count = name_of(self.store, row), group[1].bit_count()
         if count > 1:
-            return f"{name} is the fastest of {units.count(count)} of them that are comparable."
+            alike = f"{GROUP_WORDS[fill_of(group[0])]}, {units.counted(group[0].device_count, 'device')}"
+            fastest = f"{name} is the fastest of {units.count(count)} of them that are comparable"
+            return format_html(
+                '{}<span class="wide-only"> ({})</span>.', fastest, alike
+            )  # a phone has it above the rows
         if charted.answers.bit_count() == 1:
             return f"It is {name}."
         measured = group_label(group[0])
@@ -191,12 +200,9 @@ class Answer:
     @property
     def _rated_sentence(self) -> str:
         """Return how many answers have a rating that sustains the load."""
-        answers = [row for row in self.charted.ordered if self.charted.answers >> row & 1]
-        rated = sum(self._is_within_rating(row) is True for row in answers)
-        if len(answers) == 1:
-            return f"Its rating {'sustains' if rated else 'does not sustain'} your load."
-        count = f"{units.count(rated) if rated else 'None'} of the {units.count(len(answers))}"
-        return f"{count} {'has a rating that sustains' if rated < 2 else 'have a rating that sustains'} it."
+        answers = self.charted.answers
+        rated = answers & rows_rated_for(self.store, self.question.tps)
+        return rating_sentence(rated.bit_count(), answers.bit_count(), "it", speed_of_one="your load")
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:

@@ -25,7 +25,7 @@ def text_of(response):
 def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     said = text_of(client.get("/"))
     assert f"11 of 30 NVMe flash drives sustain this load {AS_PUBLISHED}" in said
-    assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable." in said
+    assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable (ACT 6.x, 1 device) ." in said
     assert (
         "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating that "
         "sustains it."
@@ -116,6 +116,16 @@ def test_a_submitted_form_gets_the_short_address_of_its_question(client, catalog
 def test_a_submitted_form_without_changes_gets_the_bare_address(client, catalogue):
     response = client.get("/?category=nvme-flash&min_device_tps=500%2C000&limit_1ms=5&limit_8ms=1&limit_64ms=0.1")
     assert response.headers["Location"] in {"/", "/?"}
+
+
+def test_home_has_headings_for_its_charts_and_its_results(client, catalogue):
+    headings = re.findall(r"<h2[^>]*>([^<]*)", client.get("/").text)
+    assert headings[:2] == ["Charts of the drives", "Drives that match"]
+
+
+def test_home_leads_a_newcomer_to_a_trial_before_its_question(client, catalogue):
+    before = client.get("/").text.split("<h1>")[0].split('<main id="main"')[1]
+    assert '<a href="/try/">Try your log</a>' in before
 
 
 def test_home_has_a_link_to_its_view(client, catalogue):
