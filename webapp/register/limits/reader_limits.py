@@ -128,7 +128,7 @@ def limits_parameter(profile: Iterable[Limit]) -> Parameter:
 
 
 def load_parameter(key: str, label: str, *, default: int = 0) -> Parameter:
-    """Declare the reader's load, named by `key`: a whole speed of one drive, or of a whole system; 0 means any speed."""
+    """Declare the reader's load, named by `key`: a whole speed of one drive or system; 0 means any speed."""
 
     def read(given: Mapping[str, str]) -> int:
         tps = whole_number_of(given, LOAD, 0, LARGEST_TPS)

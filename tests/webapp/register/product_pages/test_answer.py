@@ -48,8 +48,8 @@ def test_the_fastest_drive_says_so_with_its_endurance(make_ranked, answer_of):
     make_ranked(200_000)
     fastest = make_ranked(864_000)
     assert answer_of(fastest) == (
-        "The fastest of 3 comparable NVMe flash drives within the limits. Its endurance rating sustains an eighth of the "
-        "tested speed."
+        "The fastest of 3 comparable NVMe flash drives within the limits. Its endurance rating sustains an eighth of "
+        "the tested speed."
     )
 
 
