@@ -87,3 +87,24 @@ def test_the_link_of_the_nearest_result_shows_it(phone):
     expect(phone.locator("[data-shown] b")).to_have_text("1 of 36 shown.")
     expect(phone.locator("[data-empty]")).to_be_hidden()
     assert phone.url.endswith("?min_tps=1728000")
+
+
+CODES = """() => [document, ...[...document.querySelectorAll('template[data-heads]')].map(each => each.content)]
+  .flatMap(part => [...part.querySelectorAll('th[data-column]:has(a:not(.means))')]).map(head => head.dataset.column)"""
+
+
+@pytest.mark.parametrize("width", [360, 390])
+@pytest.mark.parametrize(
+    "path", ["", *(f"{code}/" for code in ("nvme-flash", "nvme-3dxpoint", "sata-sas-flash", "m2-flash", "networked"))]
+)
+def test_a_table_fits_a_phone_whichever_column_it_is_sorted_by(new_page, path, width):
+    page = new_page(viewport={"width": width, "height": 844})
+    page.goto(f"/drives/{path}")
+    codes = dict.fromkeys(page.evaluate(CODES))
+    assert {"tps", "pct_over_1ms"} <= set(codes)
+    too_wide = {}
+    for code in codes:
+        page.goto(f"/drives/{path}?sort=-{code}")
+        if (found := page.evaluate("document.documentElement.scrollWidth")) > width:
+            too_wide[code] = found
+    assert too_wide == {}

@@ -4,6 +4,7 @@ import {headline, passingRows} from './headline.js';
 import {checkLimits, limitsSentence} from './limit-check.js';
 import {nearestResult} from './nearest-result.js';
 import {grouped, inOrder, pageOf, pagesCount} from './order.js';
+import {ratingSentence} from './rating.js';
 import {search} from './search.js';
 
 function universes(store, layout) {
@@ -66,6 +67,7 @@ export function resultsOf(store, layout, query, profile) {
   });
   return {
     sections, pages, page, hidden, shown, reasons: mergedReasons(tests, filtered), readSentence: found.sentence,
+    ratingSentence: ratingSentence(store, filtered.flatMap(({rows}) => rows), query, layout.loads),
     limitsSentence: limitsSentence(store, matching, check),
     plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, loads: layout.loads, firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
     headline: headline(store, isNarrowed, summarised, passing, check, query.limits, layout.statistics, layout.hasOnlyInstances ? query.sort : null),

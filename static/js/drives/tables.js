@@ -5,7 +5,6 @@ import {tickAgain} from '../choose-runs.js';
 import {devicesTable} from './devices-table.js';
 import {columnsOf, showHead} from './heads.js';
 import {addressOf, fillForm, readForm, tickColumns, ticked, viewOf, without, withEverything} from './query.js';
-import '../copy-link.js';
 import '../menus.js';
 import {escape} from '../parts.js';
 import {fill, linesOf} from './rows.js';
@@ -94,7 +93,7 @@ function showDevices(store, {passing}) {
 
 function showAround(results, query) {
   const note = results.readSentence ? ` ${escape(results.readSentence)}` : '';
-  document.querySelector('[data-shown]').innerHTML = `<b>${count(results.shown)} of ${count(results.shown + results.hidden)} shown.</b>${hiddenLine(results, query)}${note}`;
+  document.querySelector('[data-shown]').innerHTML = `<b>${count(results.shown)} of ${count(results.shown + results.hidden)} shown.</b>${results.ratingSentence && ` ${escape(results.ratingSentence)}`}${hiddenLine(results, query)}${note}`;
   document.querySelector('[data-changes]').textContent = results.limitsSentence;
   document.querySelector('[data-filters]').textContent = filtersSentence(query, results.shown);
   showHeadline(results.headline);

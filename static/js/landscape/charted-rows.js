@@ -78,9 +78,9 @@ function linkOf(store, row, threshold) {
   });
 }
 
-/** Return a function for the links of marks, which have the reader's own limits, as those of the table. */
-export function linksOf(store, {threshold, ownLimits}) {
-  const carried = ownLimits.length ? `?${new URLSearchParams(ownLimits)}` : '';
+/** Return a function for the links of marks, which have the reader's load and own limits, as those of the table. */
+export function linksOf(store, {threshold, toDrive}) {
+  const carried = toDrive.length ? `?${new URLSearchParams(toDrive)}` : '';
   return row => {
     const {address, sentence} = linkOf(store, row, threshold);
     return {address: address + carried, sentence};

@@ -89,12 +89,33 @@ def test_a_single_reason_is_shown_with_the_link_that_shows_its_rows(client, cata
 
 def test_several_reasons_are_shown_with_the_rows_that_each_hides_and_shows(client, catalogue):
     said = shown(client, "/drives/nvme-flash/?vendor=intel&min_tps=300000")
-    assert said.startswith("<b>3 of 36 shown.</b> 33 hidden: historical: 6; ")
+    assert said.startswith(
+        "<b>3 of 36 shown.</b> None of the 3 has a rating that sustains 300,000 tps. 33 hidden: historical: 6; "
+    )
     step = '<span class="lift"> <a href="?{}">show {} hidden only by this</a>'
     assert f"vendor is not Intel: 30{step.format('min_tps=300000', 20)}" in said
     assert f"speed is below 300,000 tps or not reported: 12{step.format('vendor=intel', 1)}" in said
     everything = "?historical=include&amp;withdrawn=include&amp;superseded=include"
     assert said.endswith(f'<span class="lift"> <a href="{everything}">Show all</a></span>')
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("nvme-flash/?min_tps=432000", "2 of the 14 have a rating that sustains 432,000 tps."),
+        ("nvme-flash/?min_tps=433000", "None of the 14 has a rating that sustains 433,000 tps."),
+        ("nvme-flash/?min_tps=1600000", "Its rating does not sustain 1,600,000 tps."),
+        ("?category=nvme-flash&min_device_tps=432000", "2 of the 14 have a rating that sustains 432,000 tps."),
+        ("nvme-flash/?min_dwpd=3", "2 of the 21 have a rating that sustains the tested speed."),
+    ],
+)
+def test_a_filter_of_load_or_endurance_states_how_many_ratings_sustain_it(client, catalogue, query, sentence):
+    assert f"shown.</b> {sentence}" in shown(client, f"/drives/{query}")
+
+
+@pytest.mark.parametrize("query", ["nvme-flash/?vendor=intel", "cloud/?min_tps=100000", "nvme-flash/?min_tps=99999999"])
+def test_other_filters_systems_and_empty_tables_say_nothing_about_ratings(client, catalogue, query):
+    assert "rating" not in shown(client, f"/drives/{query}")
 
 
 def test_each_link_shows_as_many_rows_as_it_states(client, catalogue):

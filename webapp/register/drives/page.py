@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from html import escape
+from math import ceil
 from operator import or_
 from typing import Any
 
@@ -18,12 +19,19 @@ from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.query import DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
-from webapp.register.drives.store.ranking import current_rows, on_drives
+from webapp.register.drives.store.ranking import (
+    current_rows,
+    on_drives,
+    rated_rows,
+    rows_rated_for,
+    sustaining_rows,
+)
 from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.products.name_search import NameQuery, search
 from webapp.register.tables.columns import Column
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort
+from webapp.register.tables.sentences import rating_sentence
 from webapp.register.tables.tables import TableSpec, column_groups, head_html
 from webapp.templatetags import units
 
@@ -51,6 +59,11 @@ class DrivesPage:
     def limits(self) -> YourLimits:
         """Return the limits that shares are compared with."""
         return self.query.limits
+
+    @property
+    def load_tps(self) -> float | None:
+        """Return the reader's load: the speed that the filters require."""
+        return self.query.load_tps(self.layout.loads)
 
     @cached_property
     def limit_check(self) -> LimitCheck:
@@ -142,7 +155,9 @@ class DrivesPage:
         shown = page_of(groups, self.query.page, before)
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.layout.is_historical
-        writer = RowWriter(self.store, columns, self.limits, rows, tags_historical=tags_historical)
+        writer = RowWriter(
+            self.store, columns, self.limits, rows, tags_historical=tags_historical, load_tps=self.load_tps
+        )
         by_choice = [column for column in spec.columns if column not in columns]
         offered = column_groups(spec, columns)
         return {
@@ -207,6 +222,22 @@ class DrivesPage:
         """Return the number of shown rows and of all rows, as a sentence."""
         shown = self.filtered_rows.bit_count()
         return f"{units.count(shown)} of {units.count(shown + self._hidden_count)} shown."
+
+    @property
+    def rating_sentence(self) -> str:
+        """Return how many shown rows have a rating that sustains the load, or the tested speed if only DWPD is set.
+
+        It is empty without such a filter, and if no shown row has a rating.
+        """
+        rows, load_tps = self.filtered_rows, ceil(self.load_tps or 0)
+        is_asked = load_tps or filters.DWPD.name in dict(self.query.numbers)
+        if not is_asked or not rows & rated_rows(self.store):
+            return ""
+        sustained = (
+            rows_rated_for(self.store, load_tps) if load_tps else rated_rows(self.store) & sustaining_rows(self.store)
+        )
+        speed = f"{units.count(load_tps)} tps" if load_tps else "the tested speed"
+        return rating_sentence((rows & sustained).bit_count(), rows.bit_count(), speed)
 
     @property
     def _hidden_count(self) -> int:

@@ -7,14 +7,17 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from urllib.parse import parse_qsl
 
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from results.models import Statistic
 from results.rules.act.endurance_gap import times
 from results.rules.act.limits import Limit
 from results.rules.endurance import is_within_rating
+from webapp.register.drives.headline import GROUP_WORDS
 from webapp.register.drives.landscape import Charts, cell_linker, charts_of, switch_html
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.order import rows_by_band
@@ -26,16 +29,19 @@ from webapp.register.drives.store.ranking import (
     needed_at_load,
     number_in,
     row_glyph,
+    rows_rated_for,
     speeds_of,
     sustained_by_rating,
 )
 from webapp.register.home.question import HomeQuestion
+from webapp.register.landscape.marks import fill_of
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
-from webapp.register.tables.endurance_gap import digits
+from webapp.register.tables.endurance_gap import digits, load_sentence
 from webapp.register.tables.groups import BANDS, STATISTIC_WORDS, group_label
 from webapp.register.tables.marks import nearness_html, tier_code
+from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
@@ -104,7 +110,7 @@ class Answer:
         before = escape(f"{reverse('drives')}{question.query_of_results({})}&")
         links = cell_linker(before, before, question.speed_filter, f"max_{question.threshold}", question.threshold)
         key = ("home charts", self.profile, question.address())
-        return self.store.recent(key, lambda: charts_of(self.charted, links, question.limits.query))
+        return self.store.recent(key, lambda: charts_of(self.charted, links, question.drive_query))
 
     @property
     def explored(self) -> str:
@@ -118,7 +124,7 @@ class Answer:
                 "loadTps": self.question.tps,
                 "limits": {us: units.decimal(limit) for us, limit in limits.by_threshold.items()},
                 "profile": {us: units.decimal(limit) for us, limit in limits.profile_by_threshold.items()},
-                "ownLimits": list(limits.parameters.items()),
+                "toDrive": parse_qsl(self.question.drive_query.removeprefix("?")),
                 "listed": [self.store.runs[row] for row in self.charted.first_rows()],
             }
         )
@@ -166,7 +172,11 @@ class Answer:
             return f"{they} {not_ranked_because(self.store, charted.answers)}" if charted.answers else ""
         name, count = name_of(self.store, row), group[1].bit_count()
         if count > 1:
-            return f"{name} is the fastest of {units.count(count)} of them that are comparable."
+            alike = f"{GROUP_WORDS[fill_of(group[0])]}, {units.counted(group[0].device_count, 'device')}"
+            fastest = f"{name} is the fastest of {units.count(count)} of them that are comparable"
+            return format_html(
+                '{}<span class="wide-only"> ({})</span>.', fastest, alike
+            )  # a phone has it above the rows
         if charted.answers.bit_count() == 1:
             return f"It is {name}."
         measured = group_label(group[0])
@@ -185,19 +195,15 @@ class Answer:
         if not self.question.tps:
             speed = units.count(round(speeds_of(self.store)[row]))
             return f"At {speed} tps it takes {needed} drive writes a day; it is rated for {rated}."
-        at_load = digits(needed_at_load(self.store, row, self.question.tps))
-        load = f"At your {self.question.tps_text} tps it takes {at_load} drive writes a day"
-        return f"{load}; it is rated for {rated}. {self._rated_sentence}"
+        at_load = needed_at_load(self.store, row, self.question.tps)
+        return f"{load_sentence(self.question.tps, at_load, rated)} {self._rated_sentence}"
 
     @property
     def _rated_sentence(self) -> str:
         """Return how many answers have a rating that sustains the load."""
-        answers = [row for row in self.charted.ordered if self.charted.answers >> row & 1]
-        rated = sum(self._is_within_rating(row) is True for row in answers)
-        if len(answers) == 1:
-            return f"Its rating {'sustains' if rated else 'does not sustain'} your load."
-        count = f"{units.count(rated) if rated else 'None'} of the {units.count(len(answers))}"
-        return f"{count} {'has a rating that sustains' if rated < 2 else 'have a rating that sustains'} it."
+        answers = self.charted.answers
+        rated = answers & rows_rated_for(self.store, self.question.tps)
+        return rating_sentence(rated.bit_count(), answers.bit_count(), "it", speed_of_one="your load")
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:

@@ -10,9 +10,10 @@ from django.utils.safestring import SafeString
 from results.rules.act.positions import Figure, Position, Standing, position_of
 from results.rules.endurance import written_gb_per_day
 from webapp.register.drives.store.encoded_columns import BILLIONTHS
+from webapp.register.drives.store.ranking import RATING_PARTS
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.product_pages.answer import ORDINALS, noun
-from webapp.register.product_pages.comparable import RATING_PARTS, ComparableDrive, Comparison, LeftOut
+from webapp.register.product_pages.comparable import ComparableDrive, Comparison, LeftOut
 from webapp.register.svg.marks import symbol_of
 from webapp.register.svg.scales import LinearScale, LogScale, enclosing_log_scale
 from webapp.register.svg.strips import StripMark, Tick, density_svg, strip_svg, ticks_around, ticks_of

@@ -120,9 +120,9 @@ def _plain(markup: str) -> str:
 
 
 def padded_words(texts: Iterable[str]) -> str:
-    """Return the words of some texts with a blank before each, so that a search finds the beginnings of words only.
+    """Return the words of some texts with blanks around them, so that a search finds words and their beginnings only.
 
     >>> padded_words(["Worst slice", "p99.9"])
-    ' worst slice p99 9'
+    ' worst slice p99 9 '
     """
-    return "".join(f" {word}" for text in texts for word in words_of(text))
+    return f" {' '.join(word for text in texts for word in words_of(text))} "

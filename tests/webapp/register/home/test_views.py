@@ -25,7 +25,7 @@ def text_of(response):
 def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     said = text_of(client.get("/"))
     assert f"11 of 30 NVMe flash drives sustain this load {AS_PUBLISHED}" in said
-    assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable." in said
+    assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable (ACT 6.x, 1 device) ." in said
     assert (
         "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating that "
         "sustains it."
@@ -105,6 +105,32 @@ def test_a_drive_that_was_measured_like_no_other_is_named_with_its_way_of_measur
         make_published_run(tps=800, tool_version="5.3")
     measured = "ACT 6.x: service time, as published, 1 device"
     assert f"is the only one of them in its comparison group ({measured})" in text_of(client.get(ANY_SPEED))
+
+
+@pytest.mark.parametrize("typed", ["400%2C000", "400k", "0.4M"])
+def test_a_submitted_form_gets_the_short_address_of_its_question(client, catalogue, typed):
+    form = f"/?category=nvme-flash&min_device_tps={typed}&limit_1ms=3&limit_8ms=1&limit_64ms=0.1"
+    assert client.get(form).headers["Location"] == "/?min_device_tps=400000&limit_1ms=3"
+
+
+def test_a_submitted_form_without_changes_gets_the_bare_address(client, catalogue):
+    response = client.get("/?category=nvme-flash&min_device_tps=500%2C000&limit_1ms=5&limit_8ms=1&limit_64ms=0.1")
+    assert response.headers["Location"] in {"/", "/?"}
+
+
+def test_home_has_headings_for_its_charts_and_its_results(client, catalogue):
+    headings = re.findall(r"<h2[^>]*>([^<]*)", client.get("/").text)
+    assert headings[:2] == ["Charts of the drives", "Drives that match"]
+
+
+def test_home_leads_a_newcomer_to_a_trial_before_its_question(client, catalogue):
+    before = client.get("/").text.split("<h1>")[0].split('<main id="main"')[1]
+    assert '<a href="/try/">Try your log</a>' in before
+
+
+def test_home_has_a_link_to_its_view(client, catalogue):
+    text = client.get("/?category=nvme-flash&min_device_tps=400000&limit_1ms=3&limit_8ms=1").text
+    assert '<a data-form="html" href="?min_device_tps=400000&amp;limit_1ms=3">Link to this view</a>' in text
 
 
 def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, catalogue):

@@ -66,3 +66,9 @@ def test_the_page_needs_no_database(client):
 def test_each_field_has_the_label_that_its_errors_name(client):
     labels = re.findall(r"<label>([^<]+?) *<[^>]*>", client.get("/nines/").text)
     assert labels == [label for name, label in labels_of(PARAMETERS).items() if name != "format"]
+
+
+def test_a_reader_of_drives_finds_the_page(client, catalogue):
+    for path in ("/drives/", "/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/"):
+        main = client.get(path).text.split("<main")[1].split("</main>")[0]
+        assert '<a href="/nines/">nines at scale</a>' in main, path

@@ -29,6 +29,22 @@ def test_the_term_itself_comes_before_entries_that_contain_it(query):
     assert found(query)["terms"][:2] == ["DWPD", "endurance rating"]
 
 
+@pytest.mark.parametrize(
+    ("query", "term"),
+    [("slow reads", "slow read"), ("nines", "nines"), ("worst slice", "worst slice, worst hour"), ("claims", "claim")],
+)
+def test_the_definition_of_a_term_comes_first_also_by_its_plural(published, query, term):
+    groups = found_groups(query)
+    entries = next(group for group in groups if group.section.anchor == "terms").entries
+    assert entries[0].title == term
+    assert groups[0].is_named
+
+
+def test_a_search_that_names_a_term_shows_terms_before_claims(published):
+    assert next(iter(found("latency"))) == "claims"
+    assert next(iter(found("slow reads"))) == "terms"
+
+
 def test_a_title_that_is_the_search_comes_before_longer_titles():
     titles = found("time")["terms"]
     assert titles[0] == "Time"

@@ -121,6 +121,9 @@ def test_live_typing_replaces_the_links_and_the_answer_names_its_assumptions(cli
     for name in re.findall(r'<a href="#field-(\w+)">', text.partition('id="answer"')[2]):
         assert f'id="field-{name}"' in text
     assert '<a href="#field-defrag">defrag threshold ' in text
+    assert '<a href="#field-object">object ' in text
+    assert '<a href="#field-data">data, one copy ' in text
+    assert '<a href="#field-reads">' not in text
 
 
 def test_every_column_is_in_a_group_that_a_phone_can_choose(client, drive, instance):

@@ -276,4 +276,3 @@ def test_the_link_to_a_claim_is_its_address_and_the_page_says_what_became_of_it(
     text = client.get(WRONG).text
     link = f'<a data-form="html" href="{WRONG}">Link to this claim</a>'
     assert f'{link} <span role="status" data-link-status></span>' in text
-    assert "js/copy-link." in text
