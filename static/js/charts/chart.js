@@ -157,7 +157,8 @@ function sibling(element, selector, direction) {
 export function whenExplored(box, figures, draw) {
   const button = Object.assign(document.createElement('button'), {type: 'button', className: 'also explore', textContent: 'Explore'});
   const note = document.createElement('span');
-  const title = sibling(box, 'h2, h3, summary', 'previousElementSibling')?.firstChild.textContent.trim();
+  const head = sibling(box, 'h2, h3, summary', 'previousElementSibling');
+  const title = (head?.querySelector('h2, h3') ?? head)?.firstChild.textContent.trim();
   button.setAttribute('aria-label', `Explore: ${title}`);
   note.setAttribute('role', 'status');
   button.addEventListener('click', async () => {
