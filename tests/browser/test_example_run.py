@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 ADDRESS = "/runs/demo-loop/"
 PICTURES = ".drawing"
-LONGEST_PX = 8800  # on a phone; it was 13,500 before parts were folded
+LONGEST_PX = 4500  # on a phone; it was 8,300 before the charts after the first one were folded
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,8 +40,9 @@ def test_home_leads_to_the_example_and_the_example_says_what_it_is(page):
 
 
 def unfold(page):
-    for heading in page.locator(".fold > summary").all():
-        heading.click()
+    closed = page.locator(".fold:not([open]) > summary")
+    while closed.count():
+        closed.first.click()
 
 
 def test_every_chart_is_visible_without_script(new_page):

@@ -182,7 +182,8 @@ function sibling(element, selector, direction) {
 export function whenExplored(box, figures, draw, prepare = () => {}) {
   const button = Object.assign(document.createElement('button'), {type: 'button', className: 'also explore'});
   const note = document.createElement('span');
-  const title = sibling(box, 'h2, h3, summary', 'previousElementSibling')?.firstChild.textContent.trim();
+  const head = sibling(box, 'h2, h3, summary', 'previousElementSibling');
+  const title = (head?.querySelector('h2, h3') ?? head)?.firstChild.textContent.trim();
   const name = words => { button.textContent = words; button.setAttribute('aria-label', `${words}: ${title}`); };
   let goBack = null;
   name('Explore');

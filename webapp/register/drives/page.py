@@ -245,41 +245,40 @@ class DrivesPage:
 
     @property
     def hidden_sentence(self) -> str:
-        """Return the number of hidden rows, as the text before the reasons; empty if none is hidden."""
-        return f"{units.count(self._hidden_count)} hidden: " if self._hidden_count else ""
+        """Return the number of hidden rows with the reason, or with the number of reasons; empty if none is hidden."""
+        if not self._hidden_count:
+            return ""
+        hidden = f"{units.count(self._hidden_count)} hidden"
+        if len(self.reasons) == 1:
+            return f"{hidden}: {self.reasons[0][0].text}."
+        return f"{hidden} for {len(self.reasons)} reasons."
 
     @property
-    def hidden_lines(self) -> list[tuple[str, str, str]]:
-        """Return for each reason its text, and the text and address of its link; no link text if it shows no row."""
-        alone = len(self.reasons) == 1
+    def lift(self) -> dict[str, str]:
+        """Return text and address of the link that shows all hidden rows; empty if none is hidden."""
+        if len(self.reasons) == 1:
+            return {"text": "Show them", "address": self.query.without(self.reasons[0][0].name).address}
+        return {"text": "Show all", "address": self.query.with_everything().address} if self.reasons else {}
+
+    @property
+    def hidden_lines(self) -> list[dict[str, str]]:
+        """Return for each of several reasons its text, and text and address of its link; no link if it shows no row."""
+        if len(self.reasons) == 1:
+            return []
         return [
-            (
-                test.text if alone else f"{test.text}: {units.count(hidden)}",
-                self._lift(hidden, hidden_only, alone=alone),
-                self.query.without(test.name).address,
-            )
+            {
+                "text": f"{test.text}: {units.count(hidden)}{_alone(hidden, hidden_only)}",
+                "link": f"Show {units.count(hidden_only)}" if hidden_only else "",
+                "address": self.query.without(test.name).address,
+            }
             for test, hidden, hidden_only in self.reasons
         ]
-
-    @staticmethod
-    def _lift(hidden: int, hidden_only: int, *, alone: bool) -> str:
-        if not hidden_only:
-            return ""
-        if alone:
-            return "Show them"
-        only = " hidden only by this" if hidden_only < hidden else ""
-        return f"show {units.count(hidden_only)}{only}"
 
     @property
     def overlap_note(self) -> str:
         """Return a note that explains why the reasons add up to more than the hidden rows."""
         is_more = sum(hidden for _, hidden, _ in self.reasons) > self._hidden_count
-        return " (a drive can fail several filters)" if is_more else ""
-
-    @property
-    def everything_address(self) -> str:
-        """Return the address of the query that hides nothing; empty unless several reasons hide rows."""
-        return self.query.with_everything().address if len(self.reasons) > 1 else ""
+        return "A drive can fail several filters." if is_more else ""
 
     @property
     def limits_sentence(self) -> str:
@@ -316,3 +315,8 @@ class DrivesPage:
             for number in range(1, count + 1)
         )
         return mark_safe("".join(links) if count > 1 else "")  # noqa: S308 - addresses are escaped above
+
+
+def _alone(hidden: int, hidden_only: int) -> str:
+    """Return how many of the rows that a reason hides have no other reason; empty if all or none of them."""
+    return f", {units.count(hidden_only)} only for this reason" if 0 < hidden_only < hidden else ""

@@ -34,6 +34,7 @@ def test_a_query_is_answered(client):
 
 def test_a_request_with_a_probability_near_one_is_not_called_certain(client):
     assert rows(client, "?nines=1&parallel=500")["500"] == "more than 99.9 %"
+    assert "more than 99.9\N{NO-BREAK SPACE}%" in client.get("/nines/?nines=1&parallel=500").text
 
 
 def test_the_rows_are_exported_with_their_digits(client):

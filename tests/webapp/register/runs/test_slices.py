@@ -37,10 +37,11 @@ def test_a_slice_fails_if_the_count_of_any_limit_is_exceeded(make_log_run):
     assert table.passing_sentence == "1 of 4 slices is within every limit."
 
 
-def test_a_share_over_its_limit_may_print_as_the_limit(make_log_run):
-    at, over = (100_000, [95_000, 5_000]), (100_000, [94_999, 5_001])
-    rows = table_of(make_log_run(slices=[at, over])).rows
-    assert [(row.shares[0].text, row.outcome) for row in rows] == [("5.00", "passes"), ("5.00", "fails")]
+def test_a_share_next_to_its_limit_has_digits_that_show_on_which_side_it_is(make_log_run):
+    slices = [(100_000, [100_000 - slow, slow]) for slow in (4_999, 5_000, 5_001)]
+    rows = table_of(make_log_run(slices=slices)).rows
+    shown = [(row.shares[0].text, row.outcome) for row in rows]
+    assert shown == [("4.999", "passes"), ("5.00", "passes"), ("5.001", "fails")]
 
 
 def test_a_slice_without_operations_neither_passes_nor_fails(make_log_run):
