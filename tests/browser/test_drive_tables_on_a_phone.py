@@ -66,6 +66,8 @@ def test_the_first_sentences_of_the_headline_are_shown_and_a_line_opens_the_othe
 @pytest.mark.parametrize("path", ["/drives/cloud/", "/drive/intel-p5510-7680gb/"])
 def test_one_link_leads_to_the_meanings_of_columns(phone, path):
     phone.goto(path)
+    for folded in phone.locator("main details.fold:not([open]):has(table.runs) > summary").all():
+        folded.click()
     expect(phone.locator("thead .sign").first).to_be_hidden()
     link = phone.get_by_role("link", name="About the columns")
     expect(link).to_have_attribute("href", "/explain/#columns")

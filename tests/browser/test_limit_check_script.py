@@ -20,11 +20,12 @@ JUDGE = """async ([file, own, profile, count]) => {
 
 HEADLINE = """async file => {
   const {checkLimits} = await import('/js/drives/limit-check.js');
-  const {headline} = await import('/js/drives/headline.js');
+  const {headline, passingRows} = await import('/js/drives/headline.js');
   const {decode} = await import('/js/drives/column-store.js');
   const limits = new Map([[1000, '5']]), store = decode(file);
   const statistics = [{code: 'worst-slice', how: 'in every slice of its log'}];
-  return headline(store, false, [0, 1], checkLimits(store, limits, limits), limits, statistics).first;
+  const check = checkLimits(store, limits, limits), passing = passingRows(store, [0, 1], check);
+  return headline(store, false, [0, 1], passing, check, limits, statistics).first;
 }"""
 
 UNRANKED = """async ([file, whose]) => {

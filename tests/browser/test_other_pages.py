@@ -51,7 +51,7 @@ def test_the_values_of_a_chart_are_read_with_arrow_keys(page):
     page.keyboard.press("End")
     expect(reading).to_have_text("7300 PRO: 27,987 ops/s with 256 threads")
     page.keyboard.press("ArrowRight")  # the last mark has none after it
-    expect(reading).to_have_text("7300 PRO: 27,987 ops/s with 256 threads")
+    expect(reading).to_have_text("Last mark. 7300 PRO: 27,987 ops/s with 256 threads")
     expect(chart.locator(".mark.on")).to_have_count(1)
     page.keyboard.press("Tab")
     expect(chart.locator(".mark.on")).to_have_count(0)
