@@ -15,11 +15,11 @@ from results.rules.act.bucket_edges import bucket_span_us, edge_not_below
 from results.rules.act.limits import (
     Limit,
     act_share_pct,
+    distinct_share,
     exact_share_pct,
     is_count_within,
     over_count,
     parse_limits,
-    share_apart,
 )
 from webapp.register.http.files import Value
 from webapp.register.tables.marks import NearnessMark, nearness_mark
@@ -176,7 +176,7 @@ def share_over(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> Slice
     is_over = not is_count_within(over, ops_count, limit_pct)
     exact = exact_share_pct(over, ops_count)
     mark = nearness_mark(exact, limit_pct, is_over=is_over)
-    text = share_apart(str(act_share_pct(over, ops_count)), over, ops_count, limit_pct)
+    text = distinct_share(str(act_share_pct(over, ops_count)), over, ops_count, limit_pct)
     return SliceShare(threshold_us, over, ops_count, text, is_over, mark, exact)
 
 

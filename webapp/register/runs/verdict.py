@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 from django.http import QueryDict
 
 from results.models import Run, Share, Statistic, Verdict
-from results.rules.act.limits import Limit, excess_apart, share_apart
+from results.rules.act.limits import Limit, distinct_excess, distinct_share
 from webapp.register.http.access import LINK_PARAMETER
 from webapp.register.http.query_params import read_parameters
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
@@ -128,8 +128,8 @@ def _violation_view(violation: Mapping[str, Any]) -> dict[str, Any]:
     excess = violation.get("excess_ratio")
     return {
         **violation,
-        "share": share_apart(violation["share_pct"], *counts),
-        "excess": excess_apart(excess, *counts) if excess else "",
+        "share": distinct_share(violation["share_pct"], *counts),
+        "excess": distinct_excess(excess, *counts) if excess else "",
     }
 
 
@@ -165,7 +165,7 @@ def figure_of(share: Share, limits: Sequence[Limit], document: Mapping[str, Any]
     statistic = Statistic(share.statistic)
     figure = {"share": share, "statistic": STATISTIC_LABELS[statistic], "term": STATISTIC_TERMS[statistic]}
     figure["limit_pct"] = limit_pct
-    figure["text"] = share_apart(share.printed, share.over_count, share.ops_count, limit_pct)
+    figure["text"] = distinct_share(share.printed, share.over_count, share.ops_count, limit_pct)
     figure |= _range(share, document or {}, limit_pct)
     if limit_pct is not None:
         figure["nearness"] = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
@@ -175,11 +175,11 @@ def figure_of(share: Share, limits: Sequence[Limit], document: Mapping[str, Any]
 def _range(share: Share, document: Mapping[str, Any], limit_pct: Decimal | None) -> dict[str, str]:
     own, exact = (_same(document.get(key) or (), share) for key in ("shares", "exact"))
     if exact:
-        return {"exact": share_apart(exact["share_pct"], exact["over_count"], exact["ops_count"], limit_pct)}
+        return {"exact": distinct_share(exact["share_pct"], exact["over_count"], exact["ops_count"], limit_pct)}
     at_most = own and own.get("over_at_most_count")
     if not own or not at_most or at_most == own["over_count"]:
         return {}
-    return {"at_most": share_apart(own["at_most_pct"], at_most, own["ops_count"], limit_pct)}
+    return {"at_most": distinct_share(own["at_most_pct"], at_most, own["ops_count"], limit_pct)}
 
 
 def _same(shares: Iterable[Mapping[str, Any]], share: Share) -> Mapping[str, Any] | None:
