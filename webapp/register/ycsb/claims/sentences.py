@@ -27,6 +27,7 @@ MEANINGS = {
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
 }
 
+EQUAL_NUMBERS = "Equal numbers do not show how the publication computed the stated number."
 # Without line breaks, so that a formula is read in one line as far as possible.
 LESS_1, DIVIDED_BY = "\N{NO-BREAK SPACE}-\N{NO-BREAK SPACE}1", "\N{NO-BREAK SPACE}÷\N{NO-BREAK SPACE}"
 
@@ -181,9 +182,8 @@ def _leads(entry: ClaimEntry, found: Alternative) -> bool:
 
 def other_computations_note(entry: ClaimEntry) -> str:
     """Return what the other computations show, and what a result that gives the stated number does not show."""
-    if any(each.gives_stated for each in alternatives(entry.row.check)):
-        return "They use the same figures. Equal numbers do not show how the publication computed the stated number."
-    return "They use the same figures."
+    has_equal = any(each.gives_stated and not _leads(entry, each) for each in alternatives(entry.row.check))
+    return f"They use the same figures.{f' {EQUAL_NUMBERS}' if has_equal else ''}"
 
 
 def _alternative(entry: ClaimEntry, found: Alternative) -> str:
