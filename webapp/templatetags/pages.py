@@ -3,6 +3,7 @@
 {% compare_bar %}                                              the bar below a table that compares the selected runs
 <a class="means" href="{% meaning 'tps' %}">Speed</a>          the head of a column
 <a class="means" href="{% term 'worst slice' %}">...</a>    a term of the glossary
+{% operator as operator %}                                     who runs the register, with the contact
 {% data_licence %}                                             the licence of the data, as the footer states it
 {% price_panel priced_drives %}                                the reader's prices, which only the browser knows
 {% symbols %} {% glyph "s2" "open" %}                          outlines of marks (once a page); one mark
@@ -22,6 +23,7 @@ from django.utils.html import escape, format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
+from webapp.register.about.operator import operator
 from webapp.register.compare.query import FEWEST, MOST
 from webapp.register.explain.glossary_text import term_address
 from webapp.register.landscape.page_svg import glyph_html
@@ -32,6 +34,7 @@ from webapp.stylesheet import stylesheet_address
 
 register = template.Library()
 register.simple_tag(meaning_address, name="meaning")
+register.simple_tag(operator)
 register.simple_tag(term_address, name="term")
 register.simple_tag(stylesheet_address, name="stylesheet")
 register.simple_tag(symbols_svg, name="symbols")

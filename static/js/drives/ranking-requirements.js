@@ -26,5 +26,6 @@ export function unrankedSentences(store, rows, whose) {
   const counted = reasons.map(([code, number]) => reasons.length > 1 ? `${WORDS[code]} (${count(number)})` : WORDS[code]);
   const subject = isOne ? `${nameOf(store, rows[0])} is` : `${count(rows.length)} results are`;
   return `${subject} within ${whose} limits, but ${isOne ? 'it is' : 'they are'} not ranked, because ${counted.join(' or ')}. `
-    + 'A result is ranked if its data was not compressible and it reports speed, version of ACT and number of devices.';
+    + 'A result is ranked if its data was not compressible and it reports speed, version of ACT and number of devices. '
+    + 'A published result of a drive counts as one device.';
 }

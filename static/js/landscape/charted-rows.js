@@ -12,7 +12,7 @@ const FRONTIER_NAMES = {
   full: {name: ['frontier of ACT 6.x:', 'none is faster with', 'fewer slow reads'], short_name: 'ACT 6.x'},
   open: {name: ['dashed: the same', 'for ACT up to 5.3'], short_name: 'to 5.3'},
 };
-const TIME_WORDS = {service: 'ACT 6.x: service time', 'queue-and-service': 'ACT up to 5.3: with queue time', unknown: 'ACT version not reported'};
+const TIME_WORDS = {service: 'ACT 6.x: time in the drive', 'queue-and-service': 'ACT up to 5.3: time in the drive and in the queue', unknown: 'ACT version not reported'};
 
 // The name of a frontier with its number of devices, which a colon at the end of a line follows.
 function namedDevices({name, short_name: short}, devices) {

@@ -14,6 +14,25 @@ def test_the_page_before_sign_in_describes_the_room(client, room, said):
     assert said not in client.get("/accounts/login/").text
 
 
+@pytest.mark.parametrize("page", ["/accounts/login/", "/explain/submit/"])
+@pytest.mark.parametrize(
+    ("contact", "said"),
+    [
+        ("desk@example.org", '<a href="mailto:desk@example.org"><bdi>desk@example.org</bdi></a>.'),
+        ("the front desk", "write to <bdi>the front desk</bdi>."),
+        ("", 'This register states no contact: ask the person who gave you its address. <a href="/about/#operator">'),
+    ],
+)
+def test_a_visitor_without_an_account_reads_where_to_ask_for_one(client, settings, page, contact, said):
+    settings.OPERATOR_CONTACT = contact
+    assert said in client.get(page).text
+
+
+@pytest.mark.parametrize("page", ["/explain/rules/", "/explain/submit/"])
+def test_the_rules_say_that_a_submitted_log_certifies_nothing(client, page):
+    assert "submits gets a verdict, but cannot lead to a certificate." in client.get(page).text
+
+
 @pytest.mark.parametrize("page", ["/", "/drives/nvme-flash/", "/explain/", "/nowhere/"])
 def test_public_pages_link_to_the_sign_in_for_every_visitor(member_client, page):
     shown = member_client.get(page).text

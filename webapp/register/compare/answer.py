@@ -4,19 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from results.rules.act.comparison_groups import ReadTime
 from results.rules.act.limits import Limit
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits
 from results.rules.plural import listed
 from webapp.register.comparability.comparable import Condition, Unreported
 from webapp.register.compare.figures import share_value
-from webapp.register.compare.heads import TIME_WORDS, Head
+from webapp.register.compare.heads import Head
 from webapp.register.tables.columns import device_tps, product_of
 from webapp.register.tables.groups import STATISTIC_WORDS
 from webapp.templatetags import units
 
 # The conditions that change the meaning of a share come first: a reader learns the most important reason.
 FIRST_REASONS = ("workload", "time", "statistic", "compress_pct", "device_count")
-VALUE_WORDS = {time.value: words for time, words in TIME_WORDS.items() if time} | {
+VALUE_WORDS = {ReadTime.SERVICE.value: "in the drive", ReadTime.WITH_QUEUE.value: "in drive plus queue"} | {
     statistic.value: words for statistic, words in STATISTIC_WORDS.items()
 }
 # Labels of rows that are no nouns, for sentences.

@@ -41,5 +41,6 @@ def not_ranked_because(store: ColumnStore, rows: Rows) -> str:
     ]
     return (
         f"not ranked, because {' or '.join(counted)}. A result is ranked if its data was not compressible "
-        "and it reports speed, version of ACT and number of devices."
+        "and it reports speed, version of ACT and number of devices. "
+        "A published result of a drive counts as one device."
     )

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from webapp.register.fleet.listed_drive import NVME, FleetError, LeftOut, ListedDrive, size_gb
-from webapp.register.fleet.tool_output import documents_of
+from webapp.register.fleet.tool_output import NVME_ROW, documents_of
 
 DRIVES_AT_MOST = 5_000
 ROWS_AT_MOST = 20_000  # including rows without a drive: loop devices, empty lines
@@ -178,6 +178,8 @@ def _of_csv(content: str) -> Rows:
     rows = csv.reader(io.StringIO(content), delimiter=delimiter)
     try:
         names = [name.strip().casefold() for name in _bounded(next(rows), 1, ())]
+        if NVME_ROW.match(head):
+            raise FleetError(f"The first line is {head[:80]!r}: include the header line of nvme list above its rows.")
         if set(names).isdisjoint(COLUMNS["model"]):
             raise FleetError(f"The first line is {head[:80]!r}, without a column named model: {EXPECTED}.")
         line = rows.line_num + 1

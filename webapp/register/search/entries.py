@@ -27,7 +27,7 @@ PUBLICATIONS, CLAIMS = "publications", "claims"
 class SearchEntry:
     """A page or a part of it that a search finds by title, detail and keywords; keywords are not shown.
 
-    `publication` is the slug of the publication that it belongs to.
+    `publication` is the slug of the publication that it belongs to. `other_names` count as its title does.
     """
 
     title: str
@@ -35,6 +35,7 @@ class SearchEntry:
     detail: str
     keywords: str = ""
     publication: str = ""
+    other_names: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def _publication(slug: str) -> SearchEntry:
     publication, claims = publication_of(slug), entries_of(slug)
     source = claims[0].source if claims else None
     names = f"{slug} {source.publisher} {source.title} {source.printed_title}" if source else slug
-    detail = headline_of(claims).sentence if claims else publication.setup
+    publisher = source.publisher if source else ""
+    detail = f"{publisher}: {headline_of(claims).sentence}".removeprefix(": ") if claims else publication.setup
     address = reverse("ycsb-publication", args=[slug])
     return SearchEntry(publication.title, address, detail, f"{names} {publication.setup}", slug)
 
@@ -85,7 +87,7 @@ def _claims() -> Sequence[SearchEntry]:
 def _claim(entry: ClaimEntry) -> SearchEntry:
     claim = entry.row.check.claim
     favoured = f" {favours(entry)}" if entry.is_contradicted else ""
-    detail = f"{capfirst(entry.label)}. {result(entry)}{favoured} {entry.publication.title}."
+    detail = f"{capfirst(entry.status_line)}. {result(entry)}{favoured} {entry.publication.title}."
     keywords = f"{entry.slug} {entry.source.title} {claim.device} {claim.against}"
     return SearchEntry(entry.assertion, entry.address, detail, keywords, entry.slug)
 
@@ -105,7 +107,7 @@ def _terms() -> Sequence[SearchEntry]:
 @cache
 def _pages() -> Sequence[SearchEntry]:
     """Return the pages of the site, then the sections of the explanations."""
-    pages = [SearchEntry(page.name, page.address, page.sentence) for page in SITE_PAGES]
+    pages = [SearchEntry(page.name, page.address, page.sentence, other_names=page.other_names) for page in SITE_PAGES]
     sections = explanation_sections()
     return [*pages, *(_text_entry(f"{each.page}: {each.title}", each.address, each.text) for each in sections)]
 

@@ -60,12 +60,12 @@ class FoundGroup:
 
 @cache
 def _title_words(entry: SearchEntry) -> str:
-    return padded_words([entry.title])
+    return padded_words([entry.title, entry.other_names])
 
 
 @cache
 def _all_words(entry: SearchEntry) -> str:
-    return padded_words([entry.title, entry.detail, entry.keywords])
+    return padded_words([entry.title, entry.other_names, entry.detail, entry.keywords])
 
 
 def found_groups(query: str) -> list[FoundGroup]:
@@ -97,7 +97,7 @@ def _rank(entry: SearchEntry, alternatives: Alternatives) -> int:
     """Return 0 if a name of an entry is the search, 1 if its title has all words of the search, otherwise 2."""
     if not _matches(_title_words(entry), alternatives):
         return 2
-    names = (padded_words([name]) for name in entry.title.split(","))
+    names = (padded_words([name]) for name in f"{entry.title},{entry.other_names}".split(","))
     return int(not any(len(name.split()) == len(alternatives) and _matches(name, alternatives) for name in names))
 
 

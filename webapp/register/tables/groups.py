@@ -9,8 +9,8 @@ from webapp.register.tables.columns import is_taken_as_one
 from webapp.templatetags import units
 
 TIME_WORDS = {
-    ReadTime.SERVICE: "ACT 6.x: service time",
-    ReadTime.WITH_QUEUE: "ACT up to 5.3: with queue time",
+    ReadTime.SERVICE: "ACT 6.x: time in the drive",
+    ReadTime.WITH_QUEUE: "ACT up to 5.3: time in the drive and in the queue",
     None: "ACT version not reported",
 }
 STATISTIC_WORDS = {

@@ -233,7 +233,7 @@ def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_other
 @pytest.mark.parametrize(
     ("change", "trait"),
     [
-        ({"tool_version": "5.2"}, "with queue time"),
+        ({"tool_version": "5.2"}, "time in the drive and in the queue"),
         ({"compress_pct": 50}, "compressible data (50 %)"),
         ({"device_count": 4}, "4 devices"),
     ],
@@ -269,10 +269,10 @@ def test_a_pair_with_and_without_queue_time_offers_the_nearest_pair_of_each_grou
         assert client.get(f"{offer['page']}&format=json").json()["is_comparable"]
     same_model = published("6.2", 2_000_000, "OLD", capacity_gb=6400)
     assert comparison(client, new, old)["nearest"][0]["page"].endswith(same_model.public_id)
-    assert "with queue time" not in str(document["differing"])
+    assert "time in the drive and in the queue" not in str(document["differing"])
     assert said(client, new, old) == (
-        "Exemplar NEW 3.2 TB and Exemplar OLD 3.2 TB are not comparable: time measured differs (service time and with "
-        "queue time), and one figure includes time in the queue, the other does not."
+        "Exemplar NEW 3.2 TB and Exemplar OLD 3.2 TB are not comparable: time measured differs (in the drive and in "
+        "drive plus queue), and one figure includes time in the queue, the other does not."
     )
 
 
@@ -290,7 +290,7 @@ def test_the_shares_of_tables_are_shown_next_to_those_that_comparisons_use(clien
     rows = {row["row"]: row["values"] for row in comparison(client, make_run(), old)["rows"]}
     assert (rows["pct_over_1000us"], rows["listed_pct_over_1000us"]) == (["5.83", "1.00"], ["5.83", "5.83"])
     text = client.get(compare_url(make_run(), old)).text
-    assert "ACT 5.3, service time" in text.split('<ol class="heads">')[1].split("</ol>")[0]
+    assert "ACT 5.3, time in the drive" in text.split('<ol class="heads">')[1].split("</ol>")[0]
     assert "listed_pct_over_1000us" not in {row["row"] for row in comparison(client, make_run(), make_run())["rows"]}
 
 
@@ -701,7 +701,7 @@ def test_figures_are_left_of_their_bars_so_that_none_is_beyond_a_limit(client, m
 def test_versions_that_measure_the_same_time_are_not_marked(client, make_published_run):
     runs = make_published_run(tool_version="6.1"), make_published_run(tool_version="6.4")
     heads = client.get(compare_url(*runs)).text.split('<ol class="heads">')[1].split("</ol>")[0]
-    assert "ACT 6.1, service time" in heads
+    assert "ACT 6.1, time in the drive" in heads
     assert "<b>ACT 6.1</b>" not in heads
 
 

@@ -85,7 +85,8 @@ def test_results_without_a_rank_say_why_and_what_to_do(client, catalogue):
     networked = text_of(client.get("/?category=networked&min_device_tps=0"))
     assert (
         "They are not ranked, because the number of devices is not reported. A result is ranked if its data was not "
-        "compressible and it reports speed, version of ACT and number of devices."
+        "compressible and it reports speed, version of ACT and number of devices. "
+        "A published result of a drive counts as one device."
     ) in networked
     one = text_of(client.get("/?category=m2-flash&min_device_tps=0"))
     assert "It is not ranked, because the version of ACT is not reported." in one
@@ -103,7 +104,7 @@ def test_a_drive_that_was_measured_like_no_other_is_named_with_its_way_of_measur
     assert f"1 of 1 result of NVMe flash drives is {AS_PUBLISHED} It is Exemplar EX" in text_of(client.get(ANY_SPEED))
     for _ in range(2):
         make_published_run(tps=800, tool_version="5.3")
-    measured = "ACT 6.x: service time, as published, 1 device"
+    measured = "ACT 6.x: time in the drive, as published, 1 device"
     assert f"is the only one of them in its comparison group ({measured})" in text_of(client.get(ANY_SPEED))
 
 

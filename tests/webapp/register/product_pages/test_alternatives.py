@@ -117,11 +117,14 @@ def test_capacities_say_how_each_was_measured_only_if_they_differ(make_ranked, c
     make_ranked(2_400_000, product=this, run={"device_count": 4})
     capacities = context_of(this)["capacities"]
     assert [(each["speed"], each["how"], each["is_mixed"]) for each in capacities] == [
-        ("600,000", "ACT 6.x: service time, as published, 4 devices", True),
-        ("500,000", "ACT 6.x: service time, as published, 1 device", True),
+        ("600,000", "ACT 6.x: time in the drive, as published, 4 devices", True),
+        ("500,000", "ACT 6.x: time in the drive, as published, 1 device", True),
     ]
     make_ranked(900_000, product=this, run={"tool_version": "5.3"})
-    assert context_of(this)["capacities"][0]["how"] == "ACT up to 5.3: with queue time, as published, 1 device"
+    assert (
+        context_of(this)["capacities"][0]["how"]
+        == "ACT up to 5.3: time in the drive and in the queue, as published, 1 device"
+    )
 
 
 def test_a_comparison_of_many_capacities_has_the_drive_itself(make_ranked, context_of):

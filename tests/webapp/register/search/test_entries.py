@@ -43,7 +43,7 @@ def test_publications_without_figures_have_no_page_and_are_not_found():
 def test_a_publication_is_described_by_what_its_claims_are_worth(published):
     (entry,) = [entry for entry in search_sections()[0].entries if entry.publication == "micron-7400-brief"]
     assert (entry.title, entry.address) == ("Micron 7400 PRO against 7300 PRO on RocksDB", "/ycsb/micron-7400-brief/")
-    assert entry.detail == "1 of 14 claims is contradicted by its own table."
+    assert entry.detail == "Micron: 1 of 14 claims is contradicted by its own table."
 
 
 def test_a_claim_is_described_by_its_publication_and_outcome(published):

@@ -62,6 +62,20 @@ def test_a_page_is_found_by_its_name_or_content(query, page):
     assert found(query)["pages"][0] == page
 
 
+@pytest.mark.parametrize(
+    ("query", "pages"),
+    [
+        *((query, ["About"]) for query in ("funding", "who pays", "owner", "contact", "sponsor")),
+        *((query, ["Submit", "Try your log"]) for query in ("log", "upload")),
+    ],
+)
+def test_a_page_is_found_first_by_what_readers_call_it(query, pages):
+    groups = found_groups(query)
+    (group,) = [group for group in groups if group.section.anchor == "pages"]
+    assert [entry.title for entry in group.entries][: len(pages)] == pages
+    assert group.is_named
+
+
 def test_words_must_begin_a_word():
     titles = found("act")["pages"]
     assert titles[0] == "ACT and YCSB"

@@ -691,7 +691,9 @@ def test_results_are_ranked_within_their_comparison_group(client, drive, make_pr
         (True, False),
         (True, False),
     ]
-    assert "The ranking has 2 drives of one comparison group (ACT 6.x: service time, as published, 1 device)." in text
+    assert (
+        "The ranking has 2 drives of one comparison group (ACT 6.x: time in the drive, as published, 1 device)." in text
+    )
     assert f"Fewest drives: 2 x Exemplar {product['6.4'].model} 100" in text
 
 

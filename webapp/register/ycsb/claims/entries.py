@@ -92,6 +92,11 @@ class ClaimEntry:
         return LABELS[self.status]
 
     @property
+    def status_line(self) -> str:
+        """Return its status in words; no claim that uses an impossible result is simply confirmed."""
+        return f"{self.label}, but from an impossible result" if self.impossible_results else self.label
+
+    @property
     def outcome(self) -> Outcome:
         """Return the group of its status."""
         return outcome_of(self.status)

@@ -33,6 +33,8 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
         "recomputed_note": sentences.recomputed_note(entry),
         "rounded_first": rounded_first(entry.row),
         "favours": f"{sentences.favours(entry)} {sentences.makers(entry)}",
+        "stated_number_computations": sentences.stated_number_computations(entry),
+        "equal_numbers_note": sentences.EQUAL_NUMBERS,
         "other_computations": sentences.other_computations(entry),
         "other_computations_note": sentences.other_computations_note(entry),
         "computation": _computation(entry),

@@ -116,7 +116,7 @@ def test_an_image_says_which_side_the_number_favours_where_it_is_from_and_where_
         (
             "kioxia-fl6-brief",
             "run-time-gain-f",
-            "Stated 0.7 percentage points too low: favours the competitor, the TLC PCIe 4.0.",
+            "Favours neither side: rounding explains the difference.",
         ),
         (
             "micron-7400-brief",
@@ -131,7 +131,7 @@ def test_an_image_says_which_side_the_number_favours_where_it_is_from_and_where_
         (
             "kioxia-fl6-brief",
             "throughput-gain-e",
-            "Stated 0.5 percentage points too high: favours the publisher, KIOXIA.",
+            "Favours neither side: rounding explains the difference.",
         ),
         (
             "kioxia-fl6-brief",
