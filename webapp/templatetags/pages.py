@@ -8,6 +8,7 @@
 {% price_panel priced_drives %}                                the reader's prices, which only the browser knows
 {% symbols %} {% glyph "s2" "open" %}                          outlines of marks (once a page); one mark
 {% jump_list %}<h2 id="a">A</h2>...{% endjump_list %}           links to the headings of this content, before it
+                                                               (folded on a phone with is_folded=True)
 {{ evidence.sha256|breakable }}                                a long code with places where a line may break
 {% publication_source "micron-7400-brief" %}    {% certification_source %}
 """
@@ -99,13 +100,19 @@ def certification_source() -> dict[str, PublishedSource | None]:
 
 
 @register.simple_block_tag
-def jump_list(content: SafeString) -> SafeString:
-    """Show links to the headings of the content before the content. Headings without an id have no link."""
+def jump_list(content: SafeString, *, is_folded: bool = False) -> SafeString:
+    """Show links to the headings of the content before the content. Headings without an id have no link.
+
+    A folded list is closed on a phone, where many links would fill the first screen.
+    """
     parts = [(anchor, mark_safe(strip_tags(name).strip())) for anchor, name in HEADING.findall(content)]  # noqa: S308 - rendered
     links = format_html_join(" ", '<a href="#{}">{}</a>', parts)
-    return format_html(
-        '<nav class="jump on-screen" aria-label="On this page"><b>On this page</b> {}</nav>{}', links, content
+    shown = (
+        format_html('<details class="open-wide"><summary>On this page</summary> {}</details>', links)
+        if is_folded
+        else format_html("<b>On this page</b> {}", links)
     )
+    return format_html('<nav class="jump on-screen" aria-label="On this page">{}</nav>{}', shown, content)
 
 
 @register.filter

@@ -71,11 +71,11 @@ export const marked = ({colour, dash, symbol}, over) => ({
   },
 });
 
-/** Return the traces of a band between two curves; the upper one has the text for the pointer. */
-export function band(x, least, greatest, text) {
-  const line = {mode: 'lines', x, line: {color: token('mark'), width: 1}, hoverinfo: 'skip', connectgaps: false};
-  return [{...line, y: least}, {...line, y: greatest, fill: 'tonexty', fillcolor: token('track'), hoverinfo: 'all', ...text}];
-}
+/** Return the trace of bars from a least to a greatest value, `width` wide, as webapp/register/runs/charts/drawing.py draws them. */
+export const rangeBars = (x, width, least, greatest, text) => ({
+  type: 'bar', x, width, base: least, y: greatest.map((high, place) => high === null || least[place] === null ? null : high - least[place]),
+  marker: {color: token('accent-2'), line: {color: token('accent'), width: 1.5}}, hoverinfo: 'all', ...text,
+});
 
 /** Return the shapes and the name of the slices of a run, for a time axis whose unit has so many seconds: webapp/register/runs/charts/slice_marks.py in the browser. */
 export function sliceMarks(plot, seconds) {
@@ -105,6 +105,17 @@ export function drawIn(plot, traces, parts, label, points = [], config = {displa
   window.Plotly.react(plot, traces, layout(parts), {responsive: true, ...config});
 }
 
+/** Show which point of an explored plot is read: a line across the plot at its place, until the plot loses the focus. */
+function moveCursor(plot, curve, point) {
+  const {x, type} = plot.data[curve], area = plot._fullLayout?.xaxis;
+  if (!area || !plot.closest('.explored')) return;
+  const place = type === 'heatmap' ? point[1] : point;
+  const at = type === 'heatmap' ? (x[place] + x[place + 1]) / 2 : x[place];
+  plot.chartCursor ??= Object.assign(document.createElement('div'), {className: 'reading-cursor'});
+  plot.chartCursor.style.left = `${area._offset + area.l2p(area.d2l(at))}px`;
+  plot.querySelector('.svg-container').append(plot.chartCursor);
+}
+
 const STEPS = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1};
 
 function readByKeys(event) {
@@ -118,6 +129,7 @@ function readByKeys(event) {
   plot.chartPlace = place;
   const [curveNumber, pointNumber, sentence] = plot.chartPoints[place];
   window.Plotly.Fx.hover(plot, [{curveNumber, pointNumber}]);
+  moveCursor(plot, curveNumber, pointNumber);
   plot.chartStatus.textContent = `${edgeSentence(wanted, last)}${sentence}`;
   plot.chartRead(plot.chartPoints[place], sentence);
 }
@@ -127,10 +139,11 @@ export function listen(plot, start = 'first', onRead = () => {}) {
   plot.chartStart = start;
   plot.chartRead = onRead;
   plot.chartStatus = document.createElement('p');
-  plot.chartStatus.className = 'vh';
+  plot.chartStatus.className = plot.closest('.explored') ? 'reading' : 'vh';
   plot.chartStatus.setAttribute('aria-live', 'polite');
   plot.after(plot.chartStatus);
   plot.addEventListener('keydown', readByKeys);
+  plot.addEventListener('blur', () => plot.chartCursor?.remove());
 }
 
 /** Load Plotly once. After a failure, the next chart tries again. */

@@ -1,6 +1,6 @@
 // Telemetry of the machine during a run: a panel for each quantity in its side file.
 import {counted, element, headsOf, reducedSentence, reported, tableBehind} from './chart-table.js';
-import {axis, band, drawIn, fetched, plain, sliceMarks, titled, unitOf, whenExplored} from './chart.js';
+import {axis, drawIn, fetched, plain, rangeBars, sliceMarks, titled, unitOf, whenExplored} from './chart.js';
 
 // The points of a panel as a table: every line is a column of the chart.
 const pointsOf = (telemetry, series) => ({
@@ -22,14 +22,15 @@ function panel(meanings, telemetry, series) {
 function draw(plot, telemetry, series) {
   const [seconds, unit] = unitOf(telemetry.columns.at(-1)[1]);
   const x = telemetry.columns.map(([start, end]) => (start + end) / 2 / seconds);
+  const width = telemetry.columns.map(([start, end]) => (end - start) / seconds);
   const most = Math.max(...series.greatest.filter(value => value !== null));
   const range = (low, high) => low === high ? counted.format(low) : `${counted.format(low)} to ${counted.format(high)}`;
   const texts = series.greatest.map((high, place) => high === null ? 'not reported' : `${range(series.least[place], high)} ${series.unit}`);
   const text = {customdata: texts.map(plain), hovertemplate: `%{x:.2f} ${unit}: %{customdata}<extra></extra>`};
-  drawIn(plot, band(x, series.least, series.greatest, text), {
+  drawIn(plot, [rangeBars(x, width, series.least, series.greatest, text)], {
     margin: {l: 52, r: 8, t: 20, b: 40}, ...sliceMarks(plot, seconds), xaxis: {...axis(), showgrid: false, title: titled(`${unit} since the start`), nticks: 6},
-    yaxis: {...axis(), showline: false, nticks: 4, range: [0, 1.05 * most || 1]},
-  }, `${series.name}, ${series.unit}`, texts.map((text, place) => [1, place, `${x[place].toFixed(2)} ${unit}: ${text}`]));
+    yaxis: {...axis(), showline: false, nticks: 4, tickformat: ',.10~g', range: [0, 1.05 * most || 1]},
+  }, `${series.name}, ${series.unit}`, texts.map((text, place) => [0, place, `${x[place].toFixed(2)} ${unit}: ${text}`]));
 }
 
 const box = document.querySelector('[data-explore=telemetry]');

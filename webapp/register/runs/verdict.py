@@ -17,11 +17,11 @@ from urllib.parse import parse_qsl
 from django.http import QueryDict
 
 from results.models import Run, Share, Statistic, Verdict
-from results.rules.act.limits import Limit, distinct_excess, distinct_share
+from results.rules.act.limits import Limit, distinct_excess, distinct_share, exact_share_pct, is_count_within
 from webapp.register.http.access import LINK_PARAMETER
 from webapp.register.http.query_params import read_parameters
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
-from webapp.register.runs.slices import SliceTable, cut_sentence
+from webapp.register.runs.slices import SliceTable, between_counts, cut_sentence, share_text
 from webapp.register.runs.verdict_basis import (
     basis_sentence,
     duration_in_words,
@@ -158,28 +158,52 @@ def figures(run: Run, limits: Sequence[Limit], document: Mapping[str, Any] | Non
 def figure_of(share: Share, limits: Sequence[Limit], document: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a share with the limit on its threshold, if there is one, and how near it is to it.
 
-    `exact` is the share that a side file counted at the threshold itself. Without it, `at_most` is the upper end of the
-    range that a log allows whose buckets do not begin at the threshold. Both come from the document of the verdict.
+    `text` is the most exact share that is known: what a side file counted at the threshold itself, otherwise what the
+    log has at its bucket edge. `at_most` is the upper end of the range that the edge allows. `log_text` is the share of
+    the log where a side file has another one, and `edge_us` the edge. All come from the document of the verdict.
     """
     limit_pct = next((limit.limit_pct for limit in limits if limit.threshold_us == share.threshold_us), None)
     statistic = Statistic(share.statistic)
-    figure = {"share": share, "statistic": STATISTIC_LABELS[statistic], "term": STATISTIC_TERMS[statistic]}
+    figure: dict[str, Any] = {
+        "share": share,
+        "statistic": STATISTIC_LABELS[statistic],
+        "term": STATISTIC_TERMS[statistic],
+    }
     figure["limit_pct"] = limit_pct
     figure["text"] = distinct_share(share.printed, share.over_count, share.ops_count, limit_pct)
-    figure |= _range(share, document or {}, limit_pct)
+    figure["is_in_every_slice"] = statistic == Statistic.WORST_SLICE and share.over_count == 0
+    found = {key: _same((document or {}).get(key) or (), share) for key in ("shares", "exact")}
     if limit_pct is not None:
         figure["nearness"] = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
-    return figure
+    if exact := found["exact"]:
+        return figure | _exact_figure(exact, figure["text"], found["shares"], limit_pct)
+    return figure | _range(found["shares"], document or {}, limit_pct)
 
 
-def _range(share: Share, document: Mapping[str, Any], limit_pct: Decimal | None) -> dict[str, str]:
-    own, exact = (_same(document.get(key) or (), share) for key in ("shares", "exact"))
-    if exact:
-        return {"exact": distinct_share(exact["share_pct"], exact["over_count"], exact["ops_count"], limit_pct)}
-    at_most = own and own.get("over_at_most_count")
-    if not own or not at_most or at_most == own["over_count"]:
+def _exact_figure(
+    exact: Mapping[str, Any], log_text: str, own: Mapping[str, Any] | None, limit_pct: Decimal | None
+) -> dict[str, Any]:
+    """Return the share that a side file counted, and that of the log if it has other digits."""
+    counts = exact["over_count"], exact["ops_count"]
+    text = distinct_share(exact["share_pct"], *counts, limit_pct)
+    figure: dict[str, Any] = {"text": text}
+    if limit_pct is not None:
+        is_exact_over = not is_count_within(*counts, limit_pct)
+        figure["nearness"] = nearness_mark(exact_share_pct(*counts), limit_pct, is_over=is_exact_over)
+    return figure | ({"log_text": log_text, "edge_us": own["read_at_us"]} if own and text != log_text else {})
+
+
+def _range(own: Mapping[str, Any] | None, document: Mapping[str, Any], limit_pct: Decimal | None) -> dict[str, Any]:
+    """Return the upper end of a share and the bucket edge; nothing if the log has an edge at the threshold."""
+    if not own or own["read_at_us"] == own["threshold_us"]:
         return {}
-    return {"at_most": distinct_share(own["at_most_pct"], at_most, own["ops_count"], limit_pct)}
+    edge = {"edge_us": own["read_at_us"]}
+    at_most = own.get("over_at_most_count")
+    if at_most is None or (not own["over_count"] and own["statistic"] == WORST):
+        return edge  # every slice has 0 at the edge: the upper end of one of them is not that of the worst
+    between = between_counts(document).get(own["threshold_us"])
+    count = at_most if between is None else min(at_most, own["over_count"] + between)
+    return edge | ({"at_most": share_text(count, own["ops_count"], limit_pct)} if count > own["over_count"] else {})
 
 
 def _same(shares: Iterable[Mapping[str, Any]], share: Share) -> Mapping[str, Any] | None:
@@ -206,11 +230,16 @@ def limits_context(own: YourLimits, sentence: str, query: str) -> dict[str, Any]
     }
 
 
-def slice_limits_sentence(table: SliceTable | None, own: YourLimits) -> str:
-    """Return how many slices are within the limits; empty for a run without slices."""
-    if table is None or not table.rows:
+def slice_limits_sentence(table: SliceTable | None, official: SliceTable | None, own: YourLimits) -> str:
+    """Return how many slices are within the limits; empty for a run without slices.
+
+    For a reader's own limits, also return the number under the profile, whose table is `official`.
+    """
+    if table is None or official is None or not table.rows:
         return ""
-    return f"With your limits: {table.passing_sentence}" if own.is_own else table.passing_sentence
+    if not own.is_own:
+        return table.passing_sentence
+    return f"With your limits: {table.passing_sentence} With those of the profile: {official.passing_sentence}"
 
 
 def published_limits_sentence(run: Run, own: YourLimits) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.access.intervals import HistogramSlice
-from webapp.register.runs.charts.page import slice_chart
+from webapp.register.runs.charts.page import range_sentence, slice_chart
 from webapp.register.runs.slices import ReadLimit
 from webapp.templatetags import units
 
@@ -25,7 +25,7 @@ LABEL_HALF = 30  # a label nearer to an end of the plot is aligned with it
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar; `is_cut` if its share is above the top of the panel."""
+    """One bar; `is_cut` if its share is above the top of the panel. Above it is the open part, up to the upper end."""
 
     x: float
     y: float
@@ -34,6 +34,8 @@ class Bar:
     is_over: bool
     is_cut: bool
     text: str
+    may_y: float
+    may_height: float
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ def panels_of(name: str, slices: Sequence[HistogramSlice], limits: Sequence[Read
     frame = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP}
     frame |= {"bottom": BOTTOM, "cut": TOP + CUT_BELOW_TOP, "name_end": LEFT - LEFT_OF_PLOT}
     ends = {"first": units.duration(slices[0].start_s), "last": units.duration(slices[-1].end_s)}
-    return {"panels": panels, "frame": frame, "sentence": chart["sentence"]} | ends
+    sentences = {"sentence": chart["sentence"], "range_sentence": range_sentence(chart["panels"])}
+    return {"panels": panels, "frame": frame} | sentences | ends
 
 
 def _panel(panel_id: str, panel: dict[str, Any]) -> Panel:
@@ -75,9 +78,9 @@ def _panel(panel_id: str, panel: dict[str, Any]) -> Panel:
     scale = (BOTTOM - TOP) / (TOP_OF_LIMIT * limit_pct) if limit_pct else 0.0
     place = (RIGHT - LEFT) / len(panel["shares"])
     bars = [
-        _bar(number, place, scale, share_pct, f"{span}: {text}", is_over=is_over)
-        for number, (share_pct, span, text, is_over) in enumerate(
-            zip(panel["shares"], panel["spans"], panel["texts"], panel["over"], strict=True)
+        _bar(number, place, scale, (share_pct, most_pct), f"{span}: {text}", is_over=is_over)
+        for number, (share_pct, most_pct, span, text, is_over) in enumerate(
+            zip(panel["shares"], panel["most"], panel["spans"], panel["texts"], panel["over"], strict=True)
         )
         if share_pct is not None
     ]
@@ -94,10 +97,10 @@ def _panel(panel_id: str, panel: dict[str, Any]) -> Panel:
     )
 
 
-def _bar(number: int, place: float, scale: float, share_pct: float, text: str, *, is_over: bool) -> Bar:
-    height = share_pct * scale if scale else (BOTTOM - TOP) * (share_pct > 0)
+def _bar(number: int, place: float, scale: float, ends_pct: tuple[float, float], text: str, *, is_over: bool) -> Bar:
+    height, most = (end * scale if scale else (BOTTOM - TOP) * (end > 0) for end in ends_pct)
     is_cut = height > BOTTOM - TOP
-    height = min(height, BOTTOM - TOP)
+    height, most = min(height, BOTTOM - TOP), min(most, BOTTOM - TOP)
     return Bar(
         x=round(LEFT + number * place + place * GAP / 2, 2),
         y=round(BOTTOM - height, 2),
@@ -106,6 +109,8 @@ def _bar(number: int, place: float, scale: float, share_pct: float, text: str, *
         is_over=is_over,
         is_cut=is_cut,
         text=text,
+        may_y=round(BOTTOM - most, 2),
+        may_height=round(most - height, 2),
     )
 
 
@@ -125,7 +130,9 @@ def _summary(panel: dict[str, Any], worst_pct: float, worst: int) -> str:
     over = sum(panel["over"])
     limit = f"The limit is {panel['limitText']} %."
     if not worst_pct:
-        return f"No slice has a read over {panel['threshold']}. {limit}"
+        return f"No slice has a read of {panel['readAt']} or longer. {limit}"
     bars = "No bar is" if not over else "1 bar is" if over == 1 else f"{over} bars are"
     worst_of = f"The largest share over {panel['threshold']} is {_printed(panel, worst)}, {panel['spans'][worst]}."
-    return f"{worst_of} {limit} {bars} over it."
+    may = sum(panel["mayBeOver"])
+    undecided = f" The log does not decide it for {units.counted(may, 'bar')}." if may else ""
+    return f"{worst_of} {limit} {bars} over it.{undecided}"

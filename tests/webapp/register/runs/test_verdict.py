@@ -76,7 +76,7 @@ def test_a_violation_next_to_its_limit_shows_on_which_side_it_is(make_log_run, o
 
 def ranges(run):
     return [
-        (figure["share"].statistic, figure["text"], figure.get("at_most"), figure.get("exact"))
+        (figure["share"].statistic, figure["text"], figure.get("at_most"), figure.get("log_text"))
         for figure in figures(run, parse_limits(run.verdicts.get().profile.document), run.verdicts.get().document)
         if figure["share"].threshold_us == 1000
     ]
@@ -91,16 +91,18 @@ def test_a_share_has_its_range_or_what_a_side_file_counted(client, make_log_run)
         )
         for statistic in ("worst-slice", "overall")
     )
+    worst, whole = (each | {"read_at_us": 1024} for each in (worst, whole))
     at_most = worst | {"over_at_most_count": worst["over_count"] + 60, "at_most_pct": "6.83"}
     exact = whole | {"over_count": 120, "ops_count": 2_400_000, "share_pct": "0.00"}
     document = SLOW_DISK_VERDICT | {"shares": [at_most, whole], "exact": [exact]}
     run = make_log_run(document=document)
     assert ranges(run) == [
-        ("worst-slice", worst["share_pct"], "6.83", None), ("overall", whole["share_pct"], None, "<0.01")
+        ("worst-slice", worst["share_pct"], "6.83", None), ("overall", "<0.01", None, "3.04")
     ]  # fmt: skip
     text = client.get(f"/runs/{run.public_id}/").text
     assert "to 6.83 %, limit 5" in text
-    assert "exactly &lt;0.01\N{NO-BREAK SPACE}%, limit 5" in text.replace("&nbsp;", "\N{NO-BREAK SPACE}")
+    assert "3.04&nbsp;% in the log: its bucket edge is 1,024\N{NO-BREAK SPACE}us" in text
+    assert "exactly" not in text
 
 
 def test_a_share_of_a_millisecond_log_has_no_range(make_log_run):

@@ -70,8 +70,17 @@ def test_the_summary_says_what_the_picture_shows():
         "The largest share over 1\N{NO-BREAK SPACE}ms is 7.00 %, slice 2, 10-20\N{NO-BREAK SPACE}s. "
         "The limit is 5 %. 2 bars are over it."
     )
-    assert panel_of(0, 0).summary == "No slice has a read over 1\N{NO-BREAK SPACE}ms. The limit is 5 %."
+    assert panel_of(0, 0).summary == "No slice has a read of 1,024\N{NO-BREAK SPACE}us or longer. The limit is 5 %."
     assert panel_of(1, ops_count=10**6).summary.startswith("The largest share over 1\N{NO-BREAK SPACE}ms is <0.01 %")
+
+
+def test_a_share_that_may_be_over_the_limit_has_an_open_part_and_is_named():
+    ranged = ReadLimit(Limit(1000, Decimal(5)), 1024, 2, 1)
+    slices = [HistogramSlice(1, [94, 2, 4], 100, 0, 10, 1, 2), HistogramSlice(2, [100], 100, 10, 20, 3, 4)]
+    (panel,) = panels_of("run-1", slices, [ranged])["panels"]
+    assert [bar.may_height for bar in panel.bars] == pytest.approx([FULL / TOP_OF_LIMIT * 2 / 5, 0], abs=0.1)
+    assert panel.bars[0].may_y < panel.limit_y < panel.bars[0].y
+    assert panel.summary.endswith("No bar is over it. The log does not decide it for 1 bar.")
 
 
 def test_a_share_is_truncated_as_in_the_table_of_slices():
