@@ -39,6 +39,14 @@ def test_home_leads_to_the_example_and_the_example_says_what_it_is(page):
         assert page.get_by_role("heading", name=heading).first.is_visible(), heading
 
 
+def test_a_phone_shows_the_link_to_the_example_and_the_first_row_above_the_fold(new_page):
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto("/")
+    assert page.get_by_role("link", name="complete example run").is_visible()
+    box = page.locator("main table tbody tr:not(.group)").first.bounding_box()
+    assert box["y"] + box["height"] <= 844
+
+
 def unfold(page):
     closed = page.locator(".fold:not([open]) > summary")
     while closed.count():

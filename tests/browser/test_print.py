@@ -66,3 +66,15 @@ def test_a_drive_is_printed_with_the_date_of_the_data_and_without_its_badge(page
     assert page.locator("#measured .runs").evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 12
     today = f"{datetime.now(UTC):%-d %B %Y}"
     assert page.locator(".printed").inner_text().startswith(f"State of the data: {today} (UTC).")
+
+
+def test_the_states_of_marks_are_printed_in_three_shades(page):
+    page.goto("/?limit_1ms=2")
+    page.emulate_media(media="print")
+    fills = [
+        page.locator(f"svg.landscape a.m.full.{state} use").first.evaluate("mark => getComputedStyle(mark).fill")
+        for state in ("in", "out", "over")
+    ]
+    shades = [int(fill.removeprefix("rgb(").split(",")[0]) for fill in fills]
+    assert min(abs(one - other) for one in shades for other in shades if one != other) >= 40
+    assert len(set(shades)) == 3

@@ -1,7 +1,7 @@
 """The answer of the home page: a sentence, the charts, and the drives by comparison group with their endurance gap."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +17,7 @@ from results.models import Statistic
 from results.rules.act.endurance_gap import times
 from results.rules.act.limits import Limit
 from results.rules.endurance import is_within_rating
+from webapp.register.drives.filters import Test, reasons_of
 from webapp.register.drives.headline import GROUP_WORDS
 from webapp.register.drives.landscape import Charts, cell_linker, charts_of, switch_html
 from webapp.register.drives.limit_check import LimitCheck, name_of
@@ -29,6 +30,7 @@ from webapp.register.drives.store.ranking import (
     needed_at_load,
     number_in,
     row_glyph,
+    rows_from,
     rows_rated_for,
     speeds_of,
     sustained_by_rating,
@@ -230,6 +232,26 @@ class Answer:
     def hidden_count(self) -> int:
         """Return the number of plotted drives that are no answer."""
         return (self.charted.shown & ~self.charted.answers).bit_count()
+
+    @property
+    def hidden_sentence(self) -> str:
+        """Return how many plotted drives are no answer, with the reasons; several reasons have their numbers."""
+        charted, store = self.charted, self.store
+        check = LimitCheck(store, self.question.limits)
+        tests = [
+            Test("tps", f"slower than {self.question.tps_text} tps", rows_from(store, self.question.tps)),
+            Test("over", "over a limit", store.all_rows & ~check.over),
+            Test("verdict", "not passed for another reason", check.passes | check.over),
+        ]
+        reasons = reasons_of(charted.shown & ~charted.answers, tests)
+        words = [f"{test.text} ({units.count(hidden)})" if reasons[1:] else test.text for test, hidden, _ in reasons]
+        verb = "does" if self.hidden_count == 1 else "do"
+        results = f"{units.counted(self.hidden_count, 'result')} of {self.question.kind}"
+        several = " A result can have several reasons." if self._has_overlap(reasons) else ""
+        return f"{results} {verb} not match: {', '.join(words)}.{several}"
+
+    def _has_overlap(self, reasons: Sequence[tuple[Test, int, int]]) -> bool:
+        return sum(hidden for _, hidden, _ in reasons) > self.hidden_count
 
     def _ordered(self, rows: Rows) -> Iterator[int]:
         return (row for row in self.charted.ordered if rows >> row & 1)

@@ -23,6 +23,7 @@ from webapp.register.runs.example import example_address
 from webapp.register.tables import categories
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of
+from webapp.register.ycsb.claims.entries import contradicted_sentence
 from webapp.templatetags import units
 
 
@@ -50,6 +51,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "tiers": tier_meanings(),
         "example_address": example_address(),
         "certified": certified_sentence(),
+        "claims_sentence": contradicted_sentence(),
     }
     return render(request, "register/home/home.html", context)
 

@@ -16,6 +16,7 @@ from webapp.register.svg.scales import LogScale
 GRID = "grid"  # the kind of lines that density cells cover
 WIDE, PHONE = "wide", "phone"  # classes of what only one of the two widths shows
 TICK_CHARACTER_PX, TICK_GAP_PX = 7.1, 8
+PIECES = 24  # of a slanted line that texts avoid
 LAST_TICK_FROM = 96  # percent: the text of a tick there ends at the edge of the plot
 
 
@@ -133,6 +134,17 @@ def _ends_px(text: Text, width_px: int) -> tuple[float, float]:
     width = TICK_CHARACTER_PX * len(text.text) + TICK_GAP_PX
     left = text.x * width_px / 100 - (width - TICK_GAP_PX / 2 if text.anchor == "end" else width / 2)
     return left, left + width
+
+
+def pieces(line: Line) -> Iterable[Line]:
+    """Yield a line in pieces, so that the rectangle around each is small."""
+    if line.x1 == line.x2 or line.y1 == line.y2:
+        yield line
+        return
+    width, height = (line.x2 - line.x1) / PIECES, (line.y2 - line.y1) / PIECES
+    for number in range(PIECES):
+        x, y = line.x1 + width * number, line.y1 + height * number
+        yield Line(line.kind, x, y, x + width, y + height)
 
 
 def side_tick(place: float, text: str, kind: str = "tick") -> Text:

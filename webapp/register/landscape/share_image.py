@@ -9,7 +9,7 @@ from django.utils.html import escape
 
 from webapp.register.landscape.density import COLUMNS, ROWS
 from webapp.register.landscape.marks import Mark
-from webapp.register.landscape.picture import GRID, PHONE, Cell, Line, Picture, Text
+from webapp.register.landscape.picture import GRID, PHONE, WIDE, Cell, Line, Picture, Text
 from webapp.register.landscape.speed_chart import WIDE_PX
 from webapp.register.svg.marks import symbol_paths
 from webapp.register.svg.png import BOLD, PLAIN, one_line
@@ -30,6 +30,7 @@ LINES = {
     "load": (ACCENT, 2.5, ""),
     "front solid": (INK_2, 2.0, ""),
     "front dashed": (INK_2, 2.0, "8 5"),
+    f"leader {WIDE}": (INK_3, 1.5, ""),
 }
 TEXTS = {"strong": (INK, "700"), "zonetext": (ACCENT, "700"), "name": (INK, "400"), "overtext": (OVER, "700")}
 OUTLINES = dict(symbol_paths())
@@ -48,7 +49,7 @@ def share_svg(picture: Picture, title: str, sentence: str, axis: str) -> str:
         _zone(picture),
         *(_line(line) for line in picture.lines if line.kind == GRID),
         *map(_cell, picture.cells),
-        *(_line(line) for line in picture.lines if line.kind != GRID),
+        *(_line(line) for line in picture.lines if line.kind in LINES and line.kind != GRID),
         *map(_tick, picture.ticks),
         *map(_text, texts),
         *map(_mark, picture.marks),

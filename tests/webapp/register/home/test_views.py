@@ -54,9 +54,9 @@ def test_the_endurance_of_the_fastest_drive_is_that_of_its_speed_if_no_load_is_e
 
 @pytest.mark.parametrize(
     ("path", "before"),
-    [("/", "<h1>"), *[(f"/drives/{each}", "<form") for each in ("", "nvme-flash/", "cloud/", "historical/")]],
+    [("/", "</main>"), *[(f"/drives/{each}", "<form") for each in ("", "nvme-flash/", "cloud/", "historical/")]],
 )
-def test_abbreviations_are_spelt_out_before_the_form(client, catalogue, path, before):
+def test_abbreviations_are_spelt_out_before_the_form_and_below_the_answer_of_home(client, catalogue, path, before):
     intro = client.get(path).text.split('<main id="main"')[1].split(before)[0]
     terms = {"ACT": "Aerospike Certification Tool", "DWPD": "drive writes per day"}
     if path != "/":
@@ -67,8 +67,10 @@ def test_abbreviations_are_spelt_out_before_the_form(client, catalogue, path, be
 
 def test_the_page_begins_with_what_drivecert_is(client):
     text = client.get("/").text.split('<main id="main"')[1]
-    what = "Drivecert is a public register of storage drives: their speed under database load, their slow reads, and"
+    what = "Drivecert lists published tests of storage drives: how fast they are, how many reads are slow, and how long"
     assert text.index(what) < text.index("<h1>")
+    claims = '<a href="/ycsb/claims/?outcome=contradicted">1 of 62 published claims contradicts its own table.</a>'
+    assert text.index(claims) < text.index("<h1>")
 
 
 def test_home_says_that_no_drive_is_certified_yet_and_what_a_certificate_needs(client, catalogue):
@@ -196,9 +198,11 @@ def test_the_results_that_do_not_match_are_counted_with_the_reasons(client, make
     for tps in (100, 200):
         make_published_run(tps=tps)
     make_published_run({1000: "5.01"}, tps=900)
-    reasons = "not match: too slow, over a limit, or not passed for another reason."
-    assert f"1 result of NVMe flash drives does {reasons}" in text_of(client.get(ANY_SPEED))
-    assert f"2 results of NVMe flash drives do {reasons}" in text_of(client.get("/?min_device_tps=200"))
+    assert "1 result of NVMe flash drives does not match: over a limit." in text_of(client.get(ANY_SPEED))
+    both = "2 results of NVMe flash drives do not match: slower than 200 tps (1), over a limit (1)."
+    assert both in text_of(client.get("/?min_device_tps=200"))
+    overlapping = "3 results of NVMe flash drives do not match: slower than 1,000 tps (3), over a limit (1)."
+    assert f"{overlapping} A result can have several reasons." in text_of(client.get("/?min_device_tps=1000"))
 
 
 def test_other_kinds_of_drives_can_be_asked_for(client, catalogue):

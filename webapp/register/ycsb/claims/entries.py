@@ -203,6 +203,16 @@ class Headline:
     uses_impossible: bool
 
 
+def contradicted_sentence() -> str:
+    """Return how many of all claims the figures of their own publications contradict; empty if none."""
+    wrong = [entry for entry in entries() if entry.is_contradicted]
+    if not wrong:
+        return ""
+    verb, whose = ("contradicts", "its") if len(wrong) == 1 else ("contradict", "their")
+    source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
+    return f"{len(wrong)} of {counted(len(entries()), 'published claim')} {verb} {whose} own {source}."
+
+
 def headline_of(found: Sequence[ClaimEntry]) -> Headline:
     """Return the headline of a publication from its claims. A contradiction comes first, however many claims hold.
 
