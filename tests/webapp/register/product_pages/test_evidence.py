@@ -52,7 +52,7 @@ def test_the_sentence_says_what_the_figures_rest_on(runs, sentence):
 def test_a_catalogue_result_links_its_publication_and_a_log_links_none(client, catalogue):
     run = Run.objects.filter(tier=Tier.PUBLISHED, catalogue_key__gt="", product__historical=False).first()
     line = client.get(f"/drive/{run.product.slug}/").text.split('class="note evidence"')[1].split("</p>")[0]
-    assert f'Publication: <a href="{published_sources()[CERTIFICATION_PAGE].address}"' in line
+    assert f'Source: <a href="{published_sources()[CERTIFICATION_PAGE].address}"' in line
     assert line.endswith(", date not reported.")
     assert publication_of([logged()]) is None
     assert publication_of([published()]) is None
