@@ -147,7 +147,7 @@ function showLines(cell, lines) {
   if (cell.children.length !== lines.length || lines.some(([, text], number) => textOf(cell.children[number]) !== text)) {
     cell.replaceChildren(...lines.map(([shows, text]) => {
       const line = Object.assign(document.createElement('span'), {textContent: text});
-      line.dataset.figure = shows;
+      line.dataset.priceFigure = shows;
       return line;
     }));
   }
@@ -267,7 +267,7 @@ function markLowest(body) {
     const isComparable = !isApart && rows.length > 1 && new Set(rows.map(currencyOfRow)).size === 1;
     const lowest = new Set(isComparable ? rows.filter((row, place) => figures[place] === Math.min(...figures)) : []);
     for (const row of drivesOf(body)) {
-      const place = row.querySelector(`[data-figure=${shows}], [data-shows=${shows}]`), mark = place?.querySelector('.lowest');
+      const place = row.querySelector(`[data-price-figure=${shows}], [data-shows=${shows}]`), mark = place?.querySelector('.lowest');
       if (!lowest.has(row)) mark?.remove();
       else if (!mark) place.append(lowestMark());
     }

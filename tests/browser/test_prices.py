@@ -241,10 +241,10 @@ def test_the_column_of_prices_sorts_each_group_and_marks_its_lowest_price(page):
     assert all(order == sorted(order) for order in json.loads(orders))
     assert table.locator("tbody tr.group").all_inner_texts() == groups
     first = table.locator("tbody").first
-    lowest = first.locator("tr:has([name=run])").first.locator("[data-figure=per-sustained-tps]")
+    lowest = first.locator("tr:has([name=run])").first.locator("[data-price-figure=per-sustained-tps]")
     expect(lowest).to_have_text(re.compile(r"^[\d.,]+ per 1,000 sustained lowest$"))
-    expect(first.locator("[data-figure=per-tps] .lowest")).to_have_count(1)
-    expect(first.locator("[data-figure=per-tb] .lowest")).to_have_count(1)
+    expect(first.locator("[data-price-figure=per-tps] .lowest")).to_have_count(1)
+    expect(first.locator("[data-price-figure=per-tb] .lowest")).to_have_count(1)
     fields.first.fill("4")
     assert table.locator("th[aria-sort]").count() == 0
 
@@ -277,14 +277,16 @@ def test_a_table_with_prices_fits_the_page_and_marks_the_figure_that_is_lowest(n
     for place, price in enumerate(("3000", "1000", "2000", "500")):
         fields.nth(place).fill(price)
     lowest = page.locator("table.runs .lowest").locator("..")
-    assert lowest.evaluate_all("figures => figures.map(figure => figure.dataset.figure)") == [
+    assert lowest.evaluate_all("figures => figures.map(figure => figure.dataset.priceFigure)") == [
         "per-tps",
         "per-sustained-tps",
         "per-tb",
     ]
     wrap = page.locator(".with-prices").first
     assert wrap.evaluate("wrap => wrap.scrollWidth - wrap.clientWidth") <= 0
-    lines = page.locator("td [data-figure]").evaluate_all("lines => lines.slice(0, 3).map(line => line.offsetHeight)")
+    lines = page.locator("td [data-price-figure]").evaluate_all(
+        "lines => lines.slice(0, 3).map(line => line.offsetHeight)"
+    )
     assert len(lines) == 3
     assert max(lines) <= 40  # with the mark below it on a phone
 
