@@ -110,3 +110,11 @@ def test_a_table_fits_a_phone_whichever_column_it_is_sorted_by(new_page, path, w
         if (found := page.evaluate("document.documentElement.scrollWidth")) > width:
             too_wide[code] = found
     assert too_wide == {}
+
+
+@pytest.mark.parametrize(
+    ("sort", "group"), [("-device_tps", "c-share"), ("-device_count", "c-share"), ("-total_gb", "c-size")]
+)
+def test_a_list_opens_on_the_group_of_its_order_unless_that_has_a_column_without_values(phone_page, sort, group):
+    phone_page.goto(f"/drives/?category=nvme-flash&sort={sort}")
+    assert phone_page.locator(".choose :checked").get_attribute("class") == group

@@ -61,12 +61,13 @@ def compare_bar(context: template.Context) -> dict[str, Any]:
 
 
 @register.inclusion_tag("register/prices/panel.html")
-def price_panel(drives: Sequence[PricedDrive] = (), file: str = "") -> dict[str, Any]:
+def price_panel(drives: Sequence[PricedDrive] = (), file: str = "", *, apart: str = "") -> dict[str, Any]:
     """Show the reader's prices of some drives, and the price list.
 
-    `file` is the data file of a page with tables of drives, which then may have a column of prices.
+    `file` is the data file of a page with tables of drives, which then may have a column of prices. `apart` is set if
+    the speeds of the drives do not compare: then no price per speed is the lowest.
     """
-    return {"drives": drives, "file": file}
+    return {"drives": drives, "file": file, "apart": apart}
 
 
 @register.filter

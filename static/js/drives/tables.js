@@ -42,7 +42,7 @@ function addLater() {
 function showTable(wrap, store, {groups, isEmpty}, query, [most, heightPx]) {
   const section = layout.sections.find(({code}) => code === wrap.dataset.section);
   const columns = columnsOf(section, query, layout.filters);
-  showHead(wrap, section, columns, query, layout);
+  showHead(wrap, section, columns, query, layout, store, groups.flatMap(({rows}) => rows));
   const table = wrap.querySelector('table');
   table.querySelectorAll('tbody').forEach(body => body.remove());
   reserveHeight(wrap, heightPx, fill(table, linesOf(store, columns, groups, query, !layout.isHistorical), most));

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 from results.rules.act.comparison_groups import ReadTime
@@ -59,7 +60,7 @@ def _reason_order(name: str) -> int:
 
 
 def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
-    """Return the result of ACT runs that compare: their speeds, and for two runs their slow reads.
+    """Return the result of ACT runs that compare: their speeds, for two runs their slow reads, and the best rating.
 
     Runs without a speed, as those of YCSB, can be compared too.
     """
@@ -78,7 +79,24 @@ def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
         slight = "was slightly faster than"
         faster = slight if times == 1 else f"was tested at {units.decimal(times)} times the speed of"
         start = f"{first} {faster} {last}{among}: {units.decimal(fastest.run.tps)} against {speed} tps."
-    return start + (_slow_reads(fastest, slowest, limits[0]) if len(heads) == 2 and limits else "")
+    slow_reads = _slow_reads(fastest, slowest, limits[0]) if len(heads) == 2 and limits else ""
+    return f"{start}{slow_reads}{_highest_rating(heads)}"
+
+
+def _highest_rating(heads: Sequence[Head]) -> str:
+    """Return whose rating sustains the highest speed, as a sentence; empty if none of several is the highest."""
+    rated = [(sustained, head.name) for head in heads if (sustained := _sustained(head)) is not None]
+    if len({sustained for sustained, _ in rated}) < 2:
+        return ""
+    highest = max(sustained for sustained, _ in rated)
+    names = list(dict.fromkeys(name for sustained, name in rated if sustained == highest))
+    of = f"The rating of {names[0]} sustains" if len(names) == 1 else f"The ratings of {listed(names)} sustain"
+    return f" {of} the highest speed: {units.decimal(highest)} tps."
+
+
+def _sustained(head: Head) -> Decimal | None:
+    product = product_of(head.run)
+    return None if head.run.is_on_no_drive else three_digits(sustained_tps(product.endurance_dwpd, product.capacity_gb))
 
 
 def _slow_reads(first: Head, second: Head, limit: Limit) -> str:

@@ -38,7 +38,7 @@ def form_context(page: DrivesPage) -> dict[str, Any]:
     return {
         "fields": [field for field in fields if field["name"] in visible],
         "more_fields": [field for field in fields if field["name"] not in visible],
-        "has_more_set": bool(set_names - visible or page.query.included or page.query.only_within),
+        "has_more_set": bool(set_names - visible or page.query.included),
         "column_boxes": _column_boxes(page),
         "filters_sentence": filters_sentence(len(active_filters(page.query)), page.filtered_rows.bit_count()),
         "script_data": page.store.cached(key, lambda: json_script(_script_data(page), "drives-page")),

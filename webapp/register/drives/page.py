@@ -1,6 +1,6 @@
 """A page of tables of drives: the matching rows, the hidden ones with reasons, and the effect of reader limits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from html import escape
@@ -168,13 +168,20 @@ class DrivesPage:
             "bodies": writer.table(shown, f"{spec.code}{ROWS_ID}"),
             "is_wide": len(columns) > COLUMNS_SIDE_BY_SIDE,  # it then scrolls in a box of its own
             "column_groups": offered,  # that a narrow screen offers
-            "chosen_group": self._chosen_group(columns, dict(offered)),
+            "chosen_group": self._chosen_group(columns, dict(offered), rows),
         }
 
-    def _chosen_group(self, columns: Iterable[Column], offered: Mapping[str, str]) -> str:
-        """Return the group of columns that a narrow screen shows first: that of the sorted column, if it has one."""
+    def _chosen_group(self, columns: Sequence[Column], offered: Mapping[str, str], rows: Sequence[int]) -> str:
+        """Return the group of columns that a narrow screen shows first: that of the sorted column, if it has one.
+
+        A group with a column that has no value in these rows is not shown first.
+        """
         group = next((column.group for column in columns if column.code == self.query.sort.code), "")
-        return group if group in offered else next(iter(offered), "")
+        first = next(iter(offered), "")
+        if group not in offered:
+            return first
+        words = [self.store.columns[column.code].word for column in columns if column.group == group]
+        return group if all(any(map(word, rows)) for word in words) else first
 
     def _shown_codes(self, spec: TableSpec) -> set[str]:
         """Return the codes of a table's shown columns: the chosen ones, or the usual and filtered ones."""

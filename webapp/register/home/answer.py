@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +22,7 @@ from webapp.register.drives.headline import GROUP_WORDS
 from webapp.register.drives.landscape import Charts, cell_linker, charts_of, switch_html
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.order import rows_by_band
-from webapp.register.drives.query import THRESHOLDS_US
+from webapp.register.drives.query import SEPARATOR, THRESHOLDS_US
 from webapp.register.drives.ranking_requirements import not_ranked_because
 from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
@@ -35,7 +35,7 @@ from webapp.register.drives.store.ranking import (
     speeds_of,
     sustained_by_rating,
 )
-from webapp.register.home.question import HomeQuestion
+from webapp.register.home.question import HomeQuestion, drive_choices
 from webapp.register.landscape.marks import fill_of
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
@@ -206,6 +206,27 @@ class Answer:
         answers = self.charted.answers
         rated = answers & rows_rated_for(self.store, self.question.tps)
         return rating_sentence(rated.bit_count(), answers.bit_count(), "it", speed_of_one="your load")
+
+    @property
+    def elsewhere_sentence(self) -> SafeString:
+        """Return the drive of another category whose rating sustains the load, if no answer has such a rating."""
+        question, (all_kinds, _) = self.question, drive_choices()[0]
+        codes = tuple(all_kinds.split(SEPARATOR))
+        is_part = set(question.categories) < set(codes)
+        if not question.tps or not is_part or self.charted.answers & rows_rated_for(self.store, question.tps):
+            return SafeString("")
+        everywhere = replace(self, question=replace(question, categories=codes))
+        rated = everywhere.charted.answers & rows_rated_for(self.store, question.tps)
+        found = list(everywhere._ordered(rated))
+        if not found:
+            return SafeString("")
+        row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
+        return format_html(
+            '<a href="{}">In all kinds of drives</a>: {}; its rating sustains {} tps.',
+            everywhere.question.address(),
+            name_of(self.store, row),
+            self.store.columns["sustained_tps"].word(row),
+        )
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:

@@ -1,8 +1,9 @@
-"""The evidence of a product: how many results have a log, who checked them, and since when they are public."""
+"""The evidence of a product: logs, who checked them, the publication, and since when the register has the results."""
 
 from collections.abc import Sequence
 
 from results.access.mirrored_runs import is_mirrored
+from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
 from results.models import Run, Tier
 from webapp.register.tables.marks import AEROSPIKE
 from webapp.templatetags import units
@@ -22,6 +23,12 @@ def evidence_sentence(runs: Sequence[Run]) -> str:
     logged = [run for run in runs if run.tier != Tier.PUBLISHED]
     sentences = [_logged(logged, len(runs)), _published(published, len(runs)), _since(runs)]
     return " ".join(filter(None, sentences))
+
+
+def publication_of(runs: Sequence[Run]) -> PublishedSource | None:
+    """Return the publication that figures of these runs are from; None without such figures."""
+    is_published = any(run.tier == Tier.PUBLISHED and run.catalogue_key for run in runs)
+    return published_sources()[CERTIFICATION_PAGE] if is_published else None
 
 
 def _logged(logged: Sequence[Run], count: int) -> str:
@@ -67,5 +74,5 @@ def _since(runs: Sequence[Run]) -> str:
     dates = [at for run in runs if (at := run.published_at or run.created_at)]  # published ones are public at once
     if not dates:
         return ""
-    newest = "Public" if len(runs) == 1 else "The newest is public"
+    newest = "In the register" if len(runs) == 1 else "The newest is in the register"
     return f"{newest} since {max(dates):%-d %B %Y}."

@@ -17,7 +17,7 @@ from webapp.register.product_pages.alternatives import capacities_address, capac
 from webapp.register.product_pages.answer import answer_sentence, short_noun
 from webapp.register.product_pages.comparable import Comparison, DriveComparer
 from webapp.register.product_pages.distribution import distribution_of
-from webapp.register.product_pages.evidence import evidence_sentence
+from webapp.register.product_pages.evidence import evidence_sentence, publication_of
 from webapp.register.product_pages.headline import Headline, headline_of
 from webapp.register.product_pages.load import load_sentences
 from webapp.register.product_pages.load_ladder import ladders_of, missing_ladder_sentence
@@ -74,6 +74,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "load_field": {"name": LOAD, "text": units.count(query.load_tps) if query.load_tps else ""},
         "name": product_name(product),
         "evidence": evidence_sentence(current),
+        "publication": publication_of(current),
         "category": categories.spec_of(product),
         "table": table,
         "sentence": table_sentence(table, results),

@@ -161,6 +161,14 @@ def said(client, *runs, **more):
     return html.unescape(re.search(r'<p class="verdict">(.*?)</p>', text)[1])
 
 
+def test_the_result_names_the_drive_whose_rating_sustains_the_highest_speed(client, make_product, make_published_run):
+    ratings = [Decimal(1), Decimal(3), None]
+    runs = [make_published_run(product=make_product(endurance_dwpd=dwpd, capacity_gb=3_200)) for dwpd in ratings]
+    name = f"Exemplar {runs[1].product.model} 3.2 TB"
+    assert said(client, *runs).endswith(f"The rating of {name} sustains the highest speed: 108,000 tps.")
+    assert "highest speed" not in said(client, runs[0], runs[2])
+
+
 def test_published_results_have_a_result_and_unreported_conditions_are_counted(client, make_published_run):
     first = make_published_run(device_count=1, tool_version="")
     second = make_published_run(tps=Decimal(600_000), tool_version="")

@@ -5,16 +5,27 @@ from html import unescape
 
 import pytest
 
-from results.models import Visibility
+from results.models import Product, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows, read_titles
 from webapp.register.drives.store import charted_rows
+from webapp.register.home.question import drive_choices
 from webapp.register.landscape.page_svg import GAP_WIDTH
 
 pytestmark = pytest.mark.django_db
 
 ANY_SPEED = "/?min_device_tps=0"
 AS_PUBLISHED = "within the limits, as published: tested by Aerospike or the makers."
+
+
+ALL_KINDS = drive_choices()[0][0]
+
+
+def slug_of(client, name):
+    """Return the drive that the all-kinds answer links by this name."""
+    page = client.get(f"/?category={ALL_KINDS}").text.replace("&nbsp;", " ").replace("\N{NBSP}", " ")
+    links = re.findall(r'href="/drive/([^/]+)/[^"]*">(.*?)</a>', page)
+    return next(slug for slug, text in links if " ".join(re.sub(r"<[^>]*>", " ", text).split()) == name)
 
 
 def text_of(response):
@@ -44,6 +55,21 @@ def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
 )
 def test_the_answer_counts_the_ratings_that_sustain_the_load(client, catalogue, question, sentence):
     assert sentence in text_of(client.get(f"/?{question}"))
+
+
+OTHER_KIND = re.compile(r"In all kinds of drives : (\S.*?); its rating sustains ([\d,]+) tps\.")
+
+
+def test_a_current_drive_of_another_category_is_named_if_only_its_rating_sustains_the_load(client, catalogue):
+    named = OTHER_KIND.search(text_of(client.get("/")))
+    assert named
+    assert int(named[2].replace(",", "")) >= 500_000
+    assert not Product.objects.get(slug=slug_of(client, named[1])).historical
+
+
+@pytest.mark.parametrize("question", ["min_device_tps=400000", "min_device_tps=0", f"category={ALL_KINDS}"])
+def test_no_other_category_is_named_if_an_answer_has_such_a_rating_or_all_kinds_are_chosen(client, catalogue, question):
+    assert not OTHER_KIND.search(text_of(client.get(f"/?{question}")))
 
 
 def test_the_endurance_of_the_fastest_drive_is_that_of_its_speed_if_no_load_is_entered(client, catalogue):

@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from results.catalogue.rows import CERTIFICATION_PAGE, published_sources
 from results.models import Run, Tier
-from webapp.register.product_pages.evidence import evidence_sentence
+from webapp.register.product_pages.evidence import evidence_sentence, publication_of
 
 AT = datetime(2026, 11, 3, tzinfo=UTC)
 
@@ -25,7 +26,7 @@ def logged(tier=Tier.REVIEWED, at=None, reading_id=1):
         (
             [published(at=AT)],
             "The register has no log of the only result, so it did not check the figures: they are as published by "
-            "Aerospike. Public since 3 November 2026.",
+            "Aerospike. In the register since 3 November 2026.",
         ),
         (
             [published("a maker"), published("")],
@@ -35,8 +36,8 @@ def logged(tier=Tier.REVIEWED, at=None, reading_id=1):
         (
             [logged(Tier.VENDOR_REPORTED, AT), logged(Tier.LAB_VERIFIED), published("a maker")],
             "The register read the logs of 2 of 3 results: 1 tested in a lab of the register, 1 not yet checked by a "
-            "reviewer. The other figures are as published by the maker, without a log. The newest is public since "
-            "3 November 2026.",
+            "reviewer. The other figures are as published by the maker, without a log. The newest is in the "
+            "register since 3 November 2026.",
         ),
         (
             [logged(reading_id=None)] * 2,
@@ -46,6 +47,15 @@ def logged(tier=Tier.REVIEWED, at=None, reading_id=1):
 )
 def test_the_sentence_says_what_the_figures_rest_on(runs, sentence):
     assert evidence_sentence(runs) == sentence
+
+
+def test_a_catalogue_result_links_its_publication_and_a_log_links_none(client, catalogue):
+    run = Run.objects.filter(tier=Tier.PUBLISHED, catalogue_key__gt="", product__historical=False).first()
+    line = client.get(f"/drive/{run.product.slug}/").text.split('class="note evidence"')[1].split("</p>")[0]
+    assert f'Source: <a href="{published_sources()[CERTIFICATION_PAGE].address}"' in line
+    assert line.endswith(", date not reported.")
+    assert publication_of([logged()]) is None
+    assert publication_of([published()]) is None
 
 
 def test_a_drive_shows_it_below_its_answer(client, make_ranked):

@@ -50,6 +50,13 @@ def test_a_low_rating_limits_by_endurance(client, drive):
     assert (found["drives"], found["binding"], found["needed_dwpd"]) == (9, "endurance", "0.295")
 
 
+def test_drives_that_need_the_same_number_are_counted(client, drive):
+    drive(capacity_gb=20_000, model="FIRST9")
+    drive(capacity_gb=20_000, model="SECOND9")
+    drive(capacity_gb=1_000, model="SMALL9")
+    assert "limited by throughput; one of 2 with 3 drives." in client.get(f"/sizing/?{ASKED}").text
+
+
 def test_the_fewest_drives_come_first_and_are_named_in_the_sentence(client, drive):
     drive(capacity_gb=1_000, model="SMALL9")
     drive(capacity_gb=20_000, model="LARGE9")
