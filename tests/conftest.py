@@ -35,6 +35,7 @@ from django.test import Client  # noqa: E402
 
 from results.models import Organisation, Profile  # noqa: E402
 from tests.database import CatalogueDatabase, catalogue_name, copy_template, drop_template, template_name  # noqa: E402
+from tests.results.builders import verify_address  # noqa: E402
 from webapp.accounts.models import Membership  # noqa: E402
 
 # Django's own hash takes a third of a second by design, and half of all tests have a user with a password.
@@ -186,13 +187,16 @@ def organisation(db):
 @pytest.fixture
 def member(organisation, django_user_model):
     user = django_user_model.objects.create_user("mia", password="a long enough password")
+    verify_address(user)
     Membership.objects.create(user=user, organisation=organisation)
     return user
 
 
 @pytest.fixture
 def staff(db, django_user_model):
-    return django_user_model.objects.create_user("sam", password="a long enough password", is_staff=True)
+    user = django_user_model.objects.create_user("sam", password="a long enough password", is_staff=True)
+    verify_address(user)
+    return user
 
 
 @pytest.fixture

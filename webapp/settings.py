@@ -49,6 +49,8 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "rest_framework",
     "drf_spectacular",
+    "allauth",
+    "allauth.account",
     "webapp",
     "webapp.accounts",
     "webapp.register",
@@ -70,7 +72,9 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "webapp.accounts.required_steps.RequiredStepsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -106,9 +110,47 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-LOGIN_URL = "login"
+AUTHENTICATION_BACKENDS = ["webapp.accounts.backends.AuthenticationBackend"]
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "submission-list"
 LOGOUT_REDIRECT_URL = "home"
+
+# django-allauth. People sign in with their user name or their mail address. The address is verified by a link.
+ACCOUNT_ADAPTER = "webapp.accounts.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
+ACCOUNT_FORMS = {
+    "login": "webapp.accounts.forms.SignInForm",
+    "signup": "webapp.accounts.forms.SignUpForm",
+    "add_email": "webapp.accounts.forms.AddressForm",
+    "change_password": "webapp.accounts.forms.PasswordChangeForm",
+    "reset_password": "webapp.accounts.forms.PasswordResetForm",
+    "reset_password_from_key": "webapp.accounts.forms.NewPasswordForm",
+    "reauthenticate": "webapp.accounts.forms.PasswordForm",
+}
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_CHANGE_EMAIL = True  # an account has one address; a new one replaces it when it is verified
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # only in the browser in which the person signed up
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa")
+ACCOUNT_SESSION_REMEMBER = True
+# Names that the register's own people would have. `admin` is the first staff user of a register that is not public.
+ACCOUNT_USERNAME_BLACKLIST = ["admin", "administrator", "drivecert", "operator", "reviewer", "root", "staff", "support"]
+
+# Mail is sent by SMTP. Without a host, each message becomes a file.
+EMAIL_HOST = env.read_text("EMAIL_HOST")
+EMAIL_PORT = env.read_int("EMAIL_PORT", default=587)
+EMAIL_HOST_USER = env.read_text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = env.read_text("EMAIL_HOST_PASSWORD")
+EMAIL_USE_TLS = env.read_bool("EMAIL_USE_TLS", default=True)  # STARTTLS
+EMAIL_USE_SSL = env.read_bool("EMAIL_USE_SSL", default=False)
+if EMAIL_USE_SSL:
+    EMAIL_USE_TLS = False
+EMAIL_TIMEOUT = 10  # a server that does not answer must not hold every thread that serves pages
+EMAIL_FILE_PATH = DATA_DIR / "mail"
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'filebased'}.EmailBackend"
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.read_text("DEFAULT_FROM_EMAIL", "drivecert@localhost")
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

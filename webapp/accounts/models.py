@@ -16,6 +16,8 @@ TOKEN_PREFIX = "dc_"
 class User(AbstractUser):
     """A person; staff review and run the lab. Our own model from the first migration, so that it can grow."""
 
+    has_verified_address: bool  # of users whom webapp/accounts/backends.py loads for a session
+
 
 class Membership(models.Model):
     """A person acts for an organisation."""

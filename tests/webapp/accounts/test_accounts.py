@@ -17,7 +17,7 @@ def vera(vera):
 
 
 def test_a_member_signs_in_and_out(client, vera):
-    answer = client.post("/accounts/login/", {"username": "vera", "password": "correct horse battery"})
+    answer = client.post("/accounts/login/", {"login": "vera", "password": "correct horse battery"})
     assert answer.headers["Location"] == "/submissions/"
     assert client.get("/submissions/").status_code == 200
     assert client.post("/accounts/logout/").headers["Location"] == "/"
@@ -25,13 +25,13 @@ def test_a_member_signs_in_and_out(client, vera):
 
 
 def test_a_wrong_password_is_reported_and_not_accepted(client, vera):
-    answer = client.post("/accounts/login/", {"username": "vera", "password": "wrong"})
+    answer = client.post("/accounts/login/", {"login": "vera", "password": "wrong"})
     assert b"not signed in" in answer.content
     assert client.get("/submissions/").status_code == 302
 
 
 def test_signing_in_redirects_only_to_our_own_pages(client, vera):
-    sign_in = {"username": "vera", "password": "correct horse battery", "next": "https://elsewhere.example/"}
+    sign_in = {"login": "vera", "password": "correct horse battery", "next": "https://elsewhere.example/"}
     assert client.post("/accounts/login/", sign_in).headers["Location"] == "/submissions/"
     assert client.post("/accounts/login/", sign_in | {"next": "/submit/"}).headers["Location"] == "/submit/"
 
@@ -96,12 +96,15 @@ def test_strangers_see_no_tokens(client):
 def test_the_commands_add_an_organisation_and_a_person(capsys):
     call_command("add_organisation", "acme", "Acme Storage")
     call_command("add_organisation", "acme", "Acme again")
-    call_command("add_user", "mia", "--organisation", "acme")
+    call_command("add_user", "mia", "--organisation", "acme", "--email", "Mia@example.org")
     password = capsys.readouterr().out.split("password ")[1].split()[0]
 
     user = User.objects.get(username="mia")
     assert user.check_password(password)
     assert (user.memberships.get().organisation.name, user.is_staff) == ("Acme Storage", False)
+    assert [(each.email, each.verified, each.primary) for each in user.emailaddress_set.all()] == [
+        ("mia@example.org", True, True)
+    ]
     assert Organisation.objects.count() == 1
 
 
@@ -109,3 +112,10 @@ def test_a_person_needs_an_existing_organisation():
     with pytest.raises(CommandError, match="add_organisation makes it"):
         call_command("add_user", "mia", "--organisation", "acme")
     assert User.objects.count() == 0
+
+
+@pytest.mark.parametrize("email", ["mia", "vera@example.org"])
+def test_an_address_must_be_one_and_belong_to_no_other_account(email, vera, exemplar):
+    with pytest.raises(CommandError, match="--email"):
+        call_command("add_user", "mia", "--organisation", "exemplar", "--email", email)
+    assert not User.objects.filter(username="mia").exists()

@@ -22,8 +22,9 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=1)
         if settings.PUBLISHED_CATALOGUE and not Product.objects.exists():
             call_command("import_catalogue")
+        settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings.EMAIL_FILE_PATH.mkdir(mode=0o700, exist_ok=True)  # links in mails open accounts
         if not settings.PRODUCTION:
-            settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
             ensure_first_staff(settings.DATA_DIR / "first-login.txt")
 
 

@@ -1,0 +1,94 @@
+"""The register's choices where django-allauth leaves one: addresses, links, mail."""
+
+import logging
+import time
+from typing import Any
+
+from allauth.account import app_settings
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.authentication import get_authentication_records
+from allauth.account.models import EmailConfirmation
+from allauth.account.stages import EmailVerificationStage
+from django.conf import settings
+from django.contrib import messages
+from django.core.mail import EmailMessage
+from django.http import HttpRequest
+from django.urls import reverse
+
+from webapp.access_limits.client_address import UNKNOWN, client_address
+
+log = logging.getLogger(__name__)
+
+NO_ADDRESS = "::"  # for connections without an address: allauth stores the address of each session
+NOT_SENT = "The mail could not be sent. Try again later."
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """The choices for accounts."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_is_address": "A user name must not contain @. Choose another one; you can sign in with your address.",
+        "username_password_mismatch": "Name and password do not match, or the account is closed.",
+        "email_password_mismatch": "Address and password do not match, or the account is closed.",
+    }
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the address that all limits of the register use; allauth counts IPv6 clients by network."""
+        address = client_address(request)
+        return NO_ADDRESS if address == UNKNOWN else address
+
+    def get_login_stages(self) -> list[str]:
+        """Return the stages of a sign-in. Only sign-ups wait for a verified address; see SignUpVerificationStage."""
+        replaced = f"{EmailVerificationStage.__module__}.{EmailVerificationStage.__qualname__}"
+        own = f"{__name__}.{SignUpVerificationStage.__qualname__}"
+        return [own if stage == replaced else stage for stage in super().get_login_stages()]
+
+    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+        """Return whether a change of the account needs the password again: not directly after the sign-in."""
+        latest = time.time() - app_settings.REAUTHENTICATION_TIMEOUT
+        return not any(record["at"] > latest for record in get_authentication_records(self.request, self.request.user))
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """Refuse a new user name that looks like a mail address."""
+        if "@" in username:
+            raise self.validation_error("username_is_address")
+        return str(super().clean_username(username, shallow=shallow))
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: EmailConfirmation) -> str:
+        """Return the link that verifies an address."""
+        return self._link(request, reverse("account_confirm_email", args=[emailconfirmation.key]))
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """Return the link that resets a password."""
+        user, _, token = key.partition("-")
+        return self._link(self.request, reverse("account_reset_password_from_key", args=[user, token]))
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail. If the server refuses it or does not answer, the page says so, and nothing is undone."""
+        try:
+            super().send_mail(template_prefix, email, context | {"site_url": self._link(self.request, "/")})
+        except OSError:  # errors of SMTP and of the network
+            log.exception("the mail %s could not be sent", template_prefix)
+            messages.error(self.request, NOT_SENT)
+
+    def render_mail(self, *args: Any, **kwargs: Any) -> EmailMessage:
+        """Return a mail, marked as sent by a program so that no absence notice answers it."""
+        mail: EmailMessage = super().render_mail(*args, **kwargs)
+        mail.extra_headers["Auto-Submitted"] = "auto-generated"
+        return mail
+
+    def _link(self, request: HttpRequest, path: str) -> str:
+        """Return a link for a mail. In production it never uses the host name that a request claims."""
+        return f"{settings.PUBLIC_URL}{path}" if settings.PRODUCTION else request.build_absolute_uri(path)
+
+
+class SignUpVerificationStage(EmailVerificationStage):
+    """The wait for a verified address, which only sign-ups have.
+
+    A user who signs in without one reaches the page that enters it (required_steps). allauth would let them wait for a
+    mail that an account without an address never gets.
+    """
+
+    def handle(self) -> tuple[Any, bool]:
+        """Return the response that ends the stage, if any, and whether the sign-in may continue."""
+        return super().handle() if self.login.signup else (None, True)
