@@ -138,6 +138,17 @@ ACCOUNT_SESSION_REMEMBER = True
 # Names that the register's own people would have. `admin` is the first staff user of a register that is not public.
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "administrator", "drivecert", "operator", "reviewer", "root", "staff", "support"]
 
+# Wrong passwords are counted in webapp/accounts/throttle.py. `login_failed` counts wrong codes of second factors.
+# No period is longer than the one that an answer 429 states.
+ACCOUNT_RATE_LIMITS = {
+    "login": None,
+    "login_failed": "5/15m/key",
+    "signup": "20/15m/ip",
+    "reset_password": "20/15m/ip,5/15m/key",
+}
+ALLAUTH_RATE_LIMIT_IPV6_PREFIX = 64
+CACHES = {"default": {"BACKEND": "webapp.access_limits.shared_cache.SharedCache"}}
+
 # Mail is sent by SMTP. Without a host, each message becomes a file.
 EMAIL_HOST = env.read_text("EMAIL_HOST")
 EMAIL_PORT = env.read_int("EMAIL_PORT", default=587)

@@ -9,17 +9,22 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.authentication import get_authentication_records
 from allauth.account.models import EmailConfirmation
 from allauth.account.stages import EmailVerificationStage
+from allauth.core.exceptions import ImmediateHttpResponse
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from webapp.access_limits.client_address import UNKNOWN, client_address
+from webapp.accounts import throttle
 
 log = logging.getLogger(__name__)
 
 NO_ADDRESS = "::"  # for connections without an address: allauth stores the address of each session
+THROTTLED = {"too_many_login_attempts", "rate_limited"}  # error codes of allauth
 NOT_SENT = "The mail could not be sent. Try again later."
 
 
@@ -42,6 +47,36 @@ class AccountAdapter(DefaultAccountAdapter):
         replaced = f"{EmailVerificationStage.__module__}.{EmailVerificationStage.__qualname__}"
         own = f"{__name__}.{SignUpVerificationStage.__qualname__}"
         return [own if stage == replaced else stage for stage in super().get_login_stages()]
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count the try of a password; answer 429 beyond a limit."""
+        login = credentials.get("username") or credentials.get("email") or ""
+        self._password_try = throttle.begin_try(request, login)
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
+        """Return the user of the credentials. A right password does not count as a try."""
+        user: AbstractBaseUser | None = super().authenticate(request, **credentials)
+        if user is not None:
+            self._password_try.was_right()
+        return user
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        """Log a wrong password. What was entered as the name is not logged: it may be a password."""
+        account = throttle.find_account(credentials.get("username") or credentials.get("email") or "")
+        log.warning("wrong password for %s from %s", account or "an unknown account", client_address(request))
+
+    def post_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse:
+        """Return the response after a complete sign-in, with the cookie of a known browser."""
+        response: HttpResponse = super().post_login(request, user, **kwargs)
+        throttle.remember_browser(request, response, user)
+        return response
+
+    def validation_error(self, code: str, *args: Any) -> ValidationError:
+        """Return the error of a form. A limit that was reached is no error of a form: it answers 429."""
+        if code in THROTTLED:
+            raise ImmediateHttpResponse(throttle.too_many_requests(self.request))
+        error: ValidationError = super().validation_error(code, *args)
+        return error
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Return whether a change of the account needs the password again: not directly after the sign-in."""
