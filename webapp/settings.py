@@ -5,6 +5,7 @@ the embedded servers and set the variables for their child processes.
 """
 
 from pathlib import Path
+from urllib.parse import urlparse
 
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
@@ -24,6 +25,8 @@ DEBUG = env.read_bool("DEBUG", default=False)
 PRODUCTION = env.read_bool("PRODUCTION", default=False)
 DEVELOPMENT_SECRET_KEY = "development-only-never-in-production"
 SECRET_KEY = env.read_text("SECRET_KEY", DEVELOPMENT_SECRET_KEY)
+# The keys that encrypt secrets in the database, the newest first. Older ones only decrypt.
+ENCRYPTION_KEYS = env.read_list("ENCRYPTION_KEYS", DEVELOPMENT_SECRET_KEY)
 ALLOWED_HOSTS = env.read_list("ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
 # The public address of the site, for feeds, citations and search engines. Pages must not depend on the host name of a
@@ -35,6 +38,8 @@ REDIS_URL = env.read_text("REDIS_URL")
 if PRODUCTION:
     if SECRET_KEY == DEVELOPMENT_SECRET_KEY:
         raise ImproperlyConfigured("PRODUCTION: set SECRET_KEY to a long random text")
+    if not ENCRYPTION_KEYS or DEVELOPMENT_SECRET_KEY in ENCRYPTION_KEYS:
+        raise ImproperlyConfigured("PRODUCTION: set ENCRYPTION_KEYS to a long random text")
     if not ALLOWED_HOSTS:
         raise ImproperlyConfigured("PRODUCTION: set ALLOWED_HOSTS to the names this site answers to")
     if not DATABASE_URL or not REDIS_URL:
@@ -51,6 +56,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "webapp",
     "webapp.accounts",
     "webapp.register",
@@ -148,6 +154,21 @@ ACCOUNT_RATE_LIMITS = {
 }
 ALLAUTH_RATE_LIMIT_IPV6_PREFIX = 64
 CACHES = {"default": {"BACKEND": "webapp.access_limits.shared_cache.SharedCache"}}
+
+MFA_ADAPTER = "webapp.accounts.adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_TOLERANCE = 1  # 30 s before and after: clocks of phones and machines differ
+# A user without a verified address does not reach the pages of second factors; one who changes the address does.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_FORMS = {
+    "authenticate": "webapp.accounts.forms.CodeForm",
+    "reauthenticate": "webapp.accounts.forms.CodeAgainForm",
+    "activate_totp": "webapp.accounts.forms.AuthenticatorAppForm",
+    "add_webauthn": "webapp.accounts.forms.PasskeyForm",
+}
+# Passkeys belong to a domain name (the relying party), and to its subdomains. They do not work on an IP address.
+PASSKEY_DOMAIN = env.read_text("PASSKEY_DOMAIN", (urlparse(PUBLIC_URL).hostname or "") if PRODUCTION else "localhost")
 
 # Mail is sent by SMTP. Without a host, each message becomes a file.
 EMAIL_HOST = env.read_text("EMAIL_HOST")

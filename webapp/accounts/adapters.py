@@ -1,4 +1,4 @@
-"""The register's choices where django-allauth leaves one: addresses, links, mail."""
+"""The register's choices where django-allauth leaves one: addresses, links, mail, second factors."""
 
 import logging
 import time
@@ -10,19 +10,24 @@ from allauth.account.authentication import get_authentication_records
 from allauth.account.models import EmailConfirmation
 from allauth.account.stages import EmailVerificationStage
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authentication_failed
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from webapp.access_limits.client_address import UNKNOWN, client_address
-from webapp.accounts import throttle
+from webapp.accounts import encryption, throttle
 
 log = logging.getLogger(__name__)
 
+SITE = "Drivecert"
 NO_ADDRESS = "::"  # for connections without an address: allauth stores the address of each session
 THROTTLED = {"too_many_login_attempts", "rate_limited"}  # error codes of allauth
 NOT_SENT = "The mail could not be sent. Try again later."
@@ -127,3 +132,33 @@ class SignUpVerificationStage(EmailVerificationStage):
     def handle(self) -> tuple[Any, bool]:
         """Return the response that ends the stage, if any, and whether the sign-in may continue."""
         return super().handle() if self.login.signup else (None, True)
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    """The choices for authenticator apps, recovery codes and passkeys."""
+
+    def encrypt(self, text: str) -> str:
+        return encryption.encrypt(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return encryption.decrypt(encrypted_text)
+
+    def get_totp_issuer(self) -> str:
+        return SITE
+
+    def get_totp_label(self, user: Any) -> str:
+        return str(user.username)
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Return the domain that passkeys belong to, which is not the host name that a request claims."""
+        return {"id": settings.PASSKEY_DOMAIN, "name": SITE}
+
+    def generate_authenticator_name(self, user: Any, type: Authenticator.Type) -> str:
+        number = Authenticator.objects.filter(user=user, type=type).count()
+        return f"Passkey {number + 1}"
+
+
+@receiver(authentication_failed, dispatch_uid="log-wrong-code")
+def log_wrong_code(request: HttpRequest, user: Any, **_: Any) -> None:
+    """Log that a code of a second factor was wrong, without the code."""
+    log.warning("wrong code of a second factor for %s from %s", user, client_address(request))

@@ -4,10 +4,13 @@ from typing import Any
 
 from allauth.account import auth_backends
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db.models import Exists, OuterRef
 
 from webapp.accounts.models import User
+
+SECOND_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)  # recovery codes only replace one of these
 
 
 class AuthenticationBackend(auth_backends.AuthenticationBackend):
@@ -16,7 +19,8 @@ class AuthenticationBackend(auth_backends.AuthenticationBackend):
     def get_user(self, user_id: Any) -> User | None:
         """Return the user of a session, in one query; None for a closed account."""
         addresses = EmailAddress.objects.filter(user=OuterRef("pk"), verified=True)
-        users = User.objects.annotate(has_verified_address=Exists(addresses))  # type: ignore[no-redef]
+        factors = Authenticator.objects.filter(user=OuterRef("pk"), type__in=SECOND_FACTORS)
+        users = User.objects.annotate(has_verified_address=Exists(addresses), has_second_factor=Exists(factors))  # type: ignore[no-redef]
         user = users.filter(pk=user_id).first()
         return user if user is not None and self.user_can_authenticate(user) else None
 

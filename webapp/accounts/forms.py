@@ -3,6 +3,9 @@
 from typing import Any
 
 from allauth.account import forms
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 
 
 class _WithoutPlaceholders:
@@ -49,3 +52,25 @@ class NewPasswordForm(_WithoutPlaceholders, forms.ResetPasswordKeyForm):
 
 class PasswordForm(_WithoutPlaceholders, forms.ReauthenticateForm):
     """The password again, before a change of the account."""
+
+
+class CodeForm(_WithoutPlaceholders, AuthenticateForm):
+    """A code of the authenticator app, or a recovery code, at the sign-in."""
+
+
+class CodeAgainForm(_WithoutPlaceholders, ReauthenticateForm):
+    """Such a code before a change of the account."""
+
+
+class AuthenticatorAppForm(_WithoutPlaceholders, ActivateTOTPForm):
+    """The first code of a new authenticator app."""
+
+
+class PasskeyForm(_WithoutPlaceholders, AddWebAuthnForm):
+    """The name and the use of a new passkey."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["passwordless"]
+        field.label, field.initial = "Sign in with this passkey alone, without the password", True
+        field.help_text = "The device then asks for its PIN or your fingerprint. Simple security keys cannot do this."

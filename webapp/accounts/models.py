@@ -16,7 +16,9 @@ TOKEN_PREFIX = "dc_"
 class User(AbstractUser):
     """A person; staff review and run the lab. Our own model from the first migration, so that it can grow."""
 
-    has_verified_address: bool  # of users whom webapp/accounts/backends.py loads for a session
+    # Of users whom webapp/accounts/backends.py loads for a session.
+    has_verified_address: bool
+    has_second_factor: bool
 
 
 class Membership(models.Model):

@@ -1,7 +1,7 @@
 """Steps that an account must complete before its user reaches the register.
 
-A user without a verified mail address stays anonymous on every page except those that enter one. The rule is here and
-not in the views, so that no view can forget it.
+A user without a verified mail address stays anonymous on every page except those that enter one. So does a staff user
+of a public register without a second factor. The rule is here and not in the views, so that no view can forget it.
 """
 
 from collections.abc import Callable
@@ -16,22 +16,26 @@ from django.utils.functional import SimpleLazyObject
 from webapp.accounts.models import User
 
 ACCOUNT_PAGES = "/accounts/"
-ADDRESS = "account_email"
+ADDRESS, SECOND_FACTOR = "account_email", "mfa_index"
 SHARED_PAGES = {"account_confirm_email", "account_email_verification_sent", "account_logout", "account_reauthenticate"}
 # The page that completes each step, and the names of the pages that a user reaches until then.
-PAGES = {ADDRESS: SHARED_PAGES | {ADDRESS}}
+PAGES = {
+    ADDRESS: SHARED_PAGES | {ADDRESS},
+    SECOND_FACTOR: SHARED_PAGES
+    | {SECOND_FACTOR, "mfa_activate_totp", "mfa_add_webauthn", "mfa_list_webauthn", "mfa_reauthenticate"},
+}
 
 
 def missing_step(user: User | AnonymousUser) -> str | None:
     """Return the name of the page that a signed-in user must complete first; None if there is none.
 
-    The first staff user of a register that is not public needs no address.
+    The first staff user of a register that is not public needs no address, and its staff need no second factor.
     """
     if not isinstance(user, User) or (user.is_superuser and not settings.PRODUCTION):
         return None
     if not user.has_verified_address:
         return ADDRESS
-    return None
+    return SECOND_FACTOR if user.is_staff and settings.PRODUCTION and not user.has_second_factor else None
 
 
 class RequiredStepsMiddleware:

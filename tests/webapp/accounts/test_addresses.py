@@ -5,6 +5,7 @@ import smtplib
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.core import mail
 from django.core.mail import get_connection
 from django.test import Client
@@ -171,7 +172,14 @@ def test_staff_read_the_mail_of_a_register_without_a_mail_server(staff_client, m
     text = staff_client.get("/accounts/mail/").text
     assert text.index("Subject 2") < text.index("Länge 2") < text.index("Subject 1")
     assert member_client.get("/accounts/mail/").status_code == 403
-    settings.PRODUCTION = True
+
+
+@pytest.mark.parametrize(("is_production", "host"), [(True, ""), (False, "smtp.example.org")])
+def test_no_page_shows_the_mail_of_a_register_in_production_or_with_a_mail_server(
+    staff, staff_client, settings, is_production, host
+):
+    Authenticator.objects.create(user=staff, type=Authenticator.Type.TOTP, data={})
+    settings.PRODUCTION, settings.EMAIL_HOST = is_production, host
     assert staff_client.get("/accounts/mail/").status_code == 404
 
 

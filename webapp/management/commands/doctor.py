@@ -27,7 +27,7 @@ from webapp.templatetags import units
 
 # The variables of docs/reference/settings.md whose setting has another name.
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
-SECRETS = {"SECRET_KEY", "EMAIL_HOST_PASSWORD"}
+SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "EMAIL_HOST_PASSWORD"}
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
 VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
 MINUTE_S = 60
@@ -84,7 +84,7 @@ def effective_settings() -> Iterator[tuple[str, str]]:
 
 def mask(name: str, value: object) -> str:
     """Return a value without secrets, safe to show on a screen."""
-    if value == settings.DEVELOPMENT_SECRET_KEY:
+    if value in (settings.DEVELOPMENT_SECRET_KEY, [settings.DEVELOPMENT_SECRET_KEY]):
         return "the development key"
     if name in SECRETS:
         return "set" if value else "not set"
