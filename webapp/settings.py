@@ -57,6 +57,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
     "webapp",
     "webapp.accounts",
     "webapp.register",
@@ -74,7 +75,7 @@ MIDDLEWARE = [
     "webapp.middleware.ContentSecurityPolicyMiddleware",
     "webapp.middleware.TrackingMarksMiddleware",
     "webapp.register.snapshots.database_down.DatabaseAwayMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "webapp.accounts.sessions.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -116,6 +117,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+SESSION_ENGINE = "webapp.accounts.sessions"
 AUTHENTICATION_BACKENDS = ["webapp.accounts.backends.AuthenticationBackend"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "submission-list"

@@ -13,6 +13,7 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authentication_failed
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -52,6 +53,13 @@ class AccountAdapter(DefaultAccountAdapter):
         replaced = f"{EmailVerificationStage.__module__}.{EmailVerificationStage.__qualname__}"
         own = f"{__name__}.{SignUpVerificationStage.__qualname__}"
         return [own if stage == replaced else stage for stage in super().get_login_stages()]
+
+    def set_password(self, user: Any, password: str) -> None:
+        """Set a new password, which ends all other sessions of the user."""
+        super().set_password(user, password)
+        own = self.request.session.session_key
+        for session in UserSession.objects.filter(user=user).exclude(session_key=own):
+            session.end()
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count the try of a password; answer 429 beyond a limit."""

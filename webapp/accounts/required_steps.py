@@ -11,9 +11,11 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.cache import add_never_cache_headers
 from django.utils.functional import SimpleLazyObject
 
 from webapp.accounts.models import User
+from webapp.accounts.requests import mark_private
 
 ACCOUNT_PAGES = "/accounts/"
 ADDRESS, SECOND_FACTOR = "account_email", "mfa_index"
@@ -39,7 +41,10 @@ def missing_step(user: User | AnonymousUser) -> str | None:
 
 
 class RequiredStepsMiddleware:
-    """Treats users with a missing step as anonymous, except on the pages of that step."""
+    """Treats users with a missing step as anonymous, except on the pages of that step.
+
+    The account pages, some of which show a secret once, are kept out of caches and search engines.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -48,7 +53,10 @@ class RequiredStepsMiddleware:
         if not request.path.startswith(ACCOUNT_PAGES):
             user = request.user  # not loaded yet: public pages never load it
             request.user = SimpleLazyObject(lambda: AnonymousUser() if missing_step(user) else user)  # type: ignore[assignment]
-        return self.get_response(request)
+            return self.get_response(request)
+        response = self.get_response(request)
+        add_never_cache_headers(response)
+        return mark_private(response)
 
     def process_view(self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> HttpResponse | None:
         """Lead a user with a missing step from the other account pages to the page of the step."""

@@ -6,6 +6,8 @@ from webapp.accounts import mail, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("allauth.urls")),
+    path("", views.account, name="account"),
+    path("sessions/<int:session_id>/end/", views.end_session, name="session-end"),
     path("mail/", mail.sent_mail, name="sent-mail"),
     path("tokens/", views.tokens, name="token-list"),
     path("tokens/<int:token_id>/revoke/", views.revoke_token, name="token-revoke"),

@@ -1,5 +1,6 @@
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.utils import timezone
 
 from results.models import Organisation
@@ -89,6 +90,18 @@ def test_the_token_page_needs_as_many_queries_for_50_tokens_as_for_one(as_user, 
     assert len(one) == len(fifty)
 
 
+def test_the_account_page_links_every_page_of_the_account(as_user, vera, exemplar):
+    client = as_user(vera)
+    text = client.get("/accounts/").text
+    assert "vera@example.org" in text
+    assert "Exemplar" in text
+    for page in ("email/", "password/change/", "2fa/", "sessions/", "tokens/"):
+        assert f'href="/accounts/{page}"' in text
+        assert client.get(f"/accounts/{page}").status_code == 200
+    assert 'href="/accounts/"' in client.get("/submissions/").text
+    assert Client().get("/accounts/").headers["Location"] == "/accounts/login/?next=/accounts/"
+
+
 def test_strangers_see_no_tokens(client):
     assert client.get("/accounts/tokens/").headers["Location"].startswith("/accounts/login/")
 
@@ -119,3 +132,9 @@ def test_an_address_must_be_one_and_belong_to_no_other_account(email, vera, exem
     with pytest.raises(CommandError, match="--email"):
         call_command("add_user", "mia", "--organisation", "exemplar", "--email", email)
     assert not User.objects.filter(username="mia").exists()
+
+
+def test_a_new_address_replaces_the_old_one(vera, exemplar):
+    call_command("add_user", "vera", "--organisation", "exemplar", "--email", "new@example.org")
+    assert [(each.email, each.primary) for each in vera.emailaddress_set.all()] == [("new@example.org", True)]
+    assert User.objects.get(pk=vera.pk).email == "new@example.org"

@@ -191,3 +191,5 @@ def test_pages_before_the_sign_in_have_no_inline_script(client, path):
     assert answer.status_code == 200
     assert not re.search(r"<script(?![^>]*\bsrc=)(?![^>]*json)|<style|\son\w+=", answer.text)
     assert "noindex" in answer.text
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert "<ul>" not in answer.text.split("<main")[1].split("</main")[0], "a list in a paragraph"

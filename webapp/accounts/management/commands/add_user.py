@@ -55,4 +55,6 @@ class Command(BaseCommand):
         address, _ = EmailAddress.objects.get_or_create(user=user, email=email)
         address.set_verified()
         address.set_as_primary()
+        # The old address must not reset the password any more: it may belong to another person now.
+        EmailAddress.objects.filter(user=user).exclude(pk=address.pk).delete()
         self.stdout.write(f"{user.username}: address {email}")
