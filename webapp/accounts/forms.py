@@ -41,6 +41,10 @@ class SignUpForm(_Plain, forms.SignupForm):
 class AddressForm(_Plain, forms.AddEmailForm):
     """A new mail address."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].label = "New email address"
+
 
 class PasswordChangeForm(_Plain, forms.ChangePasswordForm):
     """The current password and a new one."""

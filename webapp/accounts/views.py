@@ -53,6 +53,7 @@ def account(request: UserRequest) -> HttpResponse:
         "address": EmailAddress.objects.get_primary_email(user),
         "organisations": organisations_of(user),
         "has_second_factor": Authenticator.objects.filter(user=user).exists(),
+        "sessions_count": len(UserSession.objects.purge_and_list(user)),
         "tokens_count": APIToken.objects.valid().filter(user=user).count(),
         "shows_mail": user.is_staff and not settings.PRODUCTION and not settings.EMAIL_HOST,
     }

@@ -63,8 +63,8 @@ def test_a_password_change_ends_the_other_sessions(signed_in, vera):
     own, stolen = signed_in(), signed_in()
     form = {"oldpassword": PASSWORD, "password1": NEW, "password2": NEW}
     assert own.post("/accounts/password/change/", form).status_code == 302
-    assert [is_signed_in(client) for client in (own, stolen)] == [True, False]
     assert Session.objects.count() == 1
+    assert [is_signed_in(client) for client in (own, stolen)] == [True, False]
     assert own.get("/accounts/sessions/").text.count("this browser") == 1
     assert UserSession.objects.count() == 1
     assert is_signed_in(signed_in(NEW))
