@@ -6,6 +6,7 @@ device cookies of OWASP. A passkey is no password, so that these limits do not c
 """
 
 import hashlib
+import logging
 import math
 from collections.abc import Iterator
 from contextlib import suppress
@@ -25,6 +26,8 @@ from webapp.access_limits import process_limits
 from webapp.access_limits.client_address import client_network
 from webapp.access_limits.shared_limits import LimitReachedError, SharedLimit
 from webapp.accounts.models import User
+
+log = logging.getLogger(__name__)
 
 WRONG_PASSWORDS = 10
 PERIOD_S = 900
@@ -65,6 +68,7 @@ def begin_try(request: HttpRequest, login: str) -> PasswordTry:
         for limit, client in _limits(request, login):
             password_try.uses.append((limit, client, process_limits.take(limit, client)))
     except LimitReachedError as reached:
+        log.warning("too many wrong passwords: %s for %s", limit.name, client)
         raise ImmediateHttpResponse(too_many_requests(request, reached.wait_s)) from reached
     return password_try
 

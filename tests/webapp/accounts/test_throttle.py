@@ -72,6 +72,8 @@ def test_the_name_and_the_address_of_an_account_share_its_limit(vera):
 
 def test_meanwhile_the_owner_signs_in_from_a_browser_that_signed_in_before(known_browser):
     assert tries(12)[-1].status_code == 429
+    passkey = Client().get("/accounts/2fa/webauthn/login/", headers={"accept": "application/json"})
+    assert passkey.status_code == 200, "a passkey must work as well"
     assert sign_in(known_browser).headers["Location"] == "/submissions/"
 
 
@@ -124,6 +126,12 @@ def test_a_wrong_password_is_logged_without_what_was_entered(vera, caplog):
     lines = [record.getMessage() for record in caplog.records if record.name == "webapp.accounts.adapters"]
     assert lines == ["wrong password for vera from 127.0.0.1", "wrong password for an unknown account from 127.0.0.1"]
     assert not re.search("my .*password", caplog.text)
+
+
+def test_a_refused_try_is_logged_with_its_limit(vera, caplog):
+    with caplog.at_level(logging.WARNING):
+        tries(11)
+    assert "too many wrong passwords: wrong-passwords-of-network for 127.0.0.1" in caplog.text
 
 
 def test_other_requests_of_accounts_have_limits_too():
