@@ -27,6 +27,6 @@ def simulated_register() -> Iterator[tuple[Organisation, Any]]:
     connection.creation.create_test_db(verbosity=0, autoclobber=True)
     try:
         lab = Organisation.objects.create(slug="a-lab", name="A lab", kind="lab")
-        yield lab, User.objects.create_user("sam", is_staff=True)
+        yield lab, User.objects.create_user("sam", is_reviewer=True, is_operator=True)
     finally:
         connection.creation.destroy_test_db(name, verbosity=0)

@@ -38,7 +38,7 @@ from django.utils.crypto import get_random_string  # noqa: E402
 from results.models import Organisation, Profile  # noqa: E402
 from tests.database import CatalogueDatabase, catalogue_name, copy_template, drop_template, template_name  # noqa: E402
 from tests.results.builders import verify_address  # noqa: E402
-from webapp.accounts.models import Membership  # noqa: E402
+from webapp.accounts.models import Membership, Role  # noqa: E402
 from webapp.accounts.sessions import hash_key  # noqa: E402
 
 sign_in_of_django = Client._login  # type: ignore[attr-defined]
@@ -203,13 +203,15 @@ def organisation(db):
 def member(organisation, django_user_model):
     user = django_user_model.objects.create_user("mia", password="a long enough password")
     verify_address(user)
-    Membership.objects.create(user=user, organisation=organisation)
+    Membership.objects.create(user=user, organisation=organisation, role=Role.OWNER)
     return user
 
 
 @pytest.fixture
 def staff(db, django_user_model):
-    user = django_user_model.objects.create_user("sam", password="a long enough password", is_staff=True)
+    user = django_user_model.objects.create_user(
+        "sam", password="a long enough password", is_reviewer=True, is_operator=True
+    )
     verify_address(user)
     return user
 

@@ -143,7 +143,7 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa")
 ACCOUNT_SESSION_REMEMBER = True
-# Names that the register's own people would have. `admin` is the first staff user of a register that is not public.
+# Names that the register's own people would have. `admin` is the first user of a register that is not public.
 ACCOUNT_USERNAME_BLACKLIST = ["admin", "administrator", "drivecert", "operator", "reviewer", "root", "staff", "support"]
 
 # Wrong passwords are counted in webapp/accounts/throttle.py. `login_failed` counts wrong codes of second factors.

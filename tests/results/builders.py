@@ -41,7 +41,7 @@ def make_user(username: str, *organisations: Organisation, **columns: Any) -> An
     user = get_user_model().objects.create_user(username, **columns)
     verify_address(user)
     for organisation in organisations:
-        user.memberships.create(organisation=organisation)
+        user.memberships.create(organisation=organisation, role="owner")
     return user
 
 

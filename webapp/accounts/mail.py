@@ -11,7 +11,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from webapp.accounts.requests import UserRequest, staff_only
+from webapp.accounts.requests import UserRequest, operators_only
 
 SHOWN = 50
 SEPARATOR = b"\n" + b"-" * 79 + b"\n"  # as django.core.mail.backends.filebased ends each message
@@ -28,7 +28,7 @@ class Mail:
 
 
 @require_safe
-@staff_only
+@operators_only
 def sent_mail(request: UserRequest) -> HttpResponse:
     """Show the newest messages as text. In production there is no such page: links in mails open accounts."""
     if settings.PRODUCTION or settings.EMAIL_HOST:

@@ -1,7 +1,8 @@
 """Steps that an account must complete before its user reaches the register.
 
-A user without a verified mail address stays anonymous on every page except those that enter one. So does a staff user
-of a public register without a second factor. The rule is here and not in the views, so that no view can forget it.
+A user without a verified mail address stays anonymous on every page except those that enter one. So does a
+reviewer or operator of a public register without a second factor. The rule is here and not in the views, so that no
+view can forget it.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.functional import SimpleLazyObject
 
 from webapp.accounts.models import User
+from webapp.accounts.permissions import register_roles
 from webapp.accounts.requests import mark_private
 
 ACCOUNT_PAGES = "/accounts/"
@@ -31,13 +33,14 @@ PAGES = {
 def missing_step(user: User | AnonymousUser) -> str | None:
     """Return the name of the page that a signed-in user must complete first; None if there is none.
 
-    The first staff user of a register that is not public needs no address, and its staff need no second factor.
+    The first user of a register that is not public needs no address. Only a public register requires second factors.
     """
     if not isinstance(user, User) or (user.is_superuser and not settings.PRODUCTION):
         return None
     if not user.has_verified_address:
         return ADDRESS
-    return SECOND_FACTOR if user.is_staff and settings.PRODUCTION and not user.has_second_factor else None
+    needs_second_factor = settings.PRODUCTION and bool(register_roles(user))
+    return SECOND_FACTOR if needs_second_factor and not user.has_second_factor else None
 
 
 class RequiredStepsMiddleware:

@@ -15,7 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from results.models import Organisation
 from webapp.accounts.models import APIToken, User, issue_token
-from webapp.accounts.requests import UserRequest, members_only, organisations_of
+from webapp.accounts.permissions import Action, may, organisations_of
+from webapp.accounts.requests import UserRequest, members_only
 
 
 class TokenForm(forms.Form):
@@ -30,7 +31,7 @@ class TokenForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.user = user
         field = cast("forms.ModelChoiceField[Organisation]", self.fields["organisation"])
-        field.queryset = organisations_of(user)
+        field.queryset = organisations_of(user, Action.SUBMIT)
 
     def clean_name(self) -> str:
         """Refuse a name in use: a page reloaded after making a token would make another one, unseen."""
@@ -51,11 +52,11 @@ def account(request: UserRequest) -> HttpResponse:
     user = request.user
     page = {
         "address": EmailAddress.objects.get_primary_email(user),
-        "organisations": organisations_of(user),
+        "memberships": user.memberships.select_related("organisation").order_by("organisation__name"),
         "has_second_factor": Authenticator.objects.filter(user=user).exists(),
         "sessions_count": len(UserSession.objects.purge_and_list(user)),
         "tokens_count": APIToken.objects.valid().filter(user=user).count(),
-        "shows_mail": user.is_staff and not settings.PRODUCTION and not settings.EMAIL_HOST,
+        "shows_mail": may(user, Action.OPERATE) and not settings.PRODUCTION and not settings.EMAIL_HOST,
     }
     return render(request, "accounts/account.html", page)
 

@@ -182,7 +182,7 @@ class Supervisor:
         login_file = self.directory.path / "first-login.txt"
         self.report(f"\nDrivecert is up: {self.address.shown_url}/")
         if login_file.exists():
-            self.report(f"{login_file.read_text().strip()}\n(first staff user; stored in {login_file})")
+            self.report(f"{login_file.read_text().strip()}\n(first user; stored in {login_file})")
         self.report(f"logs: {self.directory.log_dir}. Ctrl-C stops everything.")
 
     def _create_examples(self, environment: dict[str, str]) -> None:

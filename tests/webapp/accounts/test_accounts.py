@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from results.models import Organisation
 from webapp.accounts.models import APIToken, User, hash_token, issue_token
+from webapp.accounts.permissions import register_roles
 from webapp.accounts.requests import find_token
 
 pytestmark = pytest.mark.django_db
@@ -114,11 +115,29 @@ def test_the_commands_add_an_organisation_and_a_person(capsys):
 
     user = User.objects.get(username="mia")
     assert user.check_password(password)
-    assert (user.memberships.get().organisation.name, user.is_staff) == ("Acme Storage", False)
+    assert (user.memberships.get().organisation.name, user.memberships.get().role) == ("Acme Storage", "owner")
+    assert register_roles(user) == frozenset()
     assert [(each.email, each.verified, each.primary) for each in user.emailaddress_set.all()] == [
         ("mia@example.org", True, True)
     ]
     assert Organisation.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "roles"),
+    [
+        (["--reviewer"], {"reviewer"}),
+        (["--operator"], {"operator"}),
+        (["--staff"], {"reviewer", "operator"}),
+    ],
+)
+def test_the_command_gives_and_takes_roles_of_the_register(options, roles):
+    call_command("add_user", "mia", *options)
+    assert register_roles(User.objects.get()) == roles
+    call_command("add_user", "mia")
+    assert register_roles(User.objects.get()) == roles
+    call_command("add_user", "mia", "--no-reviewer", "--no-operator")
+    assert register_roles(User.objects.get()) == set()
 
 
 def test_a_person_needs_an_existing_organisation():

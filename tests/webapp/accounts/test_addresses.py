@@ -34,7 +34,7 @@ def sign_in(client, login, password=PASSWORD):
 def pat(db):
     """A user of an earlier release, who has a password and no address."""
     user = User.objects.create_user("pat", password=PASSWORD)
-    user.memberships.create(organisation=make_organisation())
+    user.memberships.create(organisation=make_organisation(), role="owner")
     return user
 
 

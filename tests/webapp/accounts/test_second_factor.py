@@ -139,7 +139,7 @@ def test_what_one_key_encrypted_another_does_not_decrypt(settings):
 
 
 def test_staff_of_a_public_register_reach_only_the_enrolment_without_a_second_factor(client, settings):
-    make_user("rita", password=PASSWORD, is_staff=True)
+    make_user("rita", password=PASSWORD, is_operator=True)
     settings.PRODUCTION = True
     sign_in(client, "rita")
     for page in ("/lab/", "/submissions/review/", "/accounts/tokens/", "/accounts/password/change/"):
@@ -151,7 +151,7 @@ def test_staff_of_a_public_register_reach_only_the_enrolment_without_a_second_fa
 
 
 def test_recovery_codes_alone_are_no_second_factor(client, settings):
-    rita = make_user("rita", password=PASSWORD, is_staff=True)
+    rita = make_user("rita", password=PASSWORD, is_operator=True)
     settings.PRODUCTION = True
     Authenticator.objects.create(user=rita, type=Authenticator.Type.RECOVERY_CODES, data={})
     client.force_login(rita)

@@ -117,7 +117,7 @@ def dump_of_database():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_dump_of_the_database_contains_no_usable_secret(signed_in, vera, exemplar):
-    vera.memberships.create(organisation=exemplar)
+    vera.memberships.create(organisation=exemplar, role="owner")
     client = signed_in()
     client.get("/accounts/2fa/totp/activate/")
     pending = re.search(r'class="mono">(\w{32})<', client.get("/accounts/2fa/totp/activate/").text)[1]

@@ -31,7 +31,7 @@ def fake():
 
 @pytest.fixture
 def lab_client(staff, a_lab):  # noqa: F811
-    Membership.objects.create(user=staff, organisation=a_lab)
+    Membership.objects.create(user=staff, organisation=a_lab, role="owner")
     client = Client()
     client.force_login(staff)
     return client

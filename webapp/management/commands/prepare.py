@@ -11,12 +11,12 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from results.models import Organisation, Product
-from webapp.accounts.models import Membership
+from webapp.accounts.models import Membership, Role
 from webapp.supervisor.data_directory import write_private
 
 
 class Command(BaseCommand):
-    help = "Migrate, import the published catalogue into an empty register, create this machine's first staff user."
+    help = "Migrate, import the published catalogue into an empty register, create this machine's first user."
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", interactive=False, verbosity=1)
@@ -33,9 +33,9 @@ LAB_SLUG, LAB_NAME = "this-lab", "This lab"
 
 
 def ensure_first_staff(login_file: Path) -> None:
-    """Create a staff user, and write its random password to `login_file`, unless a staff user exists."""
+    """Create a reviewer and operator, with its random password in `login_file`, unless an operator exists."""
     users = get_user_model().objects
-    if users.filter(is_staff=True).exists():
+    if users.filter(is_operator=True).exists():
         return
     password = secrets.token_urlsafe(12)
     with transaction.atomic():
@@ -45,4 +45,4 @@ def ensure_first_staff(login_file: Path) -> None:
         lab, _ = Organisation.objects.get_or_create(
             slug=LAB_SLUG, defaults={"name": LAB_NAME, "kind": Organisation.Kind.LAB}
         )
-        Membership.objects.create(user=user, organisation=lab)
+        Membership.objects.create(user=user, organisation=lab, role=Role.OWNER)
