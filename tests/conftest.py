@@ -196,7 +196,9 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture
 def organisation(db):
-    return Organisation.objects.create(slug="acme", name="Acme Storage", kind=Organisation.Kind.VENDOR)
+    return Organisation.objects.create(
+        slug="acme", name="Acme Storage", kind=Organisation.Kind.VENDOR, confirmed_at="2026-01-01T00:00Z"
+    )
 
 
 @pytest.fixture

@@ -34,7 +34,9 @@ def recorded_reading(case: str) -> dict[str, Any]:
 
 
 def make_organisation(slug: str = "exemplar") -> Organisation:
-    return Organisation.objects.create(slug=slug, name=slug.title(), kind=Organisation.Kind.VENDOR)
+    return Organisation.objects.create(
+        slug=slug, name=slug.title(), kind=Organisation.Kind.VENDOR, confirmed_at="2026-01-01T00:00Z"
+    )
 
 
 def make_user(username: str, *organisations: Organisation, **columns: Any) -> Any:

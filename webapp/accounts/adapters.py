@@ -25,6 +25,8 @@ from django.urls import reverse
 
 from webapp.access_limits.client_address import UNKNOWN, client_address
 from webapp.accounts import encryption, throttle
+from webapp.accounts.models import User
+from webapp.accounts.permissions import register_roles
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +79,16 @@ class AccountAdapter(DefaultAccountAdapter):
         """Log a wrong password. What was entered as the name is not logged: it may be a password."""
         account = throttle.find_account(credentials.get("username") or credentials.get("email") or "")
         log.warning("wrong password for %s from %s", account or "an unknown account", client_address(request))
+
+    def get_login_redirect_url(self, request: HttpRequest) -> str:
+        """Return the page after a sign-in: a user without a role anywhere is led to the organisations."""
+        user = request.user
+        has_role = not isinstance(user, User) or register_roles(user) or user.memberships.exists()
+        return str(super().get_login_redirect_url(request)) if has_role else reverse("organisation-list")
+
+    def get_signup_redirect_url(self, request: HttpRequest) -> str:
+        """Return the page after a sign-up."""
+        return self.get_login_redirect_url(request)
 
     def post_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse:
         """Return the response after a complete sign-in, with the cookie of a known browser."""

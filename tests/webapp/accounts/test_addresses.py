@@ -49,7 +49,7 @@ def test_a_person_signs_up_verifies_the_address_and_signs_in_by_it(client):
     client.post(verify)
     assert EmailAddress.objects.get().verified
     assert client.get("/submissions/").status_code == 200, "the browser of the sign-up is not signed in"
-    assert sign_in(Client(), "Nora@Example.org").headers["Location"] == "/submissions/"
+    assert sign_in(Client(), "Nora@Example.org").headers["Location"] == "/accounts/organisation/"
 
 
 def test_only_the_browser_of_the_sign_up_is_signed_in_by_the_link(client):
@@ -134,7 +134,7 @@ def test_two_users_whose_names_differ_in_case_sign_in_by_the_exact_name():
 
 
 def test_a_forgotten_password_is_reset_by_mail_once(client):
-    make_user("vera")
+    make_user("vera", make_organisation())
     client.post("/accounts/password/reset/", {"email": "vera@example.org"})
     link = link_of(mail.outbox[0])
     form = client.get(link, follow=True)

@@ -56,6 +56,11 @@ class Attempt:
     def run_the_lab(self):
         return self.client.get("/lab/").status_code == 200
 
+    def confirm(self):
+        Organisation.objects.update(confirmed_at=None)
+        self.client.post(f"/accounts/organisations/{self.submission.organisation.slug}/confirm/", {"name": "Acme"})
+        return Organisation.objects.filter(confirmed_at__isnull=False).exists()
+
     def read_mail(self):
         return self.client.get("/accounts/mail/").status_code == 200
 
@@ -68,6 +73,7 @@ TRIES = {
     "create a token that acts for the organisation": Attempt.create_token,
     "review, publish and withdraw results": Attempt.review,
     "run the lab: hosts, devices, orders, campaigns": Attempt.run_the_lab,
+    "confirm the name of an organisation": Attempt.confirm,
     "read the mail that a register without a mail server stored": Attempt.read_mail,
 }
 

@@ -13,7 +13,7 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from tests.results.builders import make_user
+from tests.results.builders import make_organisation, make_user
 from webapp.accounts.encryption import UnknownKeyError, decrypt, encrypt
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture
 def vera():
-    return make_user("vera", password=PASSWORD)
+    return make_user("vera", make_organisation(), password=PASSWORD)
 
 
 def sign_in(client, login="vera"):

@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 
-from tests.results.builders import make_user
+from tests.results.builders import make_organisation, make_user
 from tests.webapp.accounts.test_second_factor import codes_of, set_up_app
 from webapp.accounts.models import issue_token
 from webapp.accounts.sessions import hash_key
@@ -24,7 +24,7 @@ COOKIE = "sessionid"
 
 @pytest.fixture
 def vera():
-    return make_user("vera", password=PASSWORD)
+    return make_user("vera", make_organisation(), password=PASSWORD)
 
 
 @pytest.fixture
@@ -116,14 +116,13 @@ def dump_of_database():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dump_of_the_database_contains_no_usable_secret(signed_in, vera, exemplar):
-    vera.memberships.create(organisation=exemplar, role="owner")
+def test_a_dump_of_the_database_contains_no_usable_secret(signed_in, vera):
     client = signed_in()
     client.get("/accounts/2fa/totp/activate/")
     pending = re.search(r'class="mono">(\w{32})<', client.get("/accounts/2fa/totp/activate/").text)[1]
     app = set_up_app(client)
     recovery = re.findall(r"^(?:<pre[^>]*>)?(\d{8})$", client.get("/accounts/2fa/recovery-codes/").text, re.MULTILINE)
-    _, token = issue_token(vera, exemplar, "script")
+    _, token = issue_token(vera, vera.memberships.get().organisation, "script")
     secrets = [PASSWORD, app, pending, token, client.cookies[COOKIE].value, *recovery, codes_of(app)[1]]
 
     dump = dump_of_database()

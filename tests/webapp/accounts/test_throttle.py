@@ -7,7 +7,7 @@ import pytest
 from django.core import signing
 from django.test import Client
 
-from tests.results.builders import make_user
+from tests.results.builders import make_organisation, make_user
 from tests.results.fixtures import no_broker
 from webapp.access_limits import process_limits
 from webapp.accounts import throttle
@@ -29,7 +29,7 @@ def tries(count, **options):
 
 @pytest.fixture
 def vera():
-    return make_user("vera", password=PASSWORD)
+    return make_user("vera", make_organisation(), password=PASSWORD)
 
 
 @pytest.fixture

@@ -150,7 +150,9 @@ def make_published_run(make_product):
 
 @pytest.fixture
 def organisation(db):
-    return Organisation.objects.create(slug="exemplar", name="Exemplar Storage", kind="vendor")
+    return Organisation.objects.create(
+        slug="exemplar", name="Exemplar Storage", kind="vendor", confirmed_at="2026-01-01T00:00Z"
+    )
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import transaction
+from django.utils import timezone
 
 from results.models import Organisation, Product
 from webapp.accounts.models import Membership, Role
@@ -43,6 +44,7 @@ def ensure_first_staff(login_file: Path) -> None:
         write_private(login_file, f"login: {LOGIN}\npassword: {password}\n")
         user = users.create_superuser(username=LOGIN, password=password)
         lab, _ = Organisation.objects.get_or_create(
-            slug=LAB_SLUG, defaults={"name": LAB_NAME, "kind": Organisation.Kind.LAB}
+            slug=LAB_SLUG,
+            defaults={"name": LAB_NAME, "kind": Organisation.Kind.LAB, "confirmed_at": timezone.now()},
         )
         Membership.objects.create(user=user, organisation=lab, role=Role.OWNER)

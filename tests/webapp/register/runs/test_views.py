@@ -187,7 +187,9 @@ def test_slices_as_csv_have_counts_and_shares_by_edge(client, make_log_run):
 @pytest.mark.parametrize("download", DOWNLOADS)
 def test_an_unreviewed_run_does_not_exist_for_strangers(client, make_log_run, make_user, download):
     run = keep_log(make_log_run(visibility=Visibility.UNREVIEWED))
-    rival = Organisation.objects.create(slug="rival", name="Rival Storage", kind="vendor")
+    rival = Organisation.objects.create(
+        slug="rival", name="Rival Storage", kind="vendor", confirmed_at="2026-01-01T00:00Z"
+    )
     stranger = make_user()
     Membership.objects.create(user=stranger, organisation=rival, role="owner")
     client.force_login(stranger)
