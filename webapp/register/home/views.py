@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from results.models import Statistic
 from results.models.categories import SYSTEMS, Category
+from webapp.register.certificates.summary import certified_sentence
 from webapp.register.drives.limit_check import LimitCheck
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
@@ -49,6 +50,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "example_tps": EXAMPLE_TPS,
         "tiers": tier_meanings(),
         "example_address": example_address(),
+        "certified": certified_sentence(),
         "claims_sentence": contradicted_sentence(),
     }
     return render(request, "register/home/home.html", context)
