@@ -305,9 +305,11 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 100,
     "UNAUTHENTICATED_USER": None,
 }
+# What the site is: citations, titles and the API say it in these words.
+SITE_DESCRIPTION = "public register of storage drives"
 SPECTACULAR_SETTINGS = {
     "TITLE": "Drivecert",
-    "DESCRIPTION": "The public register of certified storage drives.",
+    "DESCRIPTION": f"The {SITE_DESCRIPTION}.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {"CertificateStateEnum": "results.models.certificate.Certificate.State"},

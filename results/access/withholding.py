@@ -140,7 +140,16 @@ def _without_sentences(event: Event) -> Event:
     return visible
 
 
-def missing_sentences(attempt: Mapping[str, Any]) -> list[str]:
+def attempt_sentences(attempt: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the sentences about an attempt at a certificate: the requirements present and missing, and the reasons."""
+    return {
+        "present": [requirement["sentence"] for requirement in attempt["present"]],
+        "missing": _missing_sentences(attempt),
+        "reasons": attempt["reasons"],
+    }
+
+
+def _missing_sentences(attempt: Mapping[str, Any]) -> list[str]:
     """Return what an attempt at a certificate lacks, each once, without the departures of runs with withheld files."""
     missing = attempt["missing"]
     departing = {each["run_id"] for one in missing for each in one.get("shortcomings", ()) if each["departures"]}

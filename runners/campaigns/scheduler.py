@@ -25,6 +25,7 @@ from runners.models.states import FINAL, WORKER
 log = logging.getLogger(__name__)
 
 State, Kind = Campaign.State, CampaignEntry.Kind
+POLLED = (State.ACTIVE, State.CANCELLING)
 
 
 def run_due() -> None:
@@ -49,15 +50,25 @@ def due() -> QuerySet[Campaign]:
 
 
 def poll(campaign_id: int) -> None:
-    """Make the step that is due, unless another worker polls the campaign."""
+    """Make the step that is due, unless another worker polls the campaign.
+
+    The state is read under the lock: since `due` listed the campaign, another worker may have confirmed its
+    cancellation, or a person may have paused it.
+    """
     with try_lock(CAMPAIGN_LOCK, campaign_id) as is_locked:
-        if is_locked:
-            campaign = Campaign.objects.select_related("device__host", "organisation", "ordered_by", "profile")
-            advance(campaign.get(pk=campaign_id))
+        if not is_locked:
+            return
+        polled = Campaign.objects.filter(pk=campaign_id, state__in=POLLED)
+        campaign = polled.select_related("device__host", "organisation", "ordered_by", "profile").first()
+        if campaign is not None:
+            advance(campaign)
 
 
 def advance(campaign: Campaign) -> None:
-    """Make the step that is due. If another worker was faster, the row has changed and nothing happens."""
+    """Make the step that is due for a campaign in one of the states POLLED.
+
+    If another worker was faster, the row has changed and nothing happens.
+    """
     if campaign.state == State.CANCELLING:
         _confirm_cancel(campaign)
         return

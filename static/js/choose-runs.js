@@ -7,10 +7,18 @@ const boxes = () => document.querySelectorAll(`input[name=run][form="${bar?.id}"
 const nameOf = box => box.getAttribute('aria-label').replace(/^Compare /, '');
 const part = name => bar.querySelector(`[data-${name}]`);
 
+// The next Tab stop after the box that was changed last, because the bar follows the whole table. Only the focus shows it.
+const nearby = Object.assign(document.createElement('a'), {className: 'also nearby', href: `#${bar?.id}`});
+nearby.addEventListener('click', event => {
+  event.preventDefault();
+  bar.requestSubmit();
+});
+
 function show(sentence) {
   const names = [...chosen.values()];
   bar.classList.toggle('on', names.length > 0);
-  part('do').textContent = names.length < fewest ? 'Compare selected' : `Compare ${names.length}`;
+  for (const each of [part('do'), nearby]) each.textContent = names.length < fewest ? 'Compare selected' : `Compare ${names.length}`;
+  if (!names.length) nearby.remove();
   part('none').hidden = names.length === 0;
   part('status').textContent = sentence ?? (names.length ? `Selected: ${names.join('; ')}.` : part('status').dataset.first);
 }
@@ -33,7 +41,9 @@ export function tickAgain() {
 if (bar) {
   part('status').dataset.first = part('status').textContent;
   document.addEventListener('change', ({target}) => {
-    if (target.matches?.('input[name=run]') && target.form === bar) take(target);
+    if (!target.matches?.('input[name=run]') || target.form !== bar) return;
+    target.after(nearby);
+    take(target);
   });
   document.addEventListener('answers-replaced', tickAgain); // live-form.js has redrawn the rows
   part('none').addEventListener('click', () => {
@@ -44,7 +54,7 @@ if (bar) {
   });
   bar.addEventListener('submit', event => { // selected runs of other pages have no box here
     event.preventDefault();
-    if (chosen.size < fewest) return show(`Select at least ${fewest} runs.`);
+    if (chosen.size < fewest) return show(`${chosen.size ? 'One run is' : 'No run is'} selected. Tick ${fewest} to ${most} runs in the table, then press Compare.`);
     const query = new URLSearchParams([...chosen.keys()].map(run => ['run', run]));
     for (const {name, value} of bar.querySelectorAll('[data-carried] input')) query.append(name, value);
     return location.assign(`${bar.action}?${query}`);

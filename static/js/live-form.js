@@ -7,10 +7,13 @@ const WAIT_MS = 250;
 // An address has the number in the unit of its field, also if it was typed as 1M, 500k or, in a field of TB, 20T.
 const plain = (field, value) => ['decimal', 'numeric'].includes(field?.inputMode) ? plainNumber(value, field.dataset.unit) ?? value : value;
 
-async function update(form, signal) {
+function addressOf(form) {
   const isSet = ([name, value]) => value !== '' && value !== form.elements[name]?.dataset?.profile;
   const query = new URLSearchParams([...new FormData(form)].filter(isSet).map(([name, value]) => [name, plain(form.elements[name], value)]));
-  const address = `${location.pathname}?${query}`;
+  return `${location.pathname}?${query}`;
+}
+
+async function update(form, address, signal) {
   const response = await fetch(address, {signal, headers: {Accept: 'text/html'}});
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const places = [...document.querySelectorAll(form.dataset.answers)];
@@ -38,6 +41,14 @@ function replaceContent(place, nodes) {
 // Return the links outside the answers that limits go along by: two pages of one address have the same ones in the same order.
 const carryingOutside = (root, form) =>
   [...root.querySelectorAll('a[data-carries]')].filter(link => !link.closest(form.dataset.answers));
+
+// A choice above a chart sets what the form has in hidden fields: the threshold and the statistic.
+function setHiddenFields(form, parameters) {
+  form.querySelectorAll('input[type=hidden]').forEach(field => field.remove());
+  for (const [name, value] of parameters) {
+    if (!form.elements.namedItem(name)) form.append(Object.assign(document.createElement('input'), {type: 'hidden', name, value}));
+  }
+}
 
 // Mark only the fields that the response marks as wrong.
 function showWrong(form, page) {
@@ -78,13 +89,25 @@ function replaceWithFocus(change) {
 
 for (const form of document.querySelectorAll('form[data-answers]')) {
   let timer, running;
+  const show = (address, onError) => {
+    clearTimeout(timer);
+    running?.abort();
+    running = new AbortController();
+    return update(form, address, running.signal).catch(error => { if (error.name !== 'AbortError') onError(); });
+  };
   const schedule = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      running?.abort();
-      running = new AbortController();
-      update(form, running.signal).catch(error => { if (error.name !== 'AbortError') form.submit(); });
-    }, WAIT_MS);
+    timer = setTimeout(() => show(addressOf(form), () => form.submit()), WAIT_MS);
   };
+  // A choice above a chart is shown without loading the page, so that the focus stays on it.
+  document.addEventListener('click', event => {
+    const link = event.target.closest('[data-switches] a');
+    if (!link?.closest(form.dataset.answers) || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    const choices = () => [...document.querySelectorAll('[data-switches] :is(a, b)')], chosen = choices().indexOf(link);
+    form.dataset.changed = link.search;
+    setHiddenFields(form, new URLSearchParams(link.search));
+    show(link.pathname + link.search, () => location.assign(link.href)).then(() => choices()[chosen]?.focus());
+  });
   document.addEventListener('input', event => { if (event.target.form !== form) return; form.dataset.changed = event.target.name; schedule(); });
 }

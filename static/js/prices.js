@@ -64,12 +64,13 @@ export function figureText(entry, shows, drive) {
   return figure ? withCurrency(figure, entry.currency) : '';
 }
 
-const WORDS = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000 tps the rating sustains'], ['per-tb', 'per TB']];
+// Short: a table of drives has little room, and shows each in a line.
+const WORDS = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000 sustained'], ['per-tb', 'per TB']];
 
-/** Return the figures per speed and per capacity in words. */
-export const figuresText = (entry, drive) => WORDS
-  .map(([shows, words]) => [figureText(entry, shows, drive), words]).filter(([text]) => text)
-  .map(([text, words]) => `${text} ${words}`).join(',\n'); // tables show each in a line
+/** Return the figures per speed and per capacity in words, by what they show. */
+export const figureLines = (entry, drive) => WORDS
+  .map(([shows, words]) => [shows, figureText(entry, shows, drive), words]).filter(([, text]) => text)
+  .map(([shows, text, words]) => [shows, `${text} ${words}`]);
 
 const UNRATED = ' Endurance is not included: the rating is not reported.';
 
@@ -113,7 +114,7 @@ function changed(event) {
   save(isWrong ? `${name}: ${problem}` : '');
 }
 
-// A field keeps its text while the reader types in it, and while the text is not a price.
+// The text of a field stays while the reader types in it, and while the text is not a price.
 let fieldsMade = 0;
 function showField(cell, entry) {
   if (!cell.firstElementChild) {
@@ -133,15 +134,29 @@ function showField(cell, entry) {
 function showCell(cell) {
   const entry = prices.get(cell.dataset.price);
   if (cell.dataset.shows === 'field') return showField(cell, entry);
-  const text = cell.dataset.shows === 'both'
-    ? figuresText(entry, cell.dataset) : figureText(entry, cell.dataset.shows, cell.dataset);
-  if (cell.textContent !== text) cell.textContent = text;
+  if (cell.dataset.shows === 'both') return showLines(cell, figureLines(entry, cell.dataset));
+  const text = figureText(entry, cell.dataset.shows, cell.dataset);
+  if (textOf(cell) !== text) cell.textContent = text;
+  return undefined;
+}
+
+/** Return the text of a figure without its mark. */
+const textOf = place => place.firstChild?.nodeType === Node.TEXT_NODE ? place.firstChild.data : '';
+
+function showLines(cell, lines) {
+  if (cell.children.length !== lines.length || lines.some(([, text], number) => textOf(cell.children[number]) !== text)) {
+    cell.replaceChildren(...lines.map(([shows, text]) => {
+      const line = Object.assign(document.createElement('span'), {textContent: text});
+      line.dataset.priceFigure = shows;
+      return line;
+    }));
+  }
 }
 
 function show() {
   for (const cell of document.querySelectorAll('[data-price]')) { showCell(cell); cell.hidden = false; }
   for (const cell of document.querySelectorAll('[data-price-shown]')) cell.hidden = false;
-  document.querySelectorAll('table.runs:has([data-price-added])').forEach(markLowest);
+  document.querySelectorAll('table.runs:has([data-price-added]) > tbody, .own-prices > tbody').forEach(markLowest);
   showCheapest();
   const list = part('list');
   if (list !== document.activeElement) list.value = writeList(prices);
@@ -191,6 +206,21 @@ function widenRows(table) {
   for (const cell of table.querySelectorAll('tr.group > *, tr.remark > *')) cell.colSpan = table.tHead.rows[0].cells.length;
 }
 
+// A narrow screen shows the column as a group of its own, and begins with it once the reader asks for the column.
+function offerGroup(table, isChosen) {
+  const groups = table.closest('[data-section]').querySelector('.choose');
+  if (!groups.querySelector('.c-price')) groups.append(part('group').content.cloneNode(true));
+  const choice = groups.querySelector('.c-price');
+  choice.name = groups.querySelector('input').name;
+  if (isChosen) choice.checked = true;
+}
+
+function removeGroup(choice) {
+  const groups = choice.closest('.choose');
+  choice.parentElement.remove();
+  if (!groups.querySelector(':checked')) groups.querySelector('input').checked = true;
+}
+
 function addColumn(table, drives) {
   const head = table.tHead.rows[0];
   if (!head.querySelector('[data-price-added]')) {
@@ -202,7 +232,7 @@ function addColumn(table, drives) {
     if (row.querySelector('[data-price-added]')) continue;
     head.querySelector('[data-price-added]').removeAttribute('aria-sort');
     const cell = row.insertCell();
-    cell.className = 'n';
+    cell.className = 'n g-price';
     cell.dataset.priceAdded = '';
     if (!drive?.gb) continue; // an instance or a system has no price of a drive
     const model = box.getAttribute('aria-label').replace(/^Compare (.*), run .*$/, '$1');
@@ -215,25 +245,31 @@ function addColumn(table, drives) {
   }
 }
 
-/** Return the price per tps that the rating sustains, of the drive of a row; null without a price or a rating. */
-function sustainedPrice(row) {
-  const cell = row.querySelector('[data-price-added] [data-shows=both]'), entry = cell && prices.get(cell.dataset.price);
-  return entry ? FIGURES['per-sustained-tps'](Number(entry.price), cell.dataset) : null;
+/** Return the cell of a row with the facts of its drive, in a table of drives or in the reader's price list. */
+const pricedCell = row => row.querySelector('[data-price][data-tps]');
+
+/** Return a figure of the drive of a row; null without a price, or if the drive lacks the figure. */
+function figureOf(row, shows) {
+  const cell = pricedCell(row), entry = cell && prices.get(cell.dataset.price);
+  return entry ? FIGURES[shows](Number(entry.price), cell.dataset) : null;
 }
 
-const drivesOf = body => [...body.rows].filter(row => row.querySelector('input[name=run]'));
-const currencyOfRow = row => prices.get(row.querySelector('[data-price-added] [data-price]').dataset.price).currency;
+const sustainedPrice = row => figureOf(row, 'per-sustained-tps');
+const drivesOf = body => [...body.rows].filter(pricedCell);
+const currencyOfRow = row => prices.get(pricedCell(row).dataset.price).currency;
+const lowestMark = () => Object.assign(document.createElement('b'), {textContent: ' lowest', className: 'lowest'});
 
-/** Mark the lowest price of each comparison group. Prices in several currencies do not compare. */
-function markLowest(table) {
-  for (const body of table.tBodies) {
-    const rows = drivesOf(body).filter(row => sustainedPrice(row) !== null), figures = rows.map(sustainedPrice);
-    const isComparable = rows.length > 1 && new Set(rows.map(currencyOfRow)).size === 1;
+/** Mark the lowest of each figure in a comparison group, next to the figure. Prices in several currencies do not compare. */
+function markLowest(body) {
+  for (const [shows] of WORDS) {
+    const isOfSpeed = shows !== 'per-tb', isApart = isOfSpeed && body.closest('[data-apart]');
+    const rows = drivesOf(body).filter(row => figureOf(row, shows) !== null), figures = rows.map(row => figureOf(row, shows));
+    const isComparable = !isApart && rows.length > 1 && new Set(rows.map(currencyOfRow)).size === 1;
     const lowest = new Set(isComparable ? rows.filter((row, place) => figures[place] === Math.min(...figures)) : []);
     for (const row of drivesOf(body)) {
-      const mark = row.querySelector('[data-price-lowest]');
+      const place = row.querySelector(`[data-price-figure=${shows}], [data-shows=${shows}]`), mark = place?.querySelector('.lowest');
       if (!lowest.has(row)) mark?.remove();
-      else if (!mark) row.lastElementChild.insertAdjacentHTML('beforeend', '<b data-price-lowest>lowest</b>');
+      else if (!mark) place.append(lowestMark());
     }
   }
 }
@@ -253,12 +289,13 @@ function sortByPrice(table) {
   table.tHead.querySelector('[data-price-added]').setAttribute('aria-sort', 'ascending');
 }
 
-async function showColumn() {
+async function showColumn(isChosen = false) {
   const isShown = part('column')?.checked;
   document.querySelectorAll('[data-section]').forEach(wrap => wrap.classList.toggle('with-prices', Boolean(isShown)));
   const tables = document.querySelectorAll('table.runs');
   if (!isShown) {
     document.querySelectorAll('[data-price-added]').forEach(cell => cell.remove());
+    document.querySelectorAll('.choose .c-price').forEach(removeGroup);
     return tables.forEach(widenRows);
   }
   try {
@@ -268,7 +305,7 @@ async function showColumn() {
     part('column').checked = false; // otherwise each change of the table would load them again
     return undefined;
   }
-  for (const table of tables) { addColumn(table, drivesByRun); widenRows(table); }
+  for (const table of tables) { offerGroup(table, isChosen); addColumn(table, drivesByRun); widenRows(table); }
   return show();
 }
 
@@ -289,7 +326,7 @@ function start() {
     part('column').checked = stored(COLUMN_KEY) === 'shown';
     part('column').addEventListener('change', ({target}) => {
       store(COLUMN_KEY, target.checked ? 'shown' : '');
-      showColumn();
+      showColumn(target.checked);
     });
     showColumn();
   }

@@ -1,5 +1,5 @@
 // Your limits: compares every share on the page with the limits in the form, by the rules of limits.js.
-// Without this script the form asks the server for the same page.
+// Without this script the server returns the same page after "Apply".
 import {billionths, isCountWithin} from './limits.js';
 import {escape, fill} from './parts.js';
 import {plainNumber} from './typed-numbers.js';

@@ -78,7 +78,7 @@ def test_plotly_is_loaded_only_when_the_reader_explores_the_curves(page):
     assert pictures.count() >= 2
     assert plotly == []
     page.get_by_role("button", name="Explore").click()
-    page.locator("[data-explore=curves] .plot svg.main-svg").first.wait_for()
+    page.locator(".explored .plot svg.main-svg").first.wait_for()
     assert plotly
     assert not page.locator("[data-explore=curves] .picture").first.is_visible()
     page.emulate_media(media="print")
@@ -96,10 +96,10 @@ def test_a_typed_limit_moves_the_pictures_and_goes_along_to_other_drives(page):
     expect(page.locator("#curve-pictures svg", has_text="limit 3").first).to_be_visible()
     assert page.locator(".other-drives input[name=limit_1ms]").get_attribute("value") == "3"
     page.get_by_role("button", name="Explore").click()
-    page.locator("#curve-pictures .plot svg.main-svg").first.wait_for()
+    page.locator(".explored .plot svg.main-svg").first.wait_for()
     page.get_by_label("Percent over 1").first.fill("2")
     expect(page.locator(".other-drives input[name=limit_1ms]")).to_have_value("2")
-    assert page.locator("#curve-pictures .plot", has_text=re.compile(r"limit\s*2 %")).first.is_visible()
+    assert page.locator(".explored .plot", has_text=re.compile(r"limit\s*2 %")).first.is_visible()
 
 
 def test_the_pictures_stay_if_plotly_does_not_load(browser, site):

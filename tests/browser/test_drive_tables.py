@@ -198,7 +198,7 @@ def test_a_filter_is_set_with_the_keyboard_only(page):
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    page.get_by_text("vendor is not").wait_for()
+    page.get_by_text("hidden for 2 reasons").wait_for()
     assert "vendor=" in page.url
     page.get_by_role("link", name="Show all").focus()
     page.keyboard.press("Enter")

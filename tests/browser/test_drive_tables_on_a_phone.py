@@ -66,6 +66,8 @@ def test_the_first_sentences_of_the_headline_are_shown_and_a_line_opens_the_othe
 @pytest.mark.parametrize("path", ["/drives/cloud/", "/drive/intel-p5510-7680gb/"])
 def test_one_link_leads_to_the_meanings_of_columns(phone, path):
     phone.goto(path)
+    for folded in phone.locator("main details.fold:not([open]):has(table.runs) > summary").all():
+        folded.click()
     expect(phone.locator("thead .sign").first).to_be_hidden()
     link = phone.get_by_role("link", name="About the columns")
     expect(link).to_have_attribute("href", "/explain/#columns")
@@ -87,3 +89,32 @@ def test_the_link_of_the_nearest_result_shows_it(phone):
     expect(phone.locator("[data-shown] b")).to_have_text("1 of 36 shown.")
     expect(phone.locator("[data-empty]")).to_be_hidden()
     assert phone.url.endswith("?min_tps=1728000")
+
+
+CODES = """() => [document, ...[...document.querySelectorAll('template[data-heads]')].map(each => each.content)]
+  .flatMap(part => [...part.querySelectorAll('th[data-column]:has(a:not(.means))')]).map(head => head.dataset.column)"""
+
+
+@pytest.mark.parametrize("width", [360, 390])
+@pytest.mark.parametrize(
+    "path", ["", *(f"{code}/" for code in ("nvme-flash", "nvme-3dxpoint", "sata-sas-flash", "m2-flash", "networked"))]
+)
+def test_a_table_fits_a_phone_whichever_column_it_is_sorted_by(new_page, path, width):
+    page = new_page(viewport={"width": width, "height": 844})
+    page.goto(f"/drives/{path}")
+    codes = dict.fromkeys(page.evaluate(CODES))
+    assert {"tps", "pct_over_1ms"} <= set(codes)
+    too_wide = {}
+    for code in codes:
+        page.goto(f"/drives/{path}?sort=-{code}")
+        if (found := page.evaluate("document.documentElement.scrollWidth")) > width:
+            too_wide[code] = found
+    assert too_wide == {}
+
+
+@pytest.mark.parametrize(
+    ("sort", "group"), [("-device_tps", "c-share"), ("-device_count", "c-share"), ("-total_gb", "c-size")]
+)
+def test_a_list_opens_on_the_group_of_its_order_unless_that_has_a_column_without_values(phone_page, sort, group):
+    phone_page.goto(f"/drives/?category=nvme-flash&sort={sort}")
+    assert phone_page.locator(".choose :checked").get_attribute("class") == group

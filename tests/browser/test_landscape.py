@@ -74,6 +74,17 @@ def test_the_script_writes_ratios_as_the_server_does(script):
     ]
 
 
+def test_the_script_has_the_bounds_of_filters_as_in_the_golden_file(script):
+    code = """async cases => {
+      const {boundOf} = await import('/js/drives/filters.js');
+      return cases.map(each => boundOf(each, each.text));
+    }"""
+    cases = [
+        json.loads(line) for line in (settings.BASE_DIR / "tests/data/filter_bounds.jsonl").read_text().splitlines()
+    ]
+    assert script.evaluate(code, cases) == [case["bound"] for case in cases]
+
+
 @pytest.mark.parametrize("viewport", [DESKTOP, {"width": 390, "height": 844}])
 @pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
 def test_the_links_to_other_thresholds_are_24_px_high(new_page, path, viewport):
@@ -100,7 +111,7 @@ def test_a_phone_shows_what_the_fastest_drive_takes_and_what_drivecert_is(new_pa
     page = new_page(viewport={"width": 390, "height": 844})
     page.goto("/")
     assert page.get_by_text("At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3.").is_visible()
-    assert page.get_by_text("Drivecert is a public register of storage drives").is_visible()
+    assert page.get_by_text("Drivecert lists published tests of storage drives").is_visible()
 
 
 def test_home_takes_less_than_two_screens_and_six_requests(new_page):
@@ -108,7 +119,7 @@ def test_home_takes_less_than_two_screens_and_six_requests(new_page):
     page.on("request", lambda request: requests.append(request.url))
     page.goto("/")
     page.wait_for_load_state("networkidle")
-    assert page.evaluate("document.documentElement.scrollHeight") < 2 * 900
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 900 - 10
     assert len(requests) <= 6, requests
 
 
@@ -119,6 +130,17 @@ def test_the_first_row_is_reached_in_three_tab_stops(page, path):
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('tr') === document.querySelector('tbody tr:not(.group)')")
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/", "/drives/nvme-flash/"])
+def test_the_chart_is_reached_in_four_tab_stops(page, path):
+    page.goto(path)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the chart"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.matches('[data-plot=speed-chart] a')")
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/cloud/"])
@@ -188,6 +210,19 @@ def test_the_focus_stays_at_the_choice_of_a_threshold(page):
     assert "64" in page.evaluate("document.activeElement.textContent")
 
 
+def test_the_focus_stays_at_the_choice_of_a_threshold_of_home_and_the_form_keeps_the_choice(page):
+    page.goto("/")
+    page.locator("[data-switches] a", has_text="64").press("Enter")
+    page.locator("[data-switches] b:focus", has_text="64").wait_for()
+    assert page.url.endswith("/?threshold=64ms")
+    page.get_by_label("Percent over 1 ms").first.fill("3")
+    page.wait_for_url("**limit_1ms=3**")
+    assert "threshold=64ms" in page.url
+    page.locator("[data-switches] a").first.press("Enter")
+    page.locator("[data-switches] b:focus", has_text="1").wait_for()
+    assert page.url.endswith("/?limit_1ms=3")
+
+
 def test_marks_lead_to_drives_with_the_limits_of_the_reader(page):
     page.goto("/drives/nvme-flash/?limit_1ms=3")
     assert page.locator(f"{MARKS}[href$='/?limit_1ms=3']").count() == 30
@@ -254,7 +289,7 @@ def test_the_chart_of_speed_is_explored_only_on_request(page, path):
     assert picture.is_visible()
     assert not chart.first.is_visible()
     page.emulate_media(media="screen")
-    page.get_by_role("button", name="Show picture").click()
+    page.get_by_role("button", name="Back to the chart").click()
     assert picture.is_visible()
     page.get_by_role("button", name="Explore").click()
     chart.first.wait_for()
@@ -278,7 +313,7 @@ PICTURE = """() => {
       const use = link.lastElementChild;
       return [...places(use, ['x', 'y']), use.getAttribute('href').slice(1), link.getAttribute('class')];
     }),
-    lines: all('line:not(.grid)').map(line => places(line, ['x1', 'y1', 'x2', 'y2'])),
+    lines: all('line:not(.grid, .leader)').map(line => places(line, ['x1', 'y1', 'x2', 'y2'])),
     zone: places(svg.querySelector('.zone'), ['x', 'y', 'width', 'height']),
     rule_names: all('text:not(.tick, .phone, .name)').map(text => text.textContent),
     names_count: all('text.name.wide').length,
@@ -288,7 +323,8 @@ PICTURE = """() => {
 EXPLORED = "document.querySelector('.explored-speed > div')"
 CHART = """() => {
   const {data, layout} = EXPLORED, {x, y, marker} = data.at(-1), [{x0, x1, y0, y1}] = layout.shapes;
-  const words = text => text.replace(/<[^>]*>/g, ''), lines = data.filter(({mode}) => mode === 'lines');
+  const words = text => text.replace(/<[^>]*>/g, '');
+  const lines = data.filter(({mode, name}) => mode === 'lines' && !name.startsWith('leader'));
   const end = ({x, y}, place) => [x[place], 100 - y[place]];
   const ends = lines.flatMap(line => line.x.map((_, place) => [...end(line, place), ...end(line, place + 1)]));
   const {symbol, size, color, line} = marker, looks = [symbol, size, color, line.color, line.dash];
@@ -364,7 +400,7 @@ def test_zooming_in_keeps_marks_in_view(page):
     assert page.evaluate(f"({in_view})({EXPLORED}.data.at(-1), {EXPLORED}.layout)") > 0
 
 
-def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_leaves_it(page):
+def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_goes_back_to_the_picture(page):
     page.goto("/drives/nvme-flash/")
     explore(page)
     chart = page.locator(".explored-speed > div").first
@@ -374,8 +410,27 @@ def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_leaves_it(page):
     assert "SanDisk DC SN861 6.4 TB: 1,728,000 tps" in status.inner_text()
     page.keyboard.press("ArrowDown")
     assert "1,506,000 tps" in status.inner_text()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert status.inner_text().startswith("Last mark. ")
     page.keyboard.press("Escape")
-    assert status.inner_text() == ""
+    assert page.locator(".explored-speed").count() == 0
+    assert page.locator(".chart-speed svg.landscape").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "Explore"
+
+
+def test_an_arrow_key_that_wants_to_pass_the_last_mark_is_announced(page):
+    page.goto("/drives/nvme-flash/", wait_until="networkidle")
+    page.locator(".chart-speed a.m:not([tabindex='-1'])").first.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    announced = page.locator("body > .vh[aria-live]")
+    assert announced.text_content() == "First mark."
+    page.keyboard.press("ArrowRight")
+    assert announced.text_content() == ""
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert announced.text_content() == "Last mark."
 
 
 def with_few_marks(page):
@@ -408,7 +463,7 @@ def test_a_mark_of_the_chart_to_explore_leads_to_its_drive_with_the_limits_of_th
 STOP = """() => {
   const own = document.activeElement, stop = own.closest('.charted') && (own.closest('svg, tr') ?? own);
   const {x, y} = stop?.getBoundingClientRect() ?? {};
-  return stop && [stop.closest('.chart-speed, .chart-endurance, .rows').className, Math.round(y + scrollY)];
+  return stop && [stop.closest('.chart-speed, .chart-endurance, .rows, .key').className, Math.round(y + scrollY)];
 }"""
 IN_COLUMNS, IN_ROWS = ["chart-speed", "chart-endurance", "rows"], ["chart-speed", "rows", "chart-endurance"]
 PARTS = "[...document.querySelectorAll('.chart-speed, .chart-endurance, .rows')].map(part => part.className).join(' ')"
@@ -423,7 +478,7 @@ def test_tab_follows_the_order_on_the_screen(new_page, path, viewport, order):
     while stop := page.evaluate(STOP):
         stops.append(stop)
         page.keyboard.press("Tab")
-    assert list(dict.fromkeys(part for part, _ in stops)) == order
+    assert list(dict.fromkeys(part for part, _ in stops if part != "key")) == order
     assert len(stops) > 10
     tops = [top for part, top in stops if part == "rows"]
     assert tops == sorted(tops)
@@ -528,7 +583,7 @@ def test_the_chart_to_explore_shows_names_in_the_line_of_the_picture_and_covers_
     page.locator(".explored-speed > div").first.focus()
     page.keyboard.press("End")
     assert page.locator(SHOWN_NAME).inner_text().startswith("SanDisk DC SN861 6.4 TB: 1,728,000 tps")
-    page.get_by_role("button", name="Show picture").click()
+    page.get_by_role("button", name="Back to the chart").click()
     assert page.locator(".mark-line").first.inner_text() == usage
 
 
@@ -638,9 +693,83 @@ def test_the_chart_to_explore_has_the_colours_of_the_picture(page):
     assert different == []
 
 
+def test_the_tools_of_a_chart_to_explore_can_be_hit_and_show_the_focus(page):
+    page.goto("/")
+    explore(page)
+    tools = page.locator(".explored-speed .modebar-btn").all()
+    assert len(tools) == 5
+    assert all(min(box["width"], box["height"]) >= 24 for box in (tool.bounding_box() for tool in tools))
+    tools[0].focus()
+    page.keyboard.press("Tab")
+    outline = "getComputedStyle(document.activeElement).outline"
+    assert page.evaluate(f"document.activeElement === document.querySelectorAll('.modebar-btn')[1] && {outline}") == (
+        page.evaluate("""() => {
+          const probe = document.body.appendChild(document.createElement('i'));
+          probe.style.outline = '2px solid var(--accent)';
+          return getComputedStyle(probe).outline;
+        }""")
+    )
+
+
 def test_both_charts_end_at_one_line_while_one_is_explored(page):
     page.goto("/")
     page.get_by_role("button", name="Explore").click()
-    page.get_by_role("button", name="Show picture").wait_for()
+    page.get_by_role("button", name="Back to the chart").wait_for()
     ends = [page.locator(f".{chart} .axis-name").bounding_box()["y"] for chart in ("chart-speed", "chart-endurance")]
     assert ends[0] == pytest.approx(ends[1], abs=2)
+
+
+CHARTS = "[...document.querySelectorAll('svg.landscape')].filter(svg => svg.checkVisibility())"
+TOUCHING = """() => CHARTS.flatMap(svg => {
+  const boxOf = (element, name, inset) => {
+    const {left, right, top, bottom} = element.getBoundingClientRect();
+    return {element, name, left, right, top: top + inset, bottom: bottom - inset};
+  };
+  const lineGap = 3; // above and below the letters of a text
+  const texts = [...svg.querySelectorAll('text')].map(text => boxOf(text, text.textContent, lineGap));
+  const shown = texts.filter(({left, right}) => left < right);
+  const uses = [...svg.querySelectorAll('a.m use')];
+  const marks = uses.map(use => boxOf(use, use.parentNode.getAttribute('aria-label'), 0));
+  const touch = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  return shown.flatMap((text, number) =>
+    [...marks, ...shown.slice(number + 1)].filter(other => touch(text, other)).map(other => [text.name, other.name]));
+})""".replace("CHARTS", CHARTS)
+WIDTHS = [(390, "screen"), (794, "screen"), (1280, "screen"), (703, "print"), (794, "print"), (1032, "print")]
+
+
+@pytest.mark.parametrize(
+    "category", ["nvme-3dxpoint", "nvme-flash", "sata-sas-flash", "m2-flash", "networked", "cloud"]
+)
+@pytest.mark.parametrize("threshold", ["1ms", "8ms", "64ms"])
+def test_no_text_of_a_chart_touches_a_mark_or_another_text(page, category, threshold):
+    page.goto(f"/drives/{category}/?threshold={threshold}")
+    touching = {}
+    for width, media in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(media=media)
+        touching[width, media] = page.evaluate(TOUCHING)
+    assert not any(touching.values()), touching
+
+
+# The mark at which a name begins, or at which its leader line begins.
+NEAREST_MARK = """name => {
+  const svg = document.querySelector('[data-plot=speed-chart] svg'), spaced = text => text.replaceAll('\\u00a0', ' ');
+  const lines = [...svg.querySelectorAll('text.name')].filter(text => text.getBoundingClientRect().width);
+  const first = lines.find(text => name.startsWith(spaced(text.textContent)));
+  const [x, y] = ['x', 'y'].map(each => first.getAttribute(each));
+  const wanted = lines.filter(text => text.getAttribute('x') === x && text.getAttribute('y') === y);
+  if (wanted.map(text => spaced(text.textContent)).join(' ') !== name) return '';
+  const leader = [...svg.querySelectorAll('.leader')].find(line => line.getAttribute('x2') === x);
+  const [left, top] = leader ? [leader.getAttribute('x1'), leader.getAttribute('y1')] : [x, y];
+  const marks = [...svg.querySelectorAll('a.m')], at = mark => mark.lastElementChild;
+  return marks.find(mark => at(mark).getAttribute('x') === left && at(mark).getAttribute('y') === top).ariaLabel ?? '';
+}"""
+
+
+@pytest.mark.parametrize("threshold", ["1ms", "8ms", "64ms"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
+def test_the_name_of_the_fastest_drive_is_shown_at_its_mark(new_page, path, width, threshold):
+    page = new_page(viewport={"width": width, "height": 900})
+    page.goto(f"{path}?threshold={threshold}")
+    assert page.evaluate(NEAREST_MARK, "DC SN861 6.4 TB").startswith("SanDisk DC SN861 6.4 TB: 1,728,000 tps")

@@ -20,18 +20,20 @@ JUDGE = """async ([file, own, profile, count]) => {
 
 HEADLINE = """async file => {
   const {checkLimits} = await import('/js/drives/limit-check.js');
-  const {headline} = await import('/js/drives/headline.js');
+  const {headline, passingRows} = await import('/js/drives/headline.js');
   const {decode} = await import('/js/drives/column-store.js');
   const limits = new Map([[1000, '5']]), store = decode(file);
   const statistics = [{code: 'worst-slice', how: 'in every slice of its log'}];
-  return headline(store, false, [0, 1], checkLimits(store, limits, limits), limits, statistics).first;
+  const check = checkLimits(store, limits, limits), passing = passingRows(store, [0, 1], check);
+  return headline(store, false, [0, 1], passing, check, limits, statistics).first;
 }"""
 
 UNRANKED = """async ([file, whose]) => {
-  const {unrankedSentences} = await import('/js/drives/ranking-requirements.js');
+  const {reasonsNotRanked, unrankedSentences} = await import('/js/drives/ranking-requirements.js');
   const {decode} = await import('/js/drives/column-store.js');
   const store = decode(file);
-  return unrankedSentences(store, Array.from({length: store.count}, (_, row) => row), whose);
+  const rows = Array.from({length: store.count}, (_, row) => row);
+  return [Object.entries(reasonsNotRanked(store, rows)), unrankedSentences(store, rows, whose)];
 }"""
 
 
@@ -106,4 +108,5 @@ def test_the_script_says_why_results_are_not_ranked(script, case):
     columns = {code: column_of(texts) for code, texts in columns_of(case).items()}
     columns["capacity_gb"]["values"] = [None] * len(columns["capacity_gb"]["words"])
     file = {"count": len(case["rows"]), "columns": columns, "product": [], "remarks": {}}
-    assert script.evaluate(UNRANKED, [file, case["whose"]]) == case["sentences"]
+    reasons, sentences = script.evaluate(UNRANKED, [file, case["whose"]])
+    assert (reasons, sentences) == ([list(each) for each in case["reasons"].items()], case["sentences"])

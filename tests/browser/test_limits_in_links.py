@@ -58,9 +58,8 @@ def test_limits_typed_by_a_reader_are_kept_on_the_way_home(page, path):
     home = page.get_by_role("link", name="Drivecert", exact=True)
     expect(home).to_have_attribute("href", "/?limit_1ms=7")
     home.click()
-    for asked_of in ("Drives for a load", "Cloud instances for a load"):
-        form = page.get_by_role("form", name=asked_of)
-        expect(form.get_by_label("Percent over 1 ms")).to_have_value("7")
+    expect(page.get_by_role("form", name="Drives for a load").get_by_label("Percent over 1 ms")).to_have_value("7")
+    assert page.locator("#cloud-limits input[name=limit_1ms]").input_value() == "7"
     page.locator(".categories").get_by_role("link", name="Cloud instances").click()
     expect(page.get_by_label("Percent over 1 ms")).to_have_value("7")
     type_limit(page, "13")
@@ -149,3 +148,18 @@ def test_limits_are_kept_in_a_comparison_of_runs(refused_page, path, script):
     page.get_by_role("button", name=re.compile("^Compare (2|selected)$")).first.click()
     page.wait_for_url("**/compare/?*")
     assert page.url.count("limit_1ms=7") == 1
+
+
+def test_a_typed_load_is_kept_on_the_way_to_a_drive(page):
+    page.goto("/drives/nvme-flash/")
+    page.get_by_label("Speed, at least").fill("400k")
+    page.wait_for_url("**min_tps=400000")
+    link = page.locator("table.runs tbody th a").first
+    expect(link).to_have_attribute("href", re.compile(r"\?min_device_tps=400000$"))
+    mark = page.locator("[data-plot=speed-chart] a").first
+    expect(mark).to_have_attribute("href", re.compile(r"\?min_device_tps=400000$"))
+    link.click()
+    expect(page.locator(".load")).to_contain_text("This drive sustains your load of 400,000 tps within the limits.")
+    page.get_by_label("Your load").fill("3M")
+    expect(page.locator(".load")).to_contain_text("This drive was not tested at your load of 3,000,000 tps")
+    assert page.url.endswith("?min_device_tps=3000000")

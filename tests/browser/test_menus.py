@@ -70,6 +70,22 @@ def test_the_picked_options_are_shown_without_their_counts(page):
     expect(menu(page, "vendor").locator("[data-picked]")).to_have_text("Intel")
 
 
+def test_the_menu_of_columns_stays_within_the_window(page):
+    page.goto("/drives/?category=nvme-flash")
+    page.locator("details.pick:not([data-pick]) summary").click()
+    options = page.locator("details.pick[open] > div")
+    expect(options).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_more_filters_opens_only_if_one_of_them_was_set(page):
+    page.goto("/drives/?category=nvme-flash&within=only&sort=-device_tps")
+    expect(page.locator("[data-more]")).not_to_have_attribute("open", "")
+    expect(page.locator("tbody tr:has([name=run])").first).to_be_in_viewport()
+    page.goto("/drives/?category=nvme-flash&historical=include")
+    expect(page.locator("[data-more]")).to_have_attribute("open", "")
+
+
 @pytest.mark.parametrize(
     "address", [FLASH, "/drives/", "/drives/historical/", "/drives/cloud/", "/sizing/", "/ycsb/claims/"]
 )

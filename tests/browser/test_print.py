@@ -25,8 +25,9 @@ def test_hidden_rows_and_their_reasons_are_printed_as_sentences(page):
     page.goto("/drives/nvme-flash/?vendor=intel&min_tps=300000")
     page.emulate_media(media="print")
     assert page.locator("[data-shown]").inner_text() == (
-        "3 of 36 shown. 33 hidden: historical: 6; vendor is not Intel: 30; "
-        "speed is below 300,000 tps or not reported: 12 (a drive can fail several filters)."
+        "3 of 36 shown. None of the 3 has a rating that sustains 300,000 tps. 33 hidden for 3 reasons.\n"
+        "historical: 6\nvendor is not Intel: 30, 20 only for this reason\n"
+        "speed is below 300,000 tps or not reported: 12, 1 only for this reason\nA drive can fail several filters."
     )
 
 
@@ -61,5 +62,19 @@ def test_a_drive_is_printed_with_the_date_of_the_data_and_without_its_badge(page
     assert badge.is_visible()
     page.emulate_media(media="print")
     assert not badge.is_visible()
+    assert not page.get_by_role("link", name="Sustained speed").is_visible()
+    assert page.locator("#measured .runs").evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 12
     today = f"{datetime.now(UTC):%-d %B %Y}"
     assert page.locator(".printed").inner_text().startswith(f"State of the data: {today} (UTC).")
+
+
+def test_the_states_of_marks_are_printed_in_three_shades(page):
+    page.goto("/?limit_1ms=2")
+    page.emulate_media(media="print")
+    fills = [
+        page.locator(f"svg.landscape a.m.full.{state} use").first.evaluate("mark => getComputedStyle(mark).fill")
+        for state in ("in", "out", "over")
+    ]
+    shades = [int(fill.removeprefix("rgb(").split(",")[0]) for fill in fills]
+    assert min(abs(one - other) for one in shades for other in shades if one != other) >= 40
+    assert len(set(shades)) == 3

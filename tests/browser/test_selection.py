@@ -163,8 +163,14 @@ def test_a_single_run_is_not_compared(page):
     page.goto("/drives/nvme-flash/")
     boxes_of(page).first.check()
     page.get_by_role("button", name="Compare selected").click()
-    assert page.get_by_text("Select at least 2 runs.").count() == 1
+    assert page.get_by_text("One run is selected. Tick 2 to 6 runs in the table, then press Compare.").count() == 1
     assert page.url.endswith("/drives/nvme-flash/")
+
+
+def test_comparing_without_a_selection_says_what_to_do(page):
+    page.goto("/drives/nvme-flash/")
+    page.get_by_role("button", name="Compare selected").click()
+    assert page.get_by_text("No run is selected. Tick 2 to 6 runs in the table, then press Compare.").count() == 1
 
 
 def test_the_selection_is_kept_when_a_filter_hides_it(page):
@@ -197,10 +203,9 @@ def test_two_runs_are_compared_with_the_keyboard_only(page):
     for place in range(2):
         boxes_of(page).nth(place).focus()
         page.keyboard.press("Space")
-    for _ in range(400):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent") == "Compare 2":
-            break
+    page.keyboard.press("Tab")  # the link right after the box
+    assert page.evaluate("document.activeElement.textContent") == "Compare 2"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") > 0
     page.keyboard.press("Enter")
     page.wait_for_url("**/compare/?run=*&run=*")
 

@@ -1,4 +1,4 @@
-"""A log tried without an account in a real browser. The register reads at most 10 an hour, and these tests send 8."""
+"""A log tried without an account in a real browser. The register reads at most 10 an hour, and these tests send 9."""
 
 import socket
 import tempfile
@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from playwright.sync_api import expect
 
 from results.reader.unstored import PREFIX
 from tests.browser.page_checks import PHONE, faults_of, open_context, print_faults_of
@@ -70,6 +71,27 @@ def test_a_file_that_is_no_log_leads_back_to_the_form(refused_page, tmp_path):
     page.get_by_role("button", name="Read the log").click()
     page.get_by_text("in slices of 20 seconds").wait_for()
     assert page.evaluate("document.activeElement.textContent") == "Result of your log"
+
+
+def test_a_broken_connection_is_explained_and_nothing_is_sent_again(refused_page):
+    page, uploads = refused_page, []
+    page.goto("/try/")
+    page.route("**/try/", lambda route: (uploads.append(route.request.method), route.abort("connectionreset")))
+    page.get_by_label("Log file").set_input_files(SLOW)
+    page.get_by_role("button", name="Read the log").click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("The connection broke before the result came.")
+    expect(page.get_by_role("button", name="Read the log")).to_be_enabled()
+    assert uploads == ["POST"]
+    page.unroute("**/try/")
+    page.route("**/try/", lambda route: route.fulfill(status=502, body="Bad gateway"))
+    page.get_by_role("button", name="Read the log").click()
+    expect(alert).to_contain_text("The server responded with status 502 and without a result.")
+    page.unroute("**/try/")
+    page.get_by_label("Slice length, s").fill("10")
+    page.get_by_role("button", name="Read the log").click()  # the file is still chosen
+    page.get_by_role("heading", name="Result of your log").wait_for()
+    expect(alert).to_have_count(0)
 
 
 def test_a_short_log_without_a_slice_length_has_a_table_and_a_chart(page):

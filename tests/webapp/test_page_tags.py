@@ -30,6 +30,13 @@ def test_a_jump_list_has_the_name_of_each_heading_with_an_id_before_the_content(
     html = Template(f"{{% jump_list %}}{content}{{% endjump_list %}}").render(Context())
     assert re.findall(r'<a href="#(\w)">(.*?)</a>', html) == [("a", "One &amp; two"), ("b", "Three")]
     assert html.endswith(f"</nav>{content}")
+    assert '<details class="open-wide">' not in html
+
+
+def test_a_folded_jump_list_is_closed_on_a_phone():
+    html = Template('{% jump_list is_folded=True %}<h2 id="a">A</h2>{% endjump_list %}').render(Context())
+    summary = "<summary>On this page</summary>"
+    assert f'<details class="open-wide">{summary} <a href="#a">A</a></details></nav>' in html
 
 
 @pytest.mark.parametrize(

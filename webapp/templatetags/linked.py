@@ -30,7 +30,7 @@ from webapp.templatetags import units
 register = template.Library()
 # As Django's json_script: no text from outside can end the element or begin another.
 ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
-SITE = "Drivecert, register of certified storage drives"
+SITE = f"Drivecert, {settings.SITE_DESCRIPTION}"
 
 
 @register.simple_tag(takes_context=True)
@@ -48,6 +48,12 @@ def page_address(context: template.Context) -> str:
     """
     request = context.get("request")
     return site_address(request.get_full_path()) if request is not None else ""
+
+
+@register.simple_tag
+def site_description() -> str:
+    """Return what this site is, as citations and titles say it."""
+    return str(settings.SITE_DESCRIPTION)
 
 
 @register.filter

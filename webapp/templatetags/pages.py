@@ -3,10 +3,12 @@
 {% compare_bar %}                                              the bar below a table that compares the selected runs
 <a class="means" href="{% meaning 'tps' %}">Speed</a>          the head of a column
 <a class="means" href="{% term 'worst slice' %}">...</a>    a term of the glossary
+{% operator as operator %}                                     who runs the register, with the contact
 {% data_licence %}                                             the licence of the data, as the footer states it
 {% price_panel priced_drives %}                                the reader's prices, which only the browser knows
 {% symbols %} {% glyph "s2" "open" %}                          outlines of marks (once a page); one mark
 {% jump_list %}<h2 id="a">A</h2>...{% endjump_list %}           links to the headings of this content, before it
+                                                               (folded on a phone with is_folded=True)
 {{ evidence.sha256|breakable }}                                a long code with places where a line may break
 {% publication_source "micron-7400-brief" %}    {% certification_source %}
 """
@@ -22,6 +24,7 @@ from django.utils.html import escape, format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
+from webapp.register.about.operator import operator
 from webapp.register.compare.query import FEWEST, MOST
 from webapp.register.explain.glossary_text import term_address
 from webapp.register.landscape.page_svg import glyph_html
@@ -32,6 +35,7 @@ from webapp.stylesheet import stylesheet_address
 
 register = template.Library()
 register.simple_tag(meaning_address, name="meaning")
+register.simple_tag(operator)
 register.simple_tag(term_address, name="term")
 register.simple_tag(stylesheet_address, name="stylesheet")
 register.simple_tag(symbols_svg, name="symbols")
@@ -57,12 +61,13 @@ def compare_bar(context: template.Context) -> dict[str, Any]:
 
 
 @register.inclusion_tag("register/prices/panel.html")
-def price_panel(drives: Sequence[PricedDrive] = (), file: str = "") -> dict[str, Any]:
+def price_panel(drives: Sequence[PricedDrive] = (), file: str = "", *, apart: str = "") -> dict[str, Any]:
     """Show the reader's prices of some drives, and the price list.
 
-    `file` is the data file of a page with tables of drives, which then may have a column of prices.
+    `file` is the data file of a page with tables of drives, which then may have a column of prices. `apart` is set if
+    the speeds of the drives do not compare: then no price per speed is the lowest.
     """
-    return {"drives": drives, "file": file}
+    return {"drives": drives, "file": file, "apart": apart}
 
 
 @register.filter
@@ -96,13 +101,19 @@ def certification_source() -> dict[str, PublishedSource | None]:
 
 
 @register.simple_block_tag
-def jump_list(content: SafeString) -> SafeString:
-    """Show links to the headings of the content before the content. Headings without an id have no link."""
+def jump_list(content: SafeString, *, is_folded: bool = False) -> SafeString:
+    """Show links to the headings of the content before the content. Headings without an id have no link.
+
+    A folded list is closed on a phone, where many links would fill the first screen.
+    """
     parts = [(anchor, mark_safe(strip_tags(name).strip())) for anchor, name in HEADING.findall(content)]  # noqa: S308 - rendered
     links = format_html_join(" ", '<a href="#{}">{}</a>', parts)
-    return format_html(
-        '<nav class="jump on-screen" aria-label="On this page"><b>On this page</b> {}</nav>{}', links, content
+    shown = (
+        format_html('<details class="open-wide"><summary>On this page</summary> {}</details>', links)
+        if is_folded
+        else format_html("<b>On this page</b> {}", links)
     )
+    return format_html('<nav class="jump on-screen" aria-label="On this page">{}</nav>{}', shown, content)
 
 
 @register.filter

@@ -34,6 +34,15 @@ def edge_not_below(threshold_us: int, unit: str, *, is_first_version: bool = Fal
     raise ValueError(f"threshold: expected one that a histogram in {unit} reaches, got {threshold_us} us")
 
 
+def edge_not_above(threshold_us: int, unit: str, *, is_first_version: bool = False) -> Edge:
+    """Return the greatest edge that is not above a threshold: operations below it are certainly not over it.
+
+    >>> edge_not_above(1000, "us"), edge_not_above(1000, "ms"), edge_not_above(1000, "ms", is_first_version=True)
+    (Edge(bucket=10, us=512), Edge(bucket=1, us=1000), Edge(bucket=0, us=0))
+    """
+    return max((edge for edge in _edges(unit, is_first_version) if edge.us <= threshold_us), key=lambda edge: edge.us)
+
+
 @cache
 def bucket_span_us(bucket: int, unit: str, *, is_first_version: bool = False) -> tuple[int, int]:
     """Return the edges of a bucket in us: it holds what took as long as the first or longer, and less than the second.

@@ -70,6 +70,42 @@ def shown_share(printed: str, over_count: int | None) -> str:
     return f"<{printed[:-1]}1" if is_hidden else printed
 
 
+def distinct_share(printed: str, over_count: int | None, ops_count: int | None, limit_pct: Decimal | None) -> str:
+    """Return a share's digits as shown_share(); one that rounding made equal to its limit shows on which side it is.
+
+    >>> distinct_share("1.00", 99_996, 10**7, Decimal(1)), distinct_share("1.00", 100_004, 10**7, Decimal(1))
+    ('0.99996', '1.00004')
+    >>> distinct_share("1.00", 10**5, 10**7, Decimal(1)), distinct_share("1.00", None, None, Decimal(1))
+    ('1.00', '1.00')
+    """
+    if limit_pct is None or over_count is None or not ops_count or Decimal(printed) != limit_pct:
+        return shown_share(printed, over_count)
+    return distinct_digits(printed, Fraction(over_count, ops_count) * 100, limit_pct)
+
+
+def distinct_excess(printed: str, over_count: int, ops_count: int, limit_pct: Decimal) -> str:
+    """Return the digits of a share divided by its limit; a ratio that rounding made 1 shows on which side it is.
+
+    >>> distinct_excess("1.00", 100_004, 10**7, Decimal(1)), distinct_excess("3.33", 20, 6000, Decimal("0.1"))
+    ('1.00004', '3.33')
+    """
+    ratio = excess_ratio(over_count, ops_count, limit_pct)
+    return printed if ratio is None or Decimal(printed) != 1 else distinct_digits(printed, ratio, Decimal(1))
+
+
+def distinct_digits(printed: str, exact: Fraction, limit: Decimal) -> str:
+    """Return a number that prints as its limit with as many digits as show on which side it is.
+
+    A number that is equal to the limit keeps its digits.
+    """
+    places = max(0, -int(Decimal(printed).as_tuple().exponent))
+    if exact == Fraction(limit):
+        return printed
+    while (rounded := round(exact, places)) == Fraction(limit):
+        places += 1
+    return f"{Decimal(rounded.numerator) / rounded.denominator:.{places}f}"
+
+
 def excess_ratio(over_count: int, ops_count: int, limit_pct: Decimal) -> Fraction | None:
     """Return share / limit, exactly: above 1 a limit is broken. None without operations, or where the limit is 0.
 

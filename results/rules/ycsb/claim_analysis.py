@@ -36,14 +36,14 @@ class Favoured:
 def favoured(check: ClaimCheck) -> Favoured:
     """Return the drive that a claim favours; a greater number is always better for the praised drive.
 
-    A correctly rounded number favours neither. A number in the range that chart readings allow is undecided.
+    A number that differs only by its rounding favours neither. One in the range that chart readings allow is undecided.
     """
     if not check.values or places_of(check.claim.stated_value) is None:
         return Favoured(Side.UNKNOWN)
     stated = Fraction(check.claim.stated_value)
     low, high = check.span or (min(check.values), max(check.values))
     difference = stated - min(max(stated, low), high)
-    if check.status is Status.REPRODUCES:
+    if outcome_of(check.status) is Outcome.CONFIRMED:
         return Favoured(Side.NEITHER, difference)
     if outcome_of(check.status) is Outcome.FROM_CHART or difference == 0:
         return Favoured(Side.UNDECIDED)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from string import Formatter
 
 
 class ReasonCode(StrEnum):
@@ -38,21 +39,36 @@ _SENTENCES = {
 }
 
 
+def required_details(code: ReasonCode) -> set[str]:
+    """Return the names of the details that the sentence of a code has.
+
+    >>> sorted(required_details(ReasonCode.OTHER_UNIT)), required_details(ReasonCode.DIVISION_BY_0)
+    (['stated', 'unit'], set())
+    """
+    return {name for _, name, _, _ in Formatter().parse(_SENTENCES[code]) if name}
+
+
 @dataclass(frozen=True)
 class Reason:
-    """A code with the details that its sentence needs.
+    """A code with the details that its sentence needs, and no others. Raises ValueError if one is missing.
 
     `stated` is the part of the claim that is not understood: its text, its computation or its unit.
     """
 
     code: ReasonCode
-    metric: str = ""
-    drive: str = ""
-    workload: str = ""
-    stated: str = ""
-    unit: str = ""
-    quantity: str = ""
-    count: int = 0
+    metric: str | None = None
+    drive: str | None = None
+    workload: str | None = None
+    stated: str | None = None
+    unit: str | None = None
+    quantity: str | None = None
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        expected = required_details(self.code)
+        given = {name for name, detail in asdict(self).items() if name != "code" and detail is not None}
+        if given != expected:
+            raise ValueError(f"{self.code}: expected the details {sorted(expected)}, got {sorted(given)}")
 
     def sentence(self, metric_name: Callable[[str], str] = str) -> str:
         """Return the reason in words; `metric_name` gives the words for the id of a metric.
@@ -64,6 +80,6 @@ class Reason:
         'no figure of average read latency for 7400 PRO, workload F'
         """
         details = asdict(self)
-        if self.metric:
+        if self.metric is not None:
             details["metric"] = metric_name(self.metric)
         return _SENTENCES[self.code].format_map(details)

@@ -270,22 +270,27 @@ class LittlesLawCheck:
     law: LittlesLaw
 
     def is_behind(self, check: ClaimCheck, basis: Basis, row: BasisRow) -> bool:
-        """Return whether a row of a claim has the throughput, the run time or a mean latency of this run.
-
-        The run time counts as well: it is the number of operations divided by the throughput.
-        """
+        """Return whether a row of a claim has the throughput, the run time or a mean latency of this run."""
         claim = check.claim
         models = {model for model, taken in ((claim.device, row.a), (claim.against, row.b)) if taken}
         return (
             (claim.publication, basis.workload) == (self.publication, self.workload)
             and self.model in models
             and row.threads in {None, self.law.threads}
-            and (basis.metric in {claim_terms.THROUGHPUT, RUN_TIME} or basis.metric.endswith(MEAN_SUFFIX))
+            and is_of_law(basis.metric)
         )
 
     def is_used_by(self, check: ClaimCheck) -> bool:
         """Return whether any figure behind a claim is of this run."""
         return any(self.is_behind(check, basis, row) for basis in check.basis for row in basis.rows)
+
+
+def is_of_law(metric: str) -> bool:
+    """Return whether Little's law checks figures of a metric: throughput, mean latencies, and the run time.
+
+    The run time is the number of operations divided by the throughput.
+    """
+    return metric in {claim_terms.THROUGHPUT, RUN_TIME} or metric.endswith(MEAN_SUFFIX)
 
 
 def law_checks(figures: Sequence[Figure]) -> list[LittlesLawCheck]:

@@ -1,6 +1,8 @@
 // Common parts of all charts: colours of the page, axes, loading of Plotly, redrawing with the theme, and reading by keyboard.
 import {readLimits} from '../your-limits.js';
+import {edgeSentence, onEscape} from './explored.js';
 
+export const TEXT_PX = 12.5; // as --t-c of css/tokens.css
 const root = document.documentElement;
 let plotly;
 
@@ -9,26 +11,26 @@ export const isNarrow = () => matchMedia('(max-width: 760px)').matches;
 
 export const axis = () => ({
   showline: true, linecolor: token('rule-2'), linewidth: 1, zeroline: false, gridcolor: token('rule'), gridwidth: 1,
-  ticks: '', tickfont: {size: 12, color: token('ink-3')}, fixedrange: true,
+  ticks: '', tickfont: {size: TEXT_PX, color: token('ink-3')}, fixedrange: true,
 });
 
-export const titled = text => ({text, standoff: 8, font: {size: 12, color: token('ink-3')}});
+export const titled = text => ({text, standoff: 8, font: {size: TEXT_PX, color: token('ink-3')}});
 
 export const layout = parts => ({
   paper_bgcolor: token('paper'), plot_bgcolor: token('paper'), separators: '.,', showlegend: false, bargap: 0.2,
-  font: {family: token('sans'), size: 12, color: token('ink-3')},
+  font: {family: token('sans'), size: TEXT_PX, color: token('ink-3')},
   hoverlabel: {bgcolor: token('paper'), bordercolor: token('ink'), align: 'left',
-    font: {family: token('sans'), size: 12, color: token('ink')}},
+    font: {family: token('sans'), size: TEXT_PX, color: token('ink')}},
   ...parts,
 });
 
 export const LIMIT_PX = 48; // the right margin of a plot for the name of its limit
 
-// A line across the plot, with its name in two lines on the right of the plot, where it covers no bar and no point, and `besidePx` from the plot.
-export const limitLine = (y, text, besidePx = 4) => ({
+// A line across the plot, with its name in two lines on the right of the plot, where it covers no bar and no point, `gapPx` from the plot.
+export const limitLine = (y, text, gapPx = 4) => ({
   shapes: [{type: 'line', xref: 'paper', x0: 0, x1: 1, y0: y, y1: y, line: {color: token('ink'), width: 1.5}}],
-  annotations: [{xref: 'paper', x: 1, y, xanchor: 'left', yanchor: 'middle', align: 'left', xshift: besidePx, borderpad: 0, showarrow: false,
-    text: `<b>limit</b><br><b>${text} %</b>`, font: {color: token('ink'), size: 12}}],
+  annotations: [{xref: 'paper', x: 1, y, xanchor: 'left', yanchor: 'middle', align: 'left', xshift: gapPx, borderpad: 0, showarrow: false,
+    text: `<b>limit</b><br><b>${text} %</b>`, font: {color: token('ink'), size: TEXT_PX}}],
 });
 
 // Escape the text of logs, because Plotly interprets a few tags and entities.
@@ -69,10 +71,24 @@ export const marked = ({colour, dash, symbol}, over) => ({
   },
 });
 
-/** Return the traces of a band between two curves; the upper one has the text for the pointer. */
-export function band(x, least, greatest, text) {
-  const line = {mode: 'lines', x, line: {color: token('mark'), width: 1}, hoverinfo: 'skip', connectgaps: false};
-  return [{...line, y: least}, {...line, y: greatest, fill: 'tonexty', fillcolor: token('track'), hoverinfo: 'all', ...text}];
+/** Return the trace of bars from a least to a greatest value, `width` wide, as webapp/register/runs/charts/drawing.py draws them. */
+export const rangeBars = (x, width, least, greatest, text) => ({
+  type: 'bar', x, width, base: least, y: greatest.map((high, place) => high === null || least[place] === null ? null : high - least[place]),
+  marker: {color: token('accent-2'), line: {color: token('accent'), width: 1.5}}, hoverinfo: 'all', ...text,
+});
+
+/** Return the shapes and the name of the slices of a run, for a time axis whose unit has so many seconds: webapp/register/runs/charts/slice_marks.py in the browser. */
+export function sliceMarks(plot, seconds) {
+  const {edges = [], worst = null} = JSON.parse(plot.closest('[data-slices]')?.dataset.slices ?? '{}');
+  const upright = {yref: 'paper', y0: 0, y1: 1};
+  const lines = edges.map(second => ({type: 'line', ...upright, x0: second / seconds, x1: second / seconds, line: {color: token('rule-2'), width: 1, dash: '2px,3px'}}));
+  if (!worst) return {shapes: lines, annotations: []};
+  const [number, start, end] = worst;
+  return {
+    shapes: [...lines, {type: 'rect', ...upright, x0: start / seconds, x1: end / seconds, line: {color: token('ink'), width: 1.5}}],
+    annotations: [{yref: 'paper', x: (start + end) / 2 / seconds, y: 1, yanchor: 'bottom', borderpad: 0, showarrow: false,
+      text: `<b>worst slice: ${number.toLocaleString('en-US')}</b>`, font: {color: token('ink'), size: TEXT_PX}}],
+  };
 }
 
 const UNITS = [[86400, 'days', 4 * 86400], [3600, 'hours', 2 * 3600], [60, 'minutes', 5 * 60], [1, 'seconds', 0]];
@@ -89,37 +105,45 @@ export function drawIn(plot, traces, parts, label, points = [], config = {displa
   window.Plotly.react(plot, traces, layout(parts), {responsive: true, ...config});
 }
 
+/** Show which point of an explored plot is read: a line across the plot at its place, until the plot loses the focus. */
+function moveCursor(plot, curve, point) {
+  const {x, type} = plot.data[curve], area = plot._fullLayout?.xaxis;
+  if (!area || !plot.closest('.explored')) return;
+  const place = type === 'heatmap' ? point[1] : point;
+  const at = type === 'heatmap' ? (x[place] + x[place + 1]) / 2 : x[place];
+  plot.chartCursor ??= Object.assign(document.createElement('div'), {className: 'reading-cursor'});
+  plot.chartCursor.style.left = `${area._offset + area.l2p(area.d2l(at))}px`;
+  plot.querySelector('.svg-container').append(plot.chartCursor);
+}
+
+const STEPS = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1};
+
 function readByKeys(event) {
   const plot = event.currentTarget;
   const last = plot.chartPoints.length - 1, now = plot.chartPlace;
-  if (event.key === 'Escape') {
-    plot.chartPlace = undefined;
-    window.Plotly.Fx.unhover(plot);
-    plot.chartStatus.textContent = '';
-    plot.chartRead();
-    return;
-  }
-  const step = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1}[event.key];
-  const first = plot.chartStart === 'last' ? last : 0;
-  const place = step ? Math.min(Math.max(now === undefined ? first : now + step, 0), last) : {Home: 0, End: last}[event.key];
-  if (place === undefined || last < 0) return;
+  const start = plot.chartStart === 'last' ? last : 0;
+  const wanted = event.key in STEPS ? now === undefined ? start : now + STEPS[event.key] : {Home: 0, End: last}[event.key];
+  if (wanted === undefined || last < 0) return;
   event.preventDefault();
+  const place = Math.min(Math.max(wanted, 0), last);
   plot.chartPlace = place;
   const [curveNumber, pointNumber, sentence] = plot.chartPoints[place];
   window.Plotly.Fx.hover(plot, [{curveNumber, pointNumber}]);
-  plot.chartStatus.textContent = sentence;
+  moveCursor(plot, curveNumber, pointNumber);
+  plot.chartStatus.textContent = `${edgeSentence(wanted, last)}${sentence}`;
   plot.chartRead(plot.chartPoints[place], sentence);
 }
 
-/** Let the arrow keys step through the points of a plot from the first or the last one, and read them aloud. `onRead` gets each point with its sentence, and nothing after Escape. */
+/** Let the arrow keys step through the points of a plot from the first or the last one, and read them aloud. `onRead` gets each point with its sentence. */
 export function listen(plot, start = 'first', onRead = () => {}) {
   plot.chartStart = start;
   plot.chartRead = onRead;
   plot.chartStatus = document.createElement('p');
-  plot.chartStatus.className = 'vh';
+  plot.chartStatus.className = plot.closest('.explored') ? 'reading' : 'vh';
   plot.chartStatus.setAttribute('aria-live', 'polite');
   plot.after(plot.chartStatus);
   plot.addEventListener('keydown', readByKeys);
+  plot.addEventListener('blur', () => plot.chartCursor?.remove());
 }
 
 /** Load Plotly once. After a failure, the next chart tries again. */
@@ -133,17 +157,31 @@ export async function loadPlotly(address) {
   }
 }
 
-/** Draw a chart in a box with `draw(plots, figures)`, and again when colours or limits change. Fails without its data or Plotly. */
-async function open(box, figures, draw) {
+/** Draw a chart with `draw` in a copy of a box, and again when colours or limits change. The copy replaces the box until the returned function is called. Fails without its data or Plotly. */
+async function open(box, figures, draw, prepare) {
   await loadPlotly(box.dataset.plotly);
-  const loaded = await figures();
-  const plots = [...box.querySelectorAll('.plot')]; // some boxes make their plots from the figures
+  const loaded = await figures(), copy = box.cloneNode(true), ended = new AbortController(), {signal} = ended;
+  copy.removeAttribute('id');
+  delete copy.dataset.explore;
+  copy.classList.add('explored');
+  prepare(copy, loaded);
+  box.after(copy);
+  box.hidden = true;
+  const plots = [...copy.querySelectorAll('.plot')];
   plots.forEach(plot => { plot.replaceChildren(); listen(plot); });
-  const redraw = () => draw(plots, loaded);
+  const redraw = () => draw(plots, loaded), colours = new MutationObserver(redraw);
+  const close = () => {
+    ended.abort();
+    colours.disconnect();
+    plots.forEach(plot => window.Plotly.purge(plot));
+    copy.remove();
+    box.hidden = false;
+  };
   redraw();
-  limitsForm?.addEventListener('input', redraw);
-  new MutationObserver(redraw).observe(root, {attributeFilter: ['data-theme']});
-  for (const media of ['(prefers-color-scheme: dark)', '(max-width: 760px)']) matchMedia(media).addEventListener('change', redraw);
+  limitsForm?.addEventListener('input', redraw, {signal});
+  colours.observe(root, {attributeFilter: ['data-theme']});
+  for (const media of ['(prefers-color-scheme: dark)', '(max-width: 760px)']) matchMedia(media).addEventListener('change', redraw, {signal});
+  return {copy, close};
 }
 
 /** Return the first element after or before another one that a selector matches. */
@@ -153,25 +191,37 @@ function sibling(element, selector, direction) {
   return found;
 }
 
-/** Offer a button among the links below a box with pictures of the server. It replaces them by a chart to explore. */
-export function whenExplored(box, figures, draw) {
-  const button = Object.assign(document.createElement('button'), {type: 'button', className: 'also explore', textContent: 'Explore'});
+/** Offer a button among the links below a box with pictures of the server. It replaces them by a chart to explore, and shows them again. `prepare` changes the copy of the box before plots are found in it. */
+export function whenExplored(box, figures, draw, prepare = () => {}) {
+  const button = Object.assign(document.createElement('button'), {type: 'button', className: 'also explore'});
   const note = document.createElement('span');
-  const title = sibling(box, 'h2, h3, summary', 'previousElementSibling')?.firstChild.textContent.trim();
-  button.setAttribute('aria-label', `Explore: ${title}`);
+  const head = sibling(box, 'h2, h3, summary', 'previousElementSibling');
+  const title = (head?.querySelector('h2, h3') ?? head)?.firstChild.textContent.trim();
+  const name = words => { button.textContent = words; button.setAttribute('aria-label', `${words}: ${title}`); };
+  let goBack = null;
+  name('Explore');
   note.setAttribute('role', 'status');
-  button.addEventListener('click', async () => {
+  const explore = async () => {
     button.disabled = true;
     note.textContent = 'Loading the chart.';
     try {
-      await open(box, figures, draw);
-      box.querySelector('.plot')?.focus();
-      button.remove();
-      note.remove();
+      const {copy, close} = await open(box, figures, draw, prepare);
+      note.textContent = '';
+      name('Back to the chart');
+      const stop = onEscape(copy, button, () => goBack());
+      goBack = () => {
+        goBack = null;
+        stop();
+        close();
+        name('Explore');
+        button.focus();
+      };
+      copy.querySelector('.plot')?.focus();
     } catch (error) {
       note.textContent = `${error.message}. The picture is complete without it.`;
-      button.disabled = false;
     }
-  });
+    button.disabled = false;
+  };
+  button.addEventListener('click', () => goBack ? goBack() : explore());
   sibling(box, '.src', 'nextElementSibling').prepend(button, note);
 }

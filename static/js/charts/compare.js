@@ -1,5 +1,5 @@
 // The curves of a comparison: one panel for each figure, one line for each column of the table, named by letter.
-import {LIMIT_PX, axis, drawIn, limitLine, limitOf, marked, oversOf, plain, titled, token, whenExplored} from './chart.js';
+import {LIMIT_PX, TEXT_PX, axis, drawIn, limitLine, limitOf, marked, oversOf, plain, titled, token, whenExplored} from './chart.js';
 
 const STYLES = [
   {colour: 'accent', dash: 'solid', symbol: 'circle'}, {colour: 'ink', dash: '6px,3px', symbol: 'diamond'},
@@ -18,11 +18,11 @@ const trace = (line, chart, limit) => ({
 // Each line has its name at its last point, so that readers need no legend.
 const nameOf = line => ({
   x: line.x.at(-1), y: line.y.at(-1), xanchor: 'left', yanchor: 'middle', xshift: 8, showarrow: false,
-  text: `<b>${plain(line.name)}</b>`, font: {color: token('ink'), size: 12},
+  text: `<b>${plain(line.name)}</b>`, font: {color: token('ink'), size: TEXT_PX},
 });
 
 function drawChart(plot, chart) {
-  // A line keeps the style of its column, as in the picture of the server, although lines without points are left out.
+  // A line has the style of its column, as in the picture of the server, although lines without points are left out.
   const lines = chart.lines.map((line, column) => ({...line, style: STYLES[column % STYLES.length]})).filter(line => line.x.length);
   const most = Math.max(0, ...lines.flatMap(line => line.y));
   const [limit, limitText] = chart.limit === undefined ? [] : limitOf(chart);
@@ -43,7 +43,6 @@ const charts = JSON.parse(document.getElementById('compare-charts').textContent)
 const box = document.querySelector('[data-explore=curves]');
 
 whenExplored(box, () => charts, plots => {
-  box.classList.add('explored');
   plots.forEach((plot, number) => {
     plot.hidden = false;
     drawChart(plot, charts[number]);

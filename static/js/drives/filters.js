@@ -18,8 +18,15 @@ export function choiceTest(filter, chosen, store) {
   return {name: filter.name, text: `${filter.subject} is not ${names}`, passes: row => column.codes[row] < 0 ? missing : wanted[column.codes[row]]};
 }
 
-/** Return the number of a filter in the unit of its column: shares in billionths of a percent, capacities in whole GB. */
-export const boundOf = ({scale}, text) => scale === 1e9 ? billionths(text) : scale > 1 ? Math.round(Number(text) * scale) : Number(text);
+const PRODUCT_PLACES = 6; // a capacity in GB has fewer decimals, and a product of floating-point numbers is exact to more
+
+/** Return the number of a filter in the unit of its column: shares in billionths of a percent, capacities in whole GB. No row passes that is beyond the number. */
+export function boundOf({kind, scale}, text) {
+  if (scale === 1) return Number(text);
+  if (scale === 1e9) return billionths(text);
+  const requested = Number((Number(text) * scale).toFixed(PRODUCT_PLACES));
+  return kind === 'least' ? Math.ceil(requested) : Math.floor(requested);
+}
 
 /** Return the test for a number that is at least, or at most, as large as requested; a missing one fails. */
 export function numberTest(filter, text, store) {

@@ -74,13 +74,12 @@ export function passingRows({columns}, rows, check) {
 
 /**
  * Return the headline of the page's default rows or of the matching ones: how many, the fastest within the limits, how many are over.
- * `sort` is the order of a page of cloud instances; other pages have none.
+ * `passing` are the rows of passingRows(). `sort` is the order of a page of cloud instances; other pages have none.
  */
-export function headline(store, isNarrowed, matching, check, limits, statistics, sort) {
+export function headline(store, isNarrowed, matching, passing, check, limits, statistics, sort) {
   const {visibility, statistic} = store.columns;
-  const rows = matching.filter(row => visibility.word(row) === 'public').sort((a, b) => a - b);
+  const rows = matching.filter(row => visibility.word(row) === 'public');
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
-  const passing = passingRows(store, rows, check);
   const results = resultsText(published, rows.length - published);
   const whose = check.isOwn ? 'your' : 'the';
   const named = sort ? fastestInstances(store, passing, statistics, whose, sort) : fastest(store, passing, statistics, whose);

@@ -16,19 +16,22 @@ function drawGroups(wrap, section, columns, labels) {
   const used = new Set(columns.map(({group}) => group));
   const hasRating = columns.some(({code}) => code === 'endurance_dwpd');
   const groups = Object.entries({...labels, size: section.sizeLabel, end: hasRating ? labels.end : 'Notes'}).filter(([code]) => used.has(code));
-  const field = wrap.querySelector('.choose');
+  const field = wrap.querySelector('.choose'), prices = field.querySelector('label:has(.c-price)'); // of prices.js
   const before = field.querySelector('input:checked')?.className;
-  const checked = groups.some(([code]) => `c-${code}` === before) ? before : `c-${groups[0]?.[0]}`;
+  const isKept = before === 'c-price' || groups.some(([code]) => `c-${code}` === before), checked = isKept ? before : `c-${groups[0]?.[0]}`;
   field.innerHTML = '<legend class="vh">Columns shown</legend>' + groups.map(([code, label]) =>
     `<label><input type="radio" name="columns-${section.code}" class="c-${code}"${`c-${code}` === checked ? ' checked' : ''}>${escape(label)}</label>`).join('');
+  if (prices) field.append(prices);
 }
 
-// A narrow screen shows the group of the column that the rows are sorted by, until the reader chooses another group.
-function showSorted(wrap, columns, {sort}) {
+// A narrow screen shows the group of the column that the rows are sorted by, until the reader chooses another group. It
+// does not begin with a column that has no value.
+function showSorted(wrap, columns, {sort}, store, rows) {
   if (wrap.dataset.sorted === sort.code) return;
   wrap.dataset.sorted = sort.code;
   const group = columns.find(({code}) => code === sort.code)?.group;
-  const choice = group && wrap.querySelector(`.choose .c-${group}`);
+  const isFull = () => columns.filter(column => column.group === group).every(({code}) => rows.some(row => store.columns[code].word(row)));
+  const choice = group && isFull() && wrap.querySelector(`.choose .c-${group}`);
   if (choice) choice.checked = true;
 }
 
@@ -61,13 +64,13 @@ function update(head, {code, falls_first: fallsFirst, threshold_us: thresholdUs}
   head.querySelector('.u').textContent = limit === undefined ? '%, no limit' : `limit ${decimal(limit)}\u00a0%`;
 }
 
-/** Show the head of these columns, with the sort links and limits of a query. */
-export function showHead(wrap, section, columns, query, layout) {
+/** Show the head of these columns above these rows, with the sort links and limits of a query. */
+export function showHead(wrap, section, columns, query, layout, store, rows) {
   const row = wrap.querySelector('thead tr'), areOthers = placeHeads(wrap, row, columns);
   columns.forEach((column, place) => update(row.children[place], column, query));
   if (areOthers) {
     drawGroups(wrap, section, columns, layout.groupLabels);
     setWide(wrap, section, columns.length > layout.columnsSideBySide);
   }
-  showSorted(wrap, columns, query);
+  showSorted(wrap, columns, query, store, rows);
 }

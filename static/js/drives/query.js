@@ -7,7 +7,7 @@ import {wordsOf} from './search.js';
 export const THRESHOLD = '1ms';
 export const INCLUDED = ['historical', 'withdrawn', 'superseded']; // kinds of rows that are hidden by default
 const SEPARATOR = '~';
-/** Mark a field whose text is not a number, and say below it what is expected. */
+/** Mark a field whose text is not a number, and show below it what is expected. */
 function showWrong(field, isWrong, expected) {
   field.setAttribute('aria-invalid', String(isWrong));
   const label = field.closest('label'), shown = label.querySelector('.wrong');
@@ -39,14 +39,18 @@ function columnsOf(form, usual) {
   return chosen.join() === usual.join() ? [] : chosen;
 }
 
+/** Return the reader's load: the speed that the filters require, 0 for none. */
+export const loadOf = (numbers, loads) => Math.max(0, ...numbers.filter(([name]) => loads.includes(name)).map(([, text]) => Number(text)));
+
+const loadToDrive = load => load ? [['min_device_tps', String(Math.ceil(load))]] : [];
+
 /** Read the query of the form. `view` has what the form has no fields for: sort and page. */
 export function readForm(form, layout, view) {
-  const {limits, wrong} = readLimits(form);
+  const {limits, wrong} = readLimits(form), ownLimits = limitParameters(form), numbers = numbersOf(form, layout.filters);
   const search = form.elements.q.value.trim().split(/\s+/).join(' ');
   return {
-    limits, wrong, ownLimits: limitParameters(form),
+    limits, wrong, ownLimits, numbers, toDrive: [...loadToDrive(loadOf(numbers, layout.loads)), ...ownLimits],
     choices: layout.filters.filter(({kind}) => kind === 'choice').map(({name}) => [name, ticked(form, name)]).filter(([, codes]) => codes.length),
-    numbers: numbersOf(form, layout.filters),
     search: wordsOf(search).length ? search : '',
     onlyWithin: ticked(form, 'within').length > 0,
     included: layout.included.filter(name => ticked(form, name).length),

@@ -4,6 +4,7 @@ import {headline, passingRows} from './headline.js';
 import {checkLimits, limitsSentence} from './limit-check.js';
 import {nearestResult} from './nearest-result.js';
 import {grouped, inOrder, pageOf, pagesCount} from './order.js';
+import {ratingSentence} from './rating.js';
 import {search} from './search.js';
 
 function universes(store, layout) {
@@ -41,7 +42,7 @@ function rowsBeforeLimits(all, tests, filtered) {
 }
 
 // The rows of a page without any filter: historical ones only on their own page.
-const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes');
+const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes').sort((a, b) => a - b);
 
 /** Return the results of a query; `profile` maps a threshold in us to the profile's limit as text. */
 export function resultsOf(store, layout, query, profile) {
@@ -56,6 +57,7 @@ export function resultsOf(store, layout, query, profile) {
   const matching = rowsBeforeLimits(all, tests, filtered);
   const isNarrowed = [query.choices, query.numbers, query.search].some(({length}) => length);
   const summarised = isNarrowed ? matching : defaultRows(store, layout, all);
+  const passing = passingRows(store, summarised, check);
   let before = 0;
   const sections = layout.sections.map(({code}, place) => {
     const groups = grouped(store, inOrder(store, filtered[place].rows, query.sort), layout.bands);
@@ -65,10 +67,11 @@ export function resultsOf(store, layout, query, profile) {
   });
   return {
     sections, pages, page, hidden, shown, reasons: mergedReasons(tests, filtered), readSentence: found.sentence,
+    ratingSentence: ratingSentence(store, filtered.flatMap(({rows}) => rows), query, layout.loads),
     limitsSentence: limitsSentence(store, matching, check),
     plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, loads: layout.loads, firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
-    headline: headline(store, isNarrowed, summarised, check, query.limits, layout.statistics, layout.hasOnlyInstances ? query.sort : null),
-    passing: passingRows(store, summarised, check),
+    headline: headline(store, isNarrowed, summarised, passing, check, query.limits, layout.statistics, layout.hasOnlyInstances ? query.sort : null),
+    passing,
     nearest: shown ? null : nearestResult(store, layout, query, all.flat(), tests),
   };
 }

@@ -78,12 +78,12 @@ function writerOf(store, shownColumn, shown, limits, carried) {
   };
 }
 
-/** Return the bodies of a table, each a list of functions that write a line: the title, then rows. Links contain the reader's own limits. */
-export function linesOf(store, columns, groups, {limits, ownLimits}, tagsHistorical) {
-  const carried = ownLimits.length ? `?${new URLSearchParams(ownLimits)}` : '', across = columns.length;
+/** Return the bodies of a table, each a list of functions that write a line: the title, then rows. Links contain the reader's own limits, those to drives also the load. */
+export function linesOf(store, columns, groups, {limits, ownLimits, toDrive = ownLimits}, tagsHistorical) {
+  const [carried, carriedToDrive] = [ownLimits, toDrive].map(own => own.length ? `?${new URLSearchParams(own)}` : ''), across = columns.length;
   const shown = groups.flatMap(({rows}) => rows);
   const writers = columns.map(column => column.kind === 'drive'
-    ? row => driveCell(store, row, tagsHistorical, carried) : writerOf(store, column, shown, limits, carried));
+    ? row => driveCell(store, row, tagsHistorical, carriedToDrive) : writerOf(store, column, shown, limits, carried));
   const struck = row => store.columns.visibility.word(row) === 'withdrawn' ? ' class="withdrawn"' : ''; // css/withdrawn.css
   const written = row => `<tr${struck(row)}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(store, row, across, carried)}`;
   return groups.map(({title: [title, note], rows}) => [

@@ -5,7 +5,6 @@ import {tickAgain} from '../choose-runs.js';
 import {devicesTable} from './devices-table.js';
 import {columnsOf, showHead} from './heads.js';
 import {addressOf, fillForm, readForm, tickColumns, ticked, viewOf, without, withEverything} from './query.js';
-import '../copy-link.js';
 import '../menus.js';
 import {escape} from '../parts.js';
 import {fill, linesOf} from './rows.js';
@@ -43,7 +42,7 @@ function addLater() {
 function showTable(wrap, store, {groups, isEmpty}, query, [most, heightPx]) {
   const section = layout.sections.find(({code}) => code === wrap.dataset.section);
   const columns = columnsOf(section, query, layout.filters);
-  showHead(wrap, section, columns, query, layout);
+  showHead(wrap, section, columns, query, layout, store, groups.flatMap(({rows}) => rows));
   const table = wrap.querySelector('table');
   table.querySelectorAll('tbody').forEach(body => body.remove());
   reserveHeight(wrap, heightPx, fill(table, linesOf(store, columns, groups, query, !layout.isHistorical), most));
@@ -59,13 +58,20 @@ function placeSkipLink(wraps) {
 
 function hiddenLine({hidden, reasons}, query) {
   if (!hidden) return '';
-  const alone = reasons.length === 1;
+  const [{name, text}] = reasons;
+  if (reasons.length === 1) return ` ${count(hidden)} hidden: ${escape(text)}.${lift(without(query, name), 'Show them')}`;
+  return ` ${count(hidden)} hidden for ${reasons.length} reasons.${lift(withEverything(query), 'Show all')}`;
+}
+
+/** Return the folded list of several reasons for hidden rows, which stays open if it was. */
+function reasonsFold({hidden, reasons}, query, isOpen) {
+  if (reasons.length < 2) return '';
   const lines = reasons.map(({name, text, hidden: number, hiddenOnly}) => {
-    const shows = `show ${count(hiddenOnly)}${hiddenOnly < number ? ' hidden only by this' : ''}`;
-    return escape(alone ? `${text}.` : `${text}: ${count(number)}`) + (hiddenOnly ? lift(without(query, name), alone ? 'Show them' : shows) : '');
+    const alone = hiddenOnly && hiddenOnly < number ? `, ${count(hiddenOnly)} only for this reason` : '';
+    return `<li>${escape(`${text}: ${count(number)}${alone}`)}${hiddenOnly ? lift(without(query, name), `Show ${count(hiddenOnly)}`) : ''}</li>`;
   });
-  const overlap = reasons.reduce((sum, reason) => sum + reason.hidden, 0) > hidden ? ' (a drive can fail several filters)' : '';
-  return ` ${count(hidden)} hidden: ${lines.join('; ')}${alone ? '' : `${overlap}.${lift(withEverything(query), 'Show all')}`}`;
+  const overlap = reasons.reduce((sum, reason) => sum + reason.hidden, 0) > hidden ? 'A drive can fail several filters.' : '';
+  return `<details class="why"${isOpen ? ' open' : ''}><summary>Reasons</summary><ul class="plain">${lines.join('')}</ul>${overlap}</details>`;
 }
 
 /** Return how many filters and limits are set, and how many results match: filters_sentence() of form.py. */
@@ -94,7 +100,8 @@ function showDevices(store, {passing}) {
 
 function showAround(results, query) {
   const note = results.readSentence ? ` ${escape(results.readSentence)}` : '';
-  document.querySelector('[data-shown]').innerHTML = `<b>${count(results.shown)} of ${count(results.shown + results.hidden)} shown.</b>${hiddenLine(results, query)}${note}`;
+  const place = document.querySelector('[data-shown]'), reasons = reasonsFold(results, query, place.querySelector('details')?.open);
+  place.innerHTML = `<b>${count(results.shown)} of ${count(results.shown + results.hidden)} shown.</b>${results.ratingSentence && ` ${escape(results.ratingSentence)}`}${hiddenLine(results, query)}${note}${reasons}`;
   document.querySelector('[data-changes]').textContent = results.limitsSentence;
   document.querySelector('[data-filters]').textContent = filtersSentence(query, results.shown);
   showHeadline(results.headline);

@@ -9,10 +9,10 @@ export const THRESHOLDS = {'1ms': ['1000', '1 ms'], '8ms': ['8000', '8 ms'], '64
 export const STATISTICS = {'steady-as-published': 'as published', 'worst-slice': 'worst slice', overall: 'whole run'};
 const BILLIONTHS = 1e9, DEFAULT_LIMIT_PCT = 5;
 const FRONTIER_NAMES = {
-  full: {name: ['frontier of ACT 6.x:', 'no result within the', 'limits beats these'], short_name: 'ACT 6.x'},
+  full: {name: ['frontier of ACT 6.x:', 'none is faster with', 'fewer slow reads'], short_name: 'ACT 6.x'},
   open: {name: ['dashed: the same', 'for ACT up to 5.3'], short_name: 'to 5.3'},
 };
-const TIME_WORDS = {service: 'ACT 6.x: service time', 'queue-and-service': 'ACT up to 5.3: with queue time', unknown: 'ACT version not reported'};
+const TIME_WORDS = {service: 'ACT 6.x: time in the drive', 'queue-and-service': 'ACT up to 5.3: time in the drive and in the queue', unknown: 'ACT version not reported'};
 
 // The name of a frontier with its number of devices, which a colon at the end of a line follows.
 function namedDevices({name, short_name: short}, devices) {
@@ -78,9 +78,9 @@ function linkOf(store, row, threshold) {
   });
 }
 
-/** Return a function for the links of marks, which have the reader's own limits, as those of the table. */
-export function linksOf(store, {threshold, ownLimits}) {
-  const carried = ownLimits.length ? `?${new URLSearchParams(ownLimits)}` : '';
+/** Return a function for the links of marks, which have the reader's load and own limits, as those of the table. */
+export function linksOf(store, {threshold, toDrive}) {
+  const carried = toDrive.length ? `?${new URLSearchParams(toDrive)}` : '';
   return row => {
     const {address, sentence} = linkOf(store, row, threshold);
     return {address: address + carried, sentence};

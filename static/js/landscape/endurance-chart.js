@@ -1,10 +1,14 @@
 // The chart of tested speed against the speed that the rating sustains: webapp/register/landscape/endurance_chart.py in the browser.
 import {decimal} from '../drives/column-store.js';
-import {labelPlacer} from './labels.js';
-import {GRID, PHONE, WIDE, grouped, line, paintOrder, sideTick, speedTicks, symbolOf, text} from './picture.js';
+import {LINE_PX, labelPlacer} from './labels.js';
+import {GRID, PHONE, WIDE, grouped, line, paintOrder, pieces, sideTick, speedTicks, symbolOf, text} from './picture.js';
 import {logScale, percent, stepAtLeast, stepBelow} from './scales.js';
 
-const TIMES_OVER = 8, ABOVE_LABELLED = 2, PIECES = 24, NAMED_RIGHT_TO = 55;
+const TIMES_OVER = 8, ABOVE_LABELLED = 2;
+const TIMES_PLACES = [0.25, 0.4, 0.1, 0.55, 0.7, 0.85], COUNT_PLACES = [4, 1, 14, 24, 34, 44];
+// The first one with room, and what is before the number.
+const COUNT_NAMES = [[['rating sustains the tested speed'], 'above the line: '], [['rating sustains', 'the tested speed'], ''], [['rating sustains'], '']];
+const TIMES_NAME = [`${TIMES_OVER} times its rating:`, 'tested / sustained'];
 const WIDE_PLOT = [330, 208], PHONE_PLOT = [290, 148];
 
 /** Return a number with one decimal below 10, otherwise whole. */
@@ -42,15 +46,6 @@ function diagonal(kind, times, x, y) {
   return [line(kind, percent(x.place(low)), percent(1 - y.place(low / times)), percent(x.place(high)), percent(1 - y.place(high / times)))];
 }
 
-function pieces(each) {
-  if (each.x1 === each.x2 || each.y1 === each.y2) return [each];
-  const width = (each.x2 - each.x1) / PIECES, height = (each.y2 - each.y1) / PIECES;
-  return Array.from({length: PIECES}, (_, number) => {
-    const x = each.x1 + width * number, y = each.y1 + height * number;
-    return line(each.kind, x, y, x + width, y + height);
-  });
-}
-
 const decades = y => {
   const found = y.ticks().filter(value => /^0*10*$/.test(String(value)));
   return found.length > 1 ? found : y.ticks();
@@ -60,24 +55,44 @@ const byRatio = (a, b) => a.ratio - b.ratio || a.key - b.key;
 function wantedLabels(rated, headline) {
   const found = [], ordered = [...rated].sort(byRatio), largest = ordered.at(-1);
   if (headline) found.push([headline, [`needs ${shortNumber(headline.endurance_dwpd * headline.ratio)}`, `rated ${headline.endurance_dwpd}`]]);
-  if (largest && largest !== headline && largest.ratio > 1) found.push([largest, [`${times(largest.tps, largest.sustained_tps)} times its rating`]]);
+  if (largest && largest !== headline && largest.ratio > 1) found.push([largest, [`${times(largest.tps, largest.sustained_tps)} times`, 'its rating']]);
   return [...found, ...ordered.filter(({ratio}) => ratio <= 1).slice(0, ABOVE_LABELLED).map(each => [each, [each.name]])];
 }
 
-function labelsOf(rated, headline, marks, rules, named) {
+// The name of the line of eight times and what it means: right of a place of the line, or left of it.
+function placeTimesOver(lines, placer) {
+  return lines.filter(({kind}) => kind === 'iso').flatMap(({x1, y1, x2, y2}) => {
+    const at = part => [percent((x1 + (x2 - x1) * part) / 100), percent((y1 + (y2 - y1) * part) / 100)];
+    const sides = [[8, 14, 'start'], [-8, -4 - LINE_PX, 'end']];
+    return placer.firstFree(TIMES_PLACES.flatMap(part => sides.map(side => text(`isotext ${placer.kind}`, ...at(part), ...side))), TIMES_NAME);
+  });
+}
+
+// The name of the area above the diagonal and its number of results, at the left edge.
+function placeCounts([sustaining, ratedCount], placer) {
+  const results = `${grouped(sustaining)} of ${grouped(ratedCount)} ${ratedCount === 1 ? 'result' : 'results'}`;
+  const places = COUNT_PLACES.map(top => text(`strong ${placer.kind}`, 2, top, 0, 8, 'start'));
+  for (const [names, before] of COUNT_NAMES) {
+    const placed = placer.firstFree(places, [...names, before + results]);
+    if (placed.length) return placed.map((each, number) => number === placed.length - 1 ? {...each, kind: `aside ${placer.kind}`} : each);
+  }
+  return [];
+}
+
+function labelsOf(rated, headline, marks, lines, counts) {
   const markByKey = new Map(marks.map(mark => [mark.key, mark])), wanted = wantedLabels(rated, headline), found = [];
   for (const [kind, width, height, most] of [[WIDE, ...WIDE_PLOT, wanted.length], [PHONE, ...PHONE_PLOT, 1]]) {
     const placer = labelPlacer(kind, width, height);
     placer.avoidMarks(marks);
-    placer.avoidLines(rules.flatMap(pieces));
-    placer.avoidTexts(named);
-    for (const [each, lines] of wanted.slice(0, most)) found.push(...placer.nextTo(markByKey.get(each.key), `name ${kind}`, lines));
+    placer.avoidLines(lines.filter(each => each.kind !== 'iso').flatMap(pieces));
+    found.push(...placeCounts(counts, placer), ...placeTimesOver(lines, placer));
+    for (const [each, words] of wanted.slice(0, most)) found.push(...placer.nextTo(markByKey.get(each.key), `name ${kind}`, words));
   }
   return found;
 }
 
 /** Return the picture of the drives that have a rating; `counts` are those whose rating sustains the tested speed, and all. */
-export function enduranceChart(question, drives, headlineKey, [sustainingCount, ratedCount]) {
+export function enduranceChart(question, drives, headlineKey, counts) {
   const rated = ratedDrives(drives), {x} = question, y = sustainedScale(rated, x);
   const marks = [...rated].sort(paintOrder).map(each => ({
     key: each.key, x: percent(x.place(each.tps)), y: percent(1 - y.place(each.sustained_tps)), symbol: symbolOf(each),
@@ -88,18 +103,12 @@ export function enduranceChart(question, drives, headlineKey, [sustainingCount, 
     percent(x.place(headline.tps)), percent(1 - y.place(headline.sustained_tps)))] : [];
   const rules = [...diagonal('limit', 1, x, y), ...diagonal('iso', TIMES_OVER, x, y)];
   const [ticks, tickTexts] = speedTicks(x, [WIDE_PLOT[0], PHONE_PLOT[0]]);
-  const sentence = text('strong', 2, 4, 0, 8, 'start', 'rating sustains the tested speed');
-  const above = `above the line: ${grouped(sustainingCount)} of ${grouped(ratedCount)} ${ratedCount === 1 ? 'result' : 'results'}`;
-  const timesOver = diagonal('iso', TIMES_OVER, x, y).map(each => {
-    const at = percent((3 * each.x1 + each.x2) / 400), side = at <= NAMED_RIGHT_TO ? [6, 12, 'start'] : [-6, -4, 'end'];
-    return text('isotext', at, percent((3 * each.y1 + each.y2) / 400), ...side, `${TIMES_OVER} times its rating`);
-  });
-  const named = [sentence, {...sentence, kind: 'aside', dy: 23, text: above}, ...timesOver];
+  const lines = [...rules, ...gap];
   const sides = decades(y).map(value => [percent(1 - y.place(value)), grouped(value)]);
   return {
     zone: null, cells: [], ticks, marks,
-    lines: [...sides.map(([place]) => line(GRID, 0, place, 100, place)), ...rules, ...gap],
-    axis_texts: [...sides.map(([place, words]) => sideTick(place, words)), ...tickTexts, ...named],
-    labels: labelsOf(rated, headline, marks, [...diagonal('limit', 1, x, y), ...gap], named),
+    lines: [...sides.map(([place]) => line(GRID, 0, place, 100, place)), ...lines],
+    axis_texts: [...sides.map(([place, words]) => sideTick(place, words)), ...tickTexts],
+    labels: labelsOf(rated, headline, marks, lines, counts),
   };
 }

@@ -1,6 +1,6 @@
 // The chart of speed to explore: the picture of the page, drawn by Plotly, with zoom and pan, and an axis of shares that is fitted to the marks.
 // Its coordinates are percent of the picture: x from the left, y from the bottom. Marks, frontiers and rules are where speed-chart.js places them.
-import {axis, drawIn, isNarrow, listen, loadPlotly, plain, token} from '../charts/chart.js';
+import {TEXT_PX, axis, drawIn, isNarrow, listen, loadPlotly, plain, token} from '../charts/chart.js';
 import {count, load} from '../drives/column-store.js';
 import {checkLimits} from '../drives/limit-check.js';
 import {chartedRows, linksOf} from './charted-rows.js';
@@ -9,11 +9,13 @@ import {OVER_LINE_PX, PHONE, WIDE, isOver, radiusOf, ticksWithTexts} from './pic
 import {linearScale, logScale, percent} from './scales.js';
 import {ABOVE_LIMIT, LABELS_MAX, NEARLY_WHOLE, SHARE_TICKS, TICK_WIDTHS_PX, shareTicks, speedChart} from './speed-chart.js';
 
+export {onEscape} from '../charts/explored.js'; // loaded only with this module
+
 const WHOLE = {x: [0, 100], y: [0, 100]};
 const marginOf = () => ({t: 32, b: 28, ...isNarrow() ? {l: 28, r: 12} : {l: 30, r: 34}}); // on the right, labels reach as far beyond the plot as in the picture
 const BASELINE_PX = 4; // from the lower edge of an annotation to the baseline of its text
 // As css/landscape.css: colour, width and dashes of lines by kind, colour and element of texts by kind, colour of marks by state. A browser test compares them.
-export const LINES = {limit: ['ink', 1.5, 'solid'], load: ['accent', 1.5, 'solid'], 'front solid': ['ink-2', 1.25, 'solid'], 'front dashed': ['ink-2', 1.25, '5px,3px']};
+export const LINES = {limit: ['ink', 1.5, 'solid'], load: ['accent', 1.5, 'solid'], 'front solid': ['ink-2', 1.25, 'solid'], 'front dashed': ['ink-2', 1.25, '5px,3px'], 'leader wide': ['ink-3', 1, 'solid'], 'leader phone': ['ink-3', 1, 'solid']};
 export const TEXTS = {strong: ['ink', 'b'], zonetext: ['accent', 'b'], name: ['ink', 'span'], fronttext: ['ink-2', 'i'], overtext: ['over', 'b']};
 export const STATES = {in: 'accent', out: 'mark', over: 'over'};
 // By shape: Plotly's symbol, its size, and half of its height, as multiples of the radius that give the outline of svg/marks.py. A browser test compares them.
@@ -53,11 +55,17 @@ function pictureOf(charted, view, plot) {
   const isInView = ({tps, share_pct: share}) => own.x.low <= tps && tps <= own.x.high && own.y.low <= share && share <= own.y.high;
   const inView = charted.allDrives().filter(isInView), hasMarks = inView.length <= MARKS_AT_MOST;
   const whole = speed.cells.length && hasMarks ? speedChart(question, inView, frontiers) : speed;
-  const {marks, axis_texts: axisTexts, labels} = speedChart(own, hasMarks ? inView : charted.drives.filter(isInView), frontiers, hasMarks ? [] : speed.cells, plotsOf(view, plot));
+  const {marks, axis_texts: axisTexts, labels, lines} = speedChart(own, hasMarks ? inView : charted.drives.filter(isInView), frontiers, hasMarks ? [] : speed.cells, plotsOf(view, plot));
   const placed = ({x, y, ...others}) => ({...others, x: left + x * (right - left) / 100, y: high - y * (high - low) / 100});
+  const isLeader = ({kind}) => kind.startsWith('leader'), endOf = (x, y) => placed({x, y});
+  const placedLine = ({kind, x1, y1, x2, y2}) => {
+    const [{x: left1, y: low1}, {x: left2, y: low2}] = [endOf(x1, y1), endOf(x2, y2)];
+    return {kind, x1: left1, y1: 100 - low1, x2: left2, y2: 100 - low2};
+  };
   const ofView = new Map(marks.map(mark => [mark.key, placed(mark)])), [ticks, tickTexts] = ticksWithTexts(own.x, TICK_WIDTHS_PX);
   return {
     ...whole, marks: whole.marks.map(mark => ofView.get(mark.key) ?? {...mark, y: 100 - mark.y}),
+    lines: [...whole.lines.filter(each => !isLeader(each)), ...lines.filter(isLeader).map(placedLine)], // leaders are those of the view
     texts: [...axisTexts, ...labels].map(placed),
     xTicks: ticks.map((x, number) => placed({kind: 'tick', text: '', ...tickTexts[number], x, y: 100})),
     yTicks: shareTicks(own, percent(1 - own.y.place(own.limit_pct))).map(placed),
@@ -83,7 +91,7 @@ const isShown = ({kind}) => !kind.split(' ').includes(isNarrow() ? WIDE : PHONE)
 const lineTraces = ({lines}) => Object.entries(LINES).map(([kind, [colour, width, dash]]) => {
   const drawn = lines.filter(line => line.kind === kind);
   return {
-    mode: 'lines', hoverinfo: 'skip', x: drawn.flatMap(({x1, x2}) => [x1, x2, null]), y: drawn.flatMap(({y1, y2}) => [100 - y1, 100 - y2, null]),
+    name: kind, mode: 'lines', hoverinfo: 'skip', x: drawn.flatMap(({x1, x2}) => [x1, x2, null]), y: drawn.flatMap(({y1, y2}) => [100 - y1, 100 - y2, null]),
     line: {color: token(colour), width, dash},
   };
 });
@@ -136,7 +144,7 @@ function annotationOf({kind, x, y, dx, dy, anchor, text}) {
   const [colour, element] = TEXTS[kind.split(' ')[0]];
   return {
     x, y, xshift: dx, yshift: -dy - BASELINE_PX, xanchor: {start: 'left', middle: 'center', end: 'right'}[anchor], yanchor: 'bottom', borderpad: 0, showarrow: false,
-    text: `<${element}>${plain(text)}</${element}>`, font: {color: token(colour), size: isNarrow() ? 11 : 12},
+    text: `<${element}>${plain(text)}</${element}>`, font: {color: token(colour), size: TEXT_PX},
   };
 }
 
@@ -169,11 +177,11 @@ function sentenceAt({data, pointNumber}, marks, linkOf) {
   return data.text[row][column];
 }
 
-/** Load Plotly, and return a function that draws results in a plot. It shows what the pointer or the arrow keys select with `say`, and returns a function that ends the drawing. */
+/** Load Plotly, and return a function that draws results in a plot. It shows what the pointer or the arrow keys select with `showName`, and returns a function that ends the drawing. */
 export async function explorer(library, {store, plotted, query}) {
   await loadPlotly(library);
   const charted = chartedRows(store, plotted, query, true), linkOf = linksOf(store, query);
-  return (plot, say) => {
+  return (plot, showName) => {
     let view = WHOLE, marks = [], isFitted = true; // the axis of shares follows that of speeds until the reader chooses shares
     const zoomIn = {
       name: 'Zoom in', title: 'Zoom in', icon: window.Plotly.Icons.zoom_plus,
@@ -185,7 +193,7 @@ export async function explorer(library, {store, plotted, query}) {
     const select = (place, sentence) => {
       plot.querySelectorAll('.point.on').forEach(point => point.classList.remove('on'));
       [...plot.querySelectorAll('.scatterlayer .trace:last-child .point')][place]?.classList.add('on');
-      say(sentence);
+      showName(sentence);
     };
     const redraw = () => {
       const picture = pictureOf(charted, view, plot), traces = [...(picture.cells.length ? [cellTrace(picture)] : []), ...lineTraces(picture), overTrace(picture), markTrace(picture)];

@@ -1,8 +1,10 @@
 // Places of labels: webapp/register/landscape/labels.py in the browser.
-import {depthOf, radiusOf, text} from './picture.js';
+import {depthOf, line, pieces, reachOf, text} from './picture.js';
+import {percent} from './scales.js';
 
-export const LINE_PX = 13;
-const CHARACTER_PX = 6.8, ASCENT_PX = 10, DESCENT_PX = 3, CLEARANCE_PX = 2, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2;
+export const LINE_PX = 14;
+const AWAY_PX = [24, 36, 48, 60, 72, 90, 108, 126], DIRECTIONS = [[1, -1], [0.5, -1], [0.25, -1], [1, -0.5], [1, 0.5], [0.5, 1], [1, 1]].flatMap(([across, down]) => [[-across, down], [across, down]]);
+const CHARACTER_PX = 7.1, ASCENT_PX = 10.5, DESCENT_PX = 3, CLEARANCE_PX = 2, APART_PX = 4, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2;
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
@@ -11,7 +13,8 @@ const widened = ({left, top, right, bottom}) => (
 
 /** Return an object that places texts of a kind on a plot of a nominal size, one after the other. */
 export function labelPlacer(kind, widthPx, heightPx) {
-  const taken = [];
+  const taken = [], covered = []; // covered: marks and texts, which no leader line crosses
+  const take = box => { taken.push(box); covered.push(box); };
   const boxOf = ({x, y, dx, dy, anchor}, lines) => {
     const width = CHARACTER_PX * Math.max(...lines.map(({length}) => length));
     const left = x * widthPx / 100 + dx - {start: 0, middle: width / 2, end: width}[anchor], base = y * heightPx / 100 + dy;
@@ -22,41 +25,57 @@ export function labelPlacer(kind, widthPx, heightPx) {
       const box = boxOf(candidate, lines);
       const isInside = box.left >= 0 && box.top >= -ABOVE_PX && box.bottom <= heightPx + BELOW_PX && box.right <= widthPx + BEYOND_PX;
       if (isInside && !taken.some(other => overlaps(box, other))) {
-        taken.push(widened(box)); // so that two labels never touch
+        take(widened(box)); // so that two labels never touch
         return lines.map((words, number) => ({...candidate, text: words, dy: candidate.dy + LINE_PX * number}));
       }
     }
     return [];
   };
-  const avoidTexts = texts => { for (const each of texts) taken.push(boxOf(each, [each.text])); };
+  const boxOfLine = ({x1, y1, x2, y2}) => {
+    const [left, right] = [x1, x2].map(x => x * widthPx / 100).sort((a, b) => a - b);
+    const [top, bottom] = [y1, y2].map(y => y * heightPx / 100).sort((a, b) => a - b);
+    return {left, top, right, bottom};
+  };
+  const avoidLines = lines => { for (const each of lines) taken.push(widened(boxOfLine(each))); };
   const at = (mark, kind, lines, places) => firstFree(places.map(([dx, dy, anchor]) => text(kind, mark.x, mark.y, dx, dy, anchor)), lines);
   return {
-    avoidTexts, firstFree,
+    kind, firstFree,
     /** Return a text that is never left out: at the first free place, or at the first place if none is free. */
-    kept(candidates, words) {
+    always(candidates, words) {
       const [placed] = firstFree(candidates, [words]);
       if (placed) return placed;
       const first = {...candidates[0], text: words};
-      avoidTexts([first]);
+      take(boxOf(first, [words]));
       return first;
     },
     avoidMarks(marks) {
       for (const mark of marks) {
-        const x = mark.x * widthPx / 100, y = mark.y * heightPx / 100, r = radiusOf(mark);
-        taken.push({left: x - r, top: y - r, right: x + r, bottom: y + depthOf(mark)});
+        const x = mark.x * widthPx / 100, y = mark.y * heightPx / 100, r = reachOf(mark);
+        covered.push({left: x - r, top: y - r, right: x + r, bottom: y + depthOf(mark)});
+        taken.push({left: x - r - APART_PX, top: y - r, right: x + r + APART_PX, bottom: y + depthOf(mark)});
       }
     },
-    avoidLines(lines) {
-      for (const {x1, y1, x2, y2} of lines) {
-        const [left, right] = [x1, x2].map(x => x * widthPx / 100).sort((a, b) => a - b);
-        const [top, bottom] = [y1, y2].map(y => y * heightPx / 100).sort((a, b) => a - b);
-        taken.push({left: left - CLEARANCE_PX, top: top - CLEARANCE_PX, right: right + CLEARANCE_PX, bottom: bottom + CLEARANCE_PX});
+    avoidLines,
+    /** Return a label that is not next to its mark, and the line that leads to it; nothing if no place is free. */
+    withLeader(mark, kindOfText, lines, twoLines = []) {
+      const ownX = mark.x * widthPx / 100, ownY = mark.y * heightPx / 100;
+      const others = covered.filter(({left, top, right, bottom}) => !(left <= ownX && ownX <= right && top <= ownY && ownY <= bottom));
+      for (const away of AWAY_PX) for (const [across, down] of DIRECTIONS) {
+        const end = [percent((ownX + across * away) / widthPx), percent((ownY + down * away) / heightPx)], leader = line(`leader ${kind}`, mark.x, mark.y, ...end);
+        if (pieces(leader).some(piece => others.some(other => overlaps(boxOfLine(piece), other)))) continue;
+        const places = [text(kindOfText, ...end, ...across > 0 ? [2, 4, 'start'] : [-2, 4, 'end'])];
+        let placed = firstFree(places, lines);
+        if (!placed.length && twoLines.length) placed = firstFree(places, twoLines);
+        if (!placed.length) continue;
+        avoidLines(pieces(leader));
+        return [placed, [leader]];
       }
+      return [[], []];
     },
     nextTo(mark, kind, lines, twoLines = []) {
-      const r = radiusOf(mark), beside = [[r + 5, 4, 'start'], [-r - 5, 4, 'end']];
-      let placed = at(mark, kind, lines, beside);
-      if (!placed.length && twoLines.length) placed = at(mark, kind, twoLines, beside.map(([dx, dy, anchor]) => [dx, dy - LINE_PX / 2, anchor]));
+      const r = reachOf(mark), sides = [[r + 5, 4, 'start'], [-r - 5, 4, 'end']];
+      let placed = at(mark, kind, lines, sides);
+      if (!placed.length && twoLines.length) placed = at(mark, kind, twoLines, sides.map(([dx, dy, anchor]) => [dx, dy - LINE_PX / 2, anchor]));
       if (placed.length) return placed;
       const below = depthOf(mark) + 14, above = -(r + 6 + LINE_PX * (lines.length - 1));
       const corners = [above, below].flatMap(dy => [[r, dy, 'start'], [-r, dy, 'end']]);

@@ -5,23 +5,24 @@ const STEPS = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1};
 const placeOf = link => parseFloat(link.lastElementChild.getAttribute('x'));
 const linksOf = svg => [...svg.querySelectorAll('a')].sort((a, b) => placeOf(a) - placeOf(b));
 
-function target(links, at, key) {
-  if (key === 'Home') return links[0];
-  if (key === 'End') return links.at(-1);
-  return links[at + STEPS[key]];
-}
+// Screen readers read it when an arrow key wants to pass the first or the last mark.
+const edge = Object.assign(document.createElement('p'), {className: 'vh'});
+edge.setAttribute('aria-live', 'polite');
+document.body.append(edge);
 
 document.addEventListener('keydown', event => {
   const link = event.target.closest?.('svg[data-marks] a');
   if (!link || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || !(event.key in STEPS || event.key === 'Home' || event.key === 'End')) return;
-  const links = linksOf(link.closest('svg')), next = target(links, links.indexOf(link), event.key);
+  const links = linksOf(link.closest('svg')), last = links.length - 1;
+  const wanted = event.key in STEPS ? links.indexOf(link) + STEPS[event.key] : {Home: 0, End: last}[event.key], next = links[wanted];
   event.preventDefault();
+  edge.textContent = wanted < 0 ? 'First mark.' : wanted > last ? 'Last mark.' : '';
   if (!next) return;
   links.forEach(each => each.setAttribute('tabindex', each === next ? '0' : '-1'));
   next.focus();
 });
 
-// The name of the mark under the pointer or with the focus is shown where it covers nothing: charts of drives have a line for it, which otherwise says how to use them.
+// The name of the mark under the pointer or with the focus is shown where it covers nothing: charts of drives have a line for it, which otherwise shows how to use them.
 // Other charts show it in a box below them, or above where the window has no room below. The first touch of a mark shows its name, the second one opens its page.
 const readout = Object.assign(document.createElement('p'), {className: 'readout', hidden: true});
 readout.setAttribute('aria-hidden', 'true'); // it is the name of the link
@@ -101,9 +102,10 @@ export const endExploring = () => end?.();
 
 async function explore(figure, button) {
   const picture = figure.querySelector('[data-plot]'), box = document.createElement('div'), plot = document.createElement('div');
-  let undo = () => {};
+  let undo = () => {}, stop = undo;
   const own = () => {
     end = null;
+    stop();
     undo();
     box.remove();
     picture.hidden = false;
@@ -114,13 +116,15 @@ async function explore(figure, button) {
   box.append(plot);
   button.textContent = 'Loading';
   try {
-    const {explorer} = await import('./explore.js');
+    const {explorer, onEscape} = await import('./explore.js');
     const draw = await explorer(figure.dataset.library, await resultsOf(figure));
     if (end !== own) return;
     picture.hidden = true;
     picture.after(box);
     undo = draw(plot, words => showInLine(lineOf(figure), words));
-    button.textContent = 'Show picture';
+    button.textContent = 'Back to the chart';
+    stop = onEscape(box, button, () => { own(); button.focus(); });
+    plot.focus();
   } catch {
     if (end !== own) return;
     own();

@@ -1,9 +1,10 @@
 // Classes of marks, and the parts of a picture: webapp/register/svg/marks.py and landscape/picture.py in the browser.
 import {percent} from './scales.js';
 
+const REACHES = {c: 1, s: 0.89, d: 1.3, x: 1.08}; // the outermost points of a shape, as multiples of its radius
 const CAPACITY_BOUNDS_GB = [2000, 4000, 8000], RADII_PX = [3.4, 4.6, 6, 7.6], OVER = 'o';
 const SQUARES_FROM_DWPD = 2, DIAMONDS_FROM_DWPD = 5;
-const TICK_CHARACTER_PX = 6.8, TICK_GAP_PX = 8, LAST_TICK_FROM = 96;
+const TICK_CHARACTER_PX = 7.1, TICK_GAP_PX = 8, LAST_TICK_FROM = 96, PIECES = 24;
 
 export const OVER_LINE_PX = 3;
 export const GRID = 'grid', WIDE = 'wide', PHONE = 'phone';
@@ -18,7 +19,8 @@ export function shapeOf(dwpd) {
 export const symbolOf = drive => `${shapeOf(drive.endurance_dwpd)}${sizeClass(drive.capacity_gb)}`;
 export const isOver = ({symbol}) => symbol.endsWith(OVER);
 export const radiusOf = ({symbol}) => RADII_PX[Number(symbol[1])];
-export const depthOf = mark => radiusOf(mark) + (isOver(mark) ? OVER_LINE_PX : 0);
+export const reachOf = mark => radiusOf(mark) * REACHES[mark.symbol[0]];
+export const depthOf = mark => reachOf(mark) + (isOver(mark) ? OVER_LINE_PX : 0);
 /** Return the symbol of a mark over the limit: the same outline with a line below it. */
 export const overLimit = symbol => `${symbol}${OVER}`;
 export const line = (kind, x1, y1, x2, y2) => ({kind, x1, y1, x2, y2});
@@ -27,6 +29,16 @@ export const grouped = number => String(number).replace(/\B(?=(\d{3})+(?!\d))/g,
 /** Return a percentage as text, with up to nine decimals and without an exponent. */
 export const plain = number => number.toFixed(9).replace(/\.?0+$/, '');
 export const sideTick = (place, words, kind = 'tick') => text(kind, 0, place, -8, 4, 'end', words);
+
+/** Return a line in pieces, so that the rectangle around each is small. */
+export function pieces(each) {
+  if (each.x1 === each.x2 || each.y1 === each.y2) return [each];
+  const width = (each.x2 - each.x1) / PIECES, height = (each.y2 - each.y1) / PIECES;
+  return Array.from({length: PIECES}, (_, number) => {
+    const x = each.x1 + width * number, y = each.y1 + height * number;
+    return line(each.kind, x, y, x + width, y + height);
+  });
+}
 
 // The left and the right end of the text of a tick, with half of the gap between two of them.
 function endsOf({x, anchor, text: words}, widthPx) {
@@ -40,13 +52,13 @@ const isDecade = ({text: words}) => words.replaceAll(',', '').replace(/^0+|0+$/g
 // The numbers of the texts that do not touch: decades, all but the last, or every second; then others between.
 function withRoom(texts, widthPx) {
   const ends = texts.map(each => endsOf(each, widthPx)), numbers = [...texts.keys()], decades = numbers.filter(number => isDecade(texts[number]));
-  const first = decades.length > 1 ? decades : numbers, isApart = some => some.slice(1).every((number, place) => ends[some[place]][1] <= ends[number][0]);
+  const first = decades.length > 1 ? decades : numbers, isClear = some => some.slice(1).every((number, place) => ends[some[place]][1] <= ends[number][0]);
   const someOfThem = [first, first.slice(0, -1), ...numbers.slice(2).map(step => first.filter((_, place) => place % step === 0))];
-  const kept = [...someOfThem.find(isApart) ?? []];
-  if (kept.length >= first.length - 1) {
-    ends.forEach(([left, right], number) => { if (kept.every(other => right <= ends[other][0] || ends[other][1] <= left)) kept.push(number); });
+  const shown = [...someOfThem.find(isClear) ?? []];
+  if (shown.length >= first.length - 1) {
+    ends.forEach(([left, right], number) => { if (shown.every(other => right <= ends[other][0] || ends[other][1] <= left)) shown.push(number); });
   }
-  return new Set(kept);
+  return new Set(shown);
 }
 
 /** Return the places of the ticks of a speed axis, and for each its text, with the kind of those for which a wide screen or a phone has room, otherwise null. */

@@ -87,23 +87,24 @@ function ruleNames(question, limitY, loadX, placer, kind) {
   if (loadX !== null) {
     const above = NAME_ABOVE.flatMap(dy => [[limitY, 2, dy, 'start'], [limitY, -2, dy, 'end']]);
     const along = LOAD_NAME_HEIGHTS.flatMap(height => [[6, 'start'], [-6, 'end']].map(([dx, anchor]) => [percent((limitY + (100 - limitY) * height) / 100), dx, 4, anchor]));
-    named.push(placer.kept([...above, ...along].map(place => text(`zonetext ${kind}`, loadX, ...place)), `your load: ${grouped(count)} ${count === 1 ? 'result' : 'results'}`));
+    named.push(placer.always([...above, ...along].map(place => text(`zonetext ${kind}`, loadX, ...place)), `your load: ${grouped(count)} ${count === 1 ? 'result' : 'results'}`));
   }
   const places = [[0, 2, 'start'], [100, -2, 'end'], ...LIMIT_NAME_PLACES.map(place => [place, 0, 'start'])];
   const names = [...NAME_ABOVE, ...NAME_BELOW].flatMap(dy => places.map(([x, dx, anchor]) => text(`strong ${kind}`, x, limitY, dx, dy, anchor)));
-  return [...named, placer.kept(names, `limit ${plain(question.limit_pct)} %`)];
+  return [...named, placer.always(names, `limit ${plain(question.limit_pct)} %`)];
 }
 
 function orderOfLabels(question, drives, frontiers) {
   const byKey = new Map(drives.map(drive => [drive.key, drive])), fastest = [...drives].sort(bySpeed);
-  const edges = frontiers.flatMap(frontier => [...frontier.edges].reverse()).map(([key]) => byKey.get(key)).filter(Boolean);
-  return [...new Set([...edges, ...fastest.slice(0, FASTEST_LABELLED), ...fastest.filter(question.isAnswer), ...fastest])].slice(0, TRIED_MAX);
+  const answers = fastest.filter(question.isAnswer), edges = frontiers.flatMap(frontier => [...frontier.edges].reverse()).map(([key]) => byKey.get(key)).filter(Boolean);
+  return [...new Set([...answers.slice(0, 1), ...edges, ...fastest.slice(0, FASTEST_LABELLED), ...answers, ...fastest])].slice(0, TRIED_MAX);
 }
 
-function labelOf(drive, mark, placer, kind, isShort) {
-  if (isShort) return placer.nextTo(mark, `name ${kind}`, [drive.model]);
+// The name of a drive in one line and in two: its model, and its capacity if another drive has the model.
+function wordsOf(drive, isShort) {
+  if (isShort) return [[drive.model], []];
   const capacity = (drive.name.startsWith(drive.model) ? drive.name.slice(drive.model.length) : drive.name).trim();
-  return placer.nextTo(mark, `name ${kind}`, [drive.name], capacity ? [drive.model, capacity] : []);
+  return [[drive.name], capacity ? [drive.model, capacity] : []];
 }
 
 function frontierName(question, frontier, placer, kind) {
@@ -126,7 +127,7 @@ function beyond(question, drives, markByKey) {
 function labelsOf(question, drives, frontiers, marks, rules, plots) {
   const markByKey = new Map(marks.map(mark => [mark.key, mark])), models = new Map();
   for (const {model} of drives) models.set(model, (models.get(model) ?? 0) + 1);
-  const wanted = orderOfLabels(question, drives, frontiers), found = beyond(question, drives, markByKey);
+  const wanted = orderOfLabels(question, drives, frontiers), found = beyond(question, drives, markByKey), leaders = [];
   const limitY = rules[0].y1, loadX = rules.find(({kind}) => kind === 'load')?.x1 ?? null;
   const namesFirst = frontiers.reduce((sum, {edges}) => sum + edges.length, 0);
   for (const [kind, width, height, most] of plots) {
@@ -139,12 +140,15 @@ function labelsOf(question, drives, frontiers, marks, rules, plots) {
     wanted.forEach((drive, number) => {
       if (number === Math.min(namesFirst, wanted.length - 1)) for (const frontier of frontiers) found.push(...frontierName(question, frontier, placer, kind));
       if (placedCount === most) return;
-      const placed = labelOf(drive, markByKey.get(drive.key), placer, kind, most === 1 || models.get(drive.model) === 1);
+      const words = wordsOf(drive, models.get(drive.model) === 1), mark = markByKey.get(drive.key);
+      let placed = placer.nextTo(mark, `name ${kind}`, ...words), lines = [];
+      if (number === 0 && !placed.length) [placed, lines] = placer.withLeader(mark, `name ${kind}`, ...words);
+      leaders.push(...lines);
       if (placed.length) placedCount += 1;
       found.push(...placed);
     });
   }
-  return found;
+  return [found, leaders];
 }
 
 /** Return the picture of some drives; `question` has its axes. `plots` are the sizes to place labels for: class, width, height, number of labels. */
@@ -156,11 +160,10 @@ export function speedChart(question, drives, frontiers = [], cells = [], plots =
   const rules = [line('limit', 0, limitY, 100, limitY), ...(loadX === null ? [] : [line('load', loadX, limitY, loadX, 100)]),
     ...frontiers.flatMap(frontier => steps(frontier, question, limitY))];
   const grid = y.ticks().map(value => percent(1 - y.place(value))).filter(place => place !== limitY).map(place => line(GRID, 0, place, 100, place));
-  const [ticks, tickTexts] = speedTicks(x, TICK_WIDTHS_PX);
+  const [ticks, tickTexts] = speedTicks(x, TICK_WIDTHS_PX), [labels, leaders] = labelsOf(question, labelled, frontiers, marks, rules, plots);
   return {
     zone: {x: loadX ?? 0, y: limitY, width: percent((100 - (loadX ?? 0)) / 100), height: percent((100 - limitY) / 100)},
-    cells, lines: [...grid, ...rules], ticks, marks,
+    cells, lines: [...grid, ...rules, ...leaders], ticks, marks, labels,
     axis_texts: [...shareTicks(question, limitY), ...tickTexts],
-    labels: labelsOf(question, labelled, frontiers, marks, rules, plots),
   };
 }

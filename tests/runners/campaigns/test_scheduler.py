@@ -265,6 +265,26 @@ def test_a_cancel_is_confirmed_when_the_host_has_ended_it(campaign, staff):
     assert (campaign.state, campaign.ended_at is not None) == ("cancelled", True)
 
 
+def test_a_campaign_that_another_worker_ended_since_it_was_found_due_stays_cancelled(campaign, staff):
+    poll_campaign(campaign)
+    commands.cancel(campaign, staff)
+    end(newest(campaign), State.CANCELLED, reason="its campaign was cancelled")
+    found_by_both = campaign.pk
+    scheduler.poll(found_by_both)
+    scheduler.poll(found_by_both)
+    campaign.refresh_from_db()
+    assert (campaign.state, kinds(campaign)[-1]) == ("cancelled", "cancelled")
+
+
+def test_a_campaign_that_a_person_paused_since_it_was_found_due_keeps_the_reason(campaign, staff):
+    poll_campaign(campaign)
+    end(newest(campaign), State.REFUSED, reason="it is mounted")
+    assert commands.pause(campaign, staff)
+    reason = campaign.reason
+    poll_campaign(campaign)
+    assert (campaign.state, campaign.reason, kinds(campaign)[-2:]) == ("paused", reason, ["ordered", "paused"])
+
+
 def test_a_campaign_that_rests_or_has_a_live_dispatch_reads_no_results(new_campaign, staff):
     campaign = new_campaign(SHORT.changed(with_prep=False, rest_s=1800))
     assert list(scheduler.due()) == [campaign]

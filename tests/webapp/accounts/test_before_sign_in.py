@@ -14,6 +14,27 @@ def test_the_page_before_sign_in_describes_the_room(client, room, said):
     assert said not in client.get("/accounts/login/").text
 
 
+@pytest.mark.parametrize("page", ["/accounts/login/", "/explain/submit/"])
+@pytest.mark.parametrize(
+    ("contact", "said"),
+    [
+        ("desk@example.org", '<a href="mailto:desk@example.org"><bdi>desk@example.org</bdi></a>.'),
+        ("the front desk", "Questions: <bdi>the front desk</bdi>."),
+        ("", '<a href="/about/#operator">Who runs the register</a>'),
+    ],
+)
+def test_a_visitor_without_an_account_reads_how_to_create_one_and_whom_to_ask(client, settings, page, contact, said):
+    settings.OPERATOR_CONTACT = contact
+    shown = client.get(page).text
+    assert 'href="/accounts/signup/">Create an account</a>' in shown
+    assert said in shown
+
+
+@pytest.mark.parametrize("page", ["/explain/rules/", "/explain/submit/"])
+def test_the_rules_say_that_a_submitted_log_certifies_nothing(client, page):
+    assert "submits gets a verdict, but cannot lead to a certificate." in client.get(page).text
+
+
 @pytest.mark.parametrize("page", ["/", "/drives/nvme-flash/", "/explain/", "/nowhere/"])
 def test_public_pages_link_to_the_sign_in_for_every_visitor(member_client, page):
     shown = member_client.get(page).text

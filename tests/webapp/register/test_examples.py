@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from results.models import Run, Visibility
-from tests.webapp.register.conftest import make_submission
+from results.models import Finding, Run, Visibility
+from tests.webapp.register.conftest import SLOW_DISK_VERDICT, make_submission
 from webapp.register.dumps.writer import write_dump
 from webapp.register.syndication.public_addresses import public_addresses
 
@@ -127,10 +127,27 @@ def test_the_page_has_the_ladder_and_the_missing_requirements_and_another_page_h
     assert f'<th scope="row">{ID} <span class="sub">this run</span></th>{load}0.5x</td>' in text
     assert f'<a href="/runs/demo-loop-heavy/">demo-loop-heavy</a></th>{load}1.25x</td>' in text
     requirements = text.split('<h2 id="certificates">')[1]
+    assert "<p>Met: none.</p>" in requirements
     assert "<p>Missing:</p>" in requirements
     assert "An example run never leads to a certificate. It used a loop device, not a drive." in requirements
     other = client.get(f"/runs/{shown.public_id}/").text
     assert ('id="ladder"' in other, 'id="certificates"' in other) == (False, False)
+
+
+def test_the_ladder_names_a_lower_load_with_a_larger_share(client, make_example):
+    worst, *others = SLOW_DISK_VERDICT["shares"]
+    slower = SLOW_DISK_VERDICT | {"shares": [worst | {"over_count": 700, "share_pct": "11.66"}, *others]}
+    make_example()
+    make_example("demo-loop-heavy", nx_load="1.25")
+    page = f"/runs/{ID}/"
+    assert "Something other than the load" not in client.get(page).text  # equal shares
+    light = make_example("demo-loop-light", nx_load="0.25", document=slower)
+    sentence = "At 0.25x, the share over 1 ms is 11.66 %, larger than 5.83 % at 0.5x. Something other than the load"
+    text = client.get(page).text.replace("\N{NO-BREAK SPACE}", " ")
+    assert sentence in text
+    assert "name the host" not in text
+    Finding.objects.create(run=light, ordinal=9, rule_id="host-busy", severity="look", sentence="busy")
+    assert "The findings of its run name the host as a possible cause." in client.get(page).text
 
 
 def test_its_submission_is_not_in_the_review_queue_and_another_one_is(

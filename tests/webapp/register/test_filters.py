@@ -1,5 +1,6 @@
 """Filters: alternatives inside one, all of them together, permanent addresses, and the reasons of hidden rows."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,10 +9,19 @@ from django.conf import settings
 
 from results.models import Verdict
 from tests.webapp.register.pages import read_rows, shown_html
+from webapp.register.drives.filters import Filter, bound_of
 
 pytestmark = pytest.mark.django_db
 ADDRESSES = Path(settings.BASE_DIR / "tests/data/addresses/drives.txt").read_text().splitlines()
+BOUNDS = Path(settings.BASE_DIR / "tests/data/filter_bounds.jsonl").read_text().splitlines()
 GIVEN_OUT = [line.split("\t") for line in ADDRESSES if not line.startswith("#")]
+
+
+@pytest.mark.parametrize("line", BOUNDS)
+def test_the_bound_of_a_number_lets_no_row_pass_that_is_beyond_it(line):
+    case = json.loads(line)
+    chosen = Filter("any", "any", case["kind"], "Any", "any", scale=case["scale"])
+    assert bound_of(chosen, case["text"]) == case["bound"]
 
 
 def rows_of(client, address):
@@ -67,7 +77,7 @@ def test_an_invalid_parameter_is_named_as_the_form_labels_it(client, catalogue, 
 
 def shown(client, address):
     text = client.get(address).text
-    return " ".join(text.split("data-shown")[1].split(">", 1)[1].split('</span><span class="forms">')[0].split())
+    return " ".join(text.split("data-shown")[1].split(">", 1)[1].split('</div><span class="forms">')[0].split())
 
 
 def test_a_single_reason_is_shown_with_the_link_that_shows_its_rows(client, catalogue):
@@ -79,12 +89,35 @@ def test_a_single_reason_is_shown_with_the_link_that_shows_its_rows(client, cata
 
 def test_several_reasons_are_shown_with_the_rows_that_each_hides_and_shows(client, catalogue):
     said = shown(client, "/drives/nvme-flash/?vendor=intel&min_tps=300000")
-    assert said.startswith("<b>3 of 36 shown.</b> 33 hidden: historical: 6; ")
-    step = '<span class="lift"> <a href="?{}">show {} hidden only by this</a>'
-    assert f"vendor is not Intel: 30{step.format('min_tps=300000', 20)}" in said
-    assert f"speed is below 300,000 tps or not reported: 12{step.format('vendor=intel', 1)}" in said
     everything = "?historical=include&amp;withdrawn=include&amp;superseded=include"
-    assert said.endswith(f'<span class="lift"> <a href="{everything}">Show all</a></span>')
+    link = f'<span class="lift"> <a href="{everything}">Show all</a></span>'
+    line, reasons = said.split('<details class="why"><summary>Reasons</summary>')
+    rating = "None of the 3 has a rating that sustains 300,000 tps."
+    assert line == f"<b>3 of 36 shown.</b> {rating} 33 hidden for 3 reasons.{link}"
+    assert "<li>historical: 6</li>" in reasons
+    step = ', {1} only for this reason<span class="lift"> <a href="?{0}">Show {1}</a>'
+    assert f"vendor is not Intel: 30{step.format('min_tps=300000', 20)}" in reasons
+    assert f"speed is below 300,000 tps or not reported: 12{step.format('vendor=intel', 1)}" in reasons
+    assert reasons.endswith("</ul>A drive can fail several filters.</details>")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("nvme-flash/?min_tps=432000", "2 of the 14 have a rating that sustains 432,000 tps."),
+        ("nvme-flash/?min_tps=433000", "None of the 14 has a rating that sustains 433,000 tps."),
+        ("nvme-flash/?min_tps=1600000", "Its rating does not sustain 1,600,000 tps."),
+        ("?category=nvme-flash&min_device_tps=432000", "2 of the 14 have a rating that sustains 432,000 tps."),
+        ("nvme-flash/?min_dwpd=3", "2 of the 21 have a rating that sustains the tested speed."),
+    ],
+)
+def test_a_filter_of_load_or_endurance_states_how_many_ratings_sustain_it(client, catalogue, query, sentence):
+    assert f"shown.</b> {sentence}" in shown(client, f"/drives/{query}")
+
+
+@pytest.mark.parametrize("query", ["nvme-flash/?vendor=intel", "cloud/?min_tps=100000", "nvme-flash/?min_tps=99999999"])
+def test_other_filters_systems_and_empty_tables_say_nothing_about_ratings(client, catalogue, query):
+    assert "rating" not in shown(client, f"/drives/{query}")
 
 
 def test_each_link_shows_as_many_rows_as_it_states(client, catalogue):

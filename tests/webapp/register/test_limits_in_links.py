@@ -38,6 +38,26 @@ def test_links_of_a_row_keep_the_limits_of_each_request(client, make_published_r
         assert own == [f"{link}{KEPT}" for link in plain]
 
 
+LOAD = "?min_device_tps=400000&amp;limit_1ms=7"
+
+
+@pytest.mark.parametrize("address", ["/drives/?min_device_tps=400000", "/drives/nvme-flash/?min_tps=400000"])
+def test_links_from_a_list_to_a_drive_keep_the_load_and_the_limits(client, make_published_run, address):
+    run = make_published_run(tps=500_000)
+    response = client.get(f"{address}&limit_1ms=7&columns=tps~tier")
+    assert row_links(response) == [f"/drive/{run.product.slug}/{LOAD}", f"/runs/{run.public_id}/?limit_1ms=7"]
+    assert response.text.count(f'href="/drive/{run.product.slug}/{LOAD}"') > 1  # also from the chart
+
+
+def test_links_from_home_to_a_drive_keep_the_load_that_a_reader_entered(client, make_published_run):
+    run = make_published_run(tps=500_000)
+    drive = f"/drive/{run.product.slug}/"
+    assert set(re.findall(r'href="(/drive/[^"]*)"', client.get("/?min_device_tps=400000&limit_1ms=7").text)) == {
+        drive + LOAD
+    }
+    assert set(re.findall(r'href="(/drive/[^"]*)"', client.get("/").text)) == {drive}
+
+
 def test_links_from_a_drive_to_its_runs_keep_the_limits(client, make_published_run):
     run = make_published_run()
     page = client.get(f"/drive/{run.product.slug}/{OWN}")

@@ -1,5 +1,7 @@
 """The sources of published figures, as far as they were recorded."""
 
+from html import unescape
+
 import pytest
 from django.template.loader import render_to_string
 
@@ -32,7 +34,7 @@ def test_each_ycsb_publication_names_its_recorded_source(client):
     for slug in slugs:
         text = client.get(f"/ycsb/{slug}/").text
         assert f"{published_sources()[slug].publisher}: {published_sources()[slug].title}." in text
-        assert "Address, date, page and printed title not recorded." in text
+        assert "The publication's address, date, page and printed title are not recorded." in unescape(text)
 
 
 @pytest.mark.parametrize("day", ["", "2025-03-01"])

@@ -272,7 +272,10 @@ def test_a_load_is_described_by_a_run_without_withheld_files(client, make_swept,
 SLOW_HOST = "the host may be the cause: host-busy"
 SLOW_HOST_IN_WORDS = "the host may be the cause: the processors of the host were busy"
 ASKED_MORE = "Line 4711 of the side file: 989 of 1000 reads/s asked."
-EXACT = {"statistic": "overall", "threshold_us": 1000, "over_count": 471_147, "ops_count": 480_000}
+EXACT = {
+    "statistic": "overall", "threshold_us": 1000, "read_at_us": 1000, "share_pct": "98.16", "over_count": 471_147,
+    "ops_count": 480_000, "slice": None,
+}  # fmt: skip
 HARDLY_OVER = SLOW_DISK_VERDICT["violations"][0] | {"share_pct": "0.10", "over_count": 502, "ops_count": 500_000}
 TELLING = {
     "fail": (SLOW_DISK_VERDICT["headline"] + f"; {SLOW_HOST}", "slice 2, reads over 64 ms"),

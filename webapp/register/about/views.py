@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from results.models import Profile
+from webapp.register.about.holdings import holdings, senders_sentence
+from webapp.register.about.operator import operator
 from webapp.register.certificates.summary import certified_sentence
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
@@ -22,25 +24,6 @@ LICENCES = {
     "CC0-1.0": ("Creative Commons Zero 1.0 Universal", "https://creativecommons.org/publicdomain/zero/1.0/"),
     "ODbL-1.0": ("Open Data Commons Open Database License 1.0", "https://opendatacommons.org/licenses/odbl/1-0/"),
 }
-WEB = ("https://", "http://")
-
-
-@dataclass(frozen=True)
-class Operator:
-    """The operator of the register, as the settings state it; missing settings are empty."""
-
-    name: str
-    place: str
-    contact: str
-    funding: str
-
-    @property
-    def contact_address(self) -> str:
-        """Return the address of a link to the contact; empty if it is neither a web nor a mail address."""
-        if self.contact.startswith(WEB):
-            return self.contact
-        is_mail = "@" in self.contact and not any(each.isspace() for each in self.contact)
-        return f"mailto:{self.contact}" if is_mail else ""
 
 
 @dataclass(frozen=True)
@@ -50,13 +33,6 @@ class Licence:
     code: str
     name: str = ""
     address: str = ""
-
-
-def operator() -> Operator:
-    """Return the operator of this register."""
-    return Operator(
-        settings.OPERATOR_NAME, settings.OPERATOR_PLACE, settings.OPERATOR_CONTACT, settings.OPERATOR_FUNDING
-    )
 
 
 def licence() -> Licence:
@@ -74,6 +50,8 @@ def about(request: HttpRequest) -> HttpResponse:
         "profile": Profile.current(),
         "limits": current_limits(),
         "certified": certified_sentence(),
+        "holdings": holdings().sentences,
+        "senders": senders_sentence(),
         "site": settings.PUBLIC_URL,
     }
     return render(request, "register/about/about.html", context)

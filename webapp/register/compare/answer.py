@@ -2,22 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
+from results.rules.act.comparison_groups import ReadTime
 from results.rules.act.limits import Limit
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits
 from results.rules.plural import listed
 from webapp.register.comparability.comparable import Condition, Unreported
 from webapp.register.compare.figures import share_value
-from webapp.register.compare.heads import TIME_WORDS, Head
+from webapp.register.compare.heads import Head
 from webapp.register.tables.columns import device_tps, product_of
 from webapp.register.tables.groups import STATISTIC_WORDS
 from webapp.templatetags import units
 
 # The conditions that change the meaning of a share come first: a reader learns the most important reason.
 FIRST_REASONS = ("workload", "time", "statistic", "compress_pct", "device_count")
-NAMED_AT_MOST = 4
-VALUE_WORDS = {time.value: words for time, words in TIME_WORDS.items() if time} | {
+VALUE_WORDS = {ReadTime.SERVICE.value: "in the drive", ReadTime.WITH_QUEUE.value: "in drive plus queue"} | {
     statistic.value: words for statistic, words in STATISTIC_WORDS.items()
 }
 # Labels of rows that are no nouns, for sentences.
@@ -59,7 +60,7 @@ def _reason_order(name: str) -> int:
 
 
 def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
-    """Return the result of ACT runs that compare: their speeds, and for two runs their slow reads.
+    """Return the result of ACT runs that compare: their speeds, for two runs their slow reads, and the best rating.
 
     Runs without a speed, as those of YCSB, can be compared too.
     """
@@ -78,7 +79,24 @@ def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
         slight = "was slightly faster than"
         faster = slight if times == 1 else f"was tested at {units.decimal(times)} times the speed of"
         start = f"{first} {faster} {last}{among}: {units.decimal(fastest.run.tps)} against {speed} tps."
-    return start + (_slow_reads(fastest, slowest, limits[0]) if len(heads) == 2 and limits else "")
+    slow_reads = _slow_reads(fastest, slowest, limits[0]) if len(heads) == 2 and limits else ""
+    return f"{start}{slow_reads}{_highest_rating(heads)}"
+
+
+def _highest_rating(heads: Sequence[Head]) -> str:
+    """Return whose rating sustains the highest speed, as a sentence; empty if none of several is the highest."""
+    rated = [(sustained, head.name) for head in heads if (sustained := _sustained(head)) is not None]
+    if len({sustained for sustained, _ in rated}) < 2:
+        return ""
+    highest = max(sustained for sustained, _ in rated)
+    names = list(dict.fromkeys(name for sustained, name in rated if sustained == highest))
+    of = f"The rating of {names[0]} sustains" if len(names) == 1 else f"The ratings of {listed(names)} sustain"
+    return f" {of} the highest speed: {units.decimal(highest)} tps."
+
+
+def _sustained(head: Head) -> Decimal | None:
+    product = product_of(head.run)
+    return None if head.run.is_on_no_drive else three_digits(sustained_tps(product.endurance_dwpd, product.capacity_gb))
 
 
 def _slow_reads(first: Head, second: Head, limit: Limit) -> str:
@@ -89,24 +107,19 @@ def _slow_reads(first: Head, second: Head, limit: Limit) -> str:
 
 
 def conditions_sentence(conditions: Sequence[Condition], unreported: Unreported) -> str:
-    """Return what is known to be equal, known to differ, and not reported; empty without conditions."""
+    """Return how many conditions agree, differ and are unknown; empty if the runs have no condition in common."""
     if not unreported.conditions:
         return ""
-    equal = [_noun(each) for each in conditions if not each.differs and not each.is_unknown]
-    differing = [_noun(each) for each in conditions if each.differs]
-    missing = len(unreported.labels)
-    verb = "is" if missing == 1 else "are"
-    return (
-        f"Known to be equal: {_named(equal) if equal else 'nothing'}; "
-        f"known to differ: {_named(differing) if differing else 'nothing'}. "
-        f"{missing} of {unreported.conditions} conditions {verb} not reported by at least one run."
-    )
-
-
-def _named(nouns: Sequence[str]) -> str:
-    """Return the first few nouns, and the number of the others."""
-    more = len(nouns) - NAMED_AT_MOST
-    return listed([*nouns[:NAMED_AT_MOST], f"{more} more"] if more > 0 else nouns)
+    agree = sum(1 for each in conditions if not each.differs and not each.is_unknown)
+    differ = sum(1 for each in conditions if each.differs)
+    unknown = unreported.conditions - agree - differ
+    parts = [f"{agree} of {unreported.conditions} test conditions agree"]
+    if differ:
+        parts.append(f"{differ} {'differs' if differ == 1 else 'differ'}")
+    if unknown:
+        parts.append(f"{unknown} {'is' if unknown == 1 else 'are'} unknown")
+    comparable = "Comparable as far as known: " if unreported.is_weak else "Comparable: "
+    return f"{'' if differ else comparable}{'; '.join(parts)}."
 
 
 def _noun(condition: Condition) -> str:

@@ -16,9 +16,9 @@ from webapp.register.svg.scales import LinearScale
 from webapp.register.tables.columns import device_tps, product_of
 from webapp.templatetags import units
 
-LEFT_PCT, WIDTH_PCT = 7, 55  # of the bars; the letters are to their left, the figures to their right
+# Letters and figures are left of the bars: right of a bar, a figure could be beyond the limit that its bar is within.
+LEFT_PCT, WIDTH_PCT = 34, 64  # of the bars
 ROW_PX, BAR_PX = 24, 12
-TEXT_PCT = 16  # of the text of a share on a phone
 SHORTEST_PCT = 0.4  # of a bar that is not 0
 LIMITS_SHOWN = 3  # a bar ends at three times its limit, or the limit would be next to 0
 ABOVE_LIMIT = 1.12  # the scale ends a little above the limit
@@ -26,7 +26,7 @@ ABOVE_LIMIT = 1.12  # the scale ends a little above the limit
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its letter, its place, its figure as text. `tick` is the place of a rating or of a limit after it."""
+    """One bar: its letter, its place, its figure as text. `tick` is the place of a rating."""
 
     letter: str
     row: int
@@ -35,7 +35,6 @@ class Bar:
     is_over: bool
     is_grey: bool
     tick: str = ""
-    is_tick_shown: bool = False
 
     @property
     def top_px(self) -> int:
@@ -46,11 +45,6 @@ class Bar:
     def middle_px(self) -> int:
         """Return the place of the middle."""
         return self.row * ROW_PX + ROW_PX // 2
-
-    @property
-    def end(self) -> str:
-        """Return the place at which the text begins: after the bar, and after its tick."""
-        return _pct(LEFT_PCT + max(float(self.width[:-1]), float(self.tick[:-1]) - LEFT_PCT if self.tick else 0))
 
 
 @dataclass(frozen=True)
@@ -134,16 +128,14 @@ def _share_chart(heads: Sequence[Head], limit: Limit) -> BarChart | None:
     most = max(float(value.share_pct or 0) for _, value in known)
     high = max(limit_pct * ABOVE_LIMIT, min(most, limit_pct * LIMITS_SHOWN)) or most or 1.0
     scale = LinearScale(0, high)
-    line = LEFT_PCT + scale.place(limit_pct) * WIDTH_PCT
-    widths = [_width(scale, value.share_pct) for _, value in known]
     return BarChart(
         f"Over {units.threshold(limit.threshold_us)}",
         "% of reads",
         [
-            Bar(head.letter, row, width, _share_text(value), value.is_over, head.is_grey, _clear(width, line))
-            for row, ((head, value), width) in enumerate(zip(known, widths, strict=True))
+            Bar(head.letter, row, _width(scale, value.share_pct), _share_text(value), value.is_over, head.is_grey)
+            for row, (head, value) in enumerate(known)
         ],
-        _pct(line),
+        _pct(LEFT_PCT + scale.place(limit_pct) * WIDTH_PCT),
         units.decimal(limit.limit_pct),
         "" if most else _zero_sentence(known),
     )
@@ -155,12 +147,6 @@ def _zero_sentence(known: Sequence[tuple[Head, Value]]) -> str:
     bound = Decimal(5).scaleb(-1 - len(texts[0].partition(".")[2]))
     letters = ", ".join(head.letter for head, _ in known)
     return f"{letters}: under {bound:f} %, printed as {' and '.join(texts)}"
-
-
-def _clear(width: str, line: float) -> str:
-    """Return the place of the limit if it would cross the text of a bar, which then begins after the limit."""
-    end = LEFT_PCT + float(width[:-1])
-    return _pct(line) if end <= line < end + TEXT_PCT else ""
 
 
 def _share_text(value: Value) -> str:
@@ -190,7 +176,6 @@ def _endurance_chart(heads: Sequence[Head]) -> BarChart | None:
                 needed > Fraction(rated),
                 head.is_grey,
                 _pct(LEFT_PCT + scale.place(float(rated)) * WIDTH_PCT),
-                is_tick_shown=True,
             )
             for row, (head, needed, rated) in enumerate(known)
         ],

@@ -12,7 +12,11 @@ from webapp.register.tables.groups import COMPRESSIBLE_WORDS, STATISTIC_WORDS, g
 from webapp.register.tables.sentences import run_name
 from webapp.templatetags import units
 
-TIME_WORDS = {ReadTime.SERVICE: "service time", ReadTime.WITH_QUEUE: "with queue time", None: "time not reported"}
+TIME_WORDS = {
+    ReadTime.SERVICE: "time in the drive",
+    ReadTime.WITH_QUEUE: "time in the drive and in the queue",
+    None: "time not reported",
+}
 
 
 @dataclass(frozen=True)

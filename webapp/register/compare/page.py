@@ -91,17 +91,19 @@ class Comparison:
 
     @property
     def conditions_sentence(self) -> str:
-        """Return what is known of the conditions."""
+        """Return how many conditions agree, differ and are unknown."""
         return conditions_sentence(self.conditions, self.unreported)
 
     @property
     def grey_sentence(self) -> str:
-        """Return which columns are grey, and why; empty if all compare."""
+        """Return which columns are grey; empty if all compare. The reason is in the result of the comparison."""
         letters = [head.letter for head in self.heads if head.is_grey]
         if not letters:
             return ""
-        others = listed([head.letter for head in self.heads if not head.is_grey])
-        return f"Grey: {listed(letters)} {'is' if len(letters) == 1 else 'are'} not comparable with {others}."
+        verb = "is" if len(letters) == 1 else "are"
+        others = [head.letter for head in self.heads if not head.is_grey]
+        apart = f": not comparable with {listed(others)}" if len(others) > 1 else ""
+        return f"{listed(letters)} {verb} shown in grey{apart}."
 
     @property
     def endurance(self) -> list[tuple[Head, str]]:

@@ -3,6 +3,7 @@
 A cell that depends on no limit and on no other row is written once per register state and cached with the column store.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from html import escape
@@ -22,12 +23,13 @@ from webapp.register.tables.tables import RUN, word_cell
 from webapp.templatetags import units
 
 WITHDRAWN = ' class="withdrawn"'
+DRIVE_LINK = re.compile(r'"/drive/[^"]*(?=">)')
 
 
 class RowWriter:
     """Writes the rows of one table as HTML, given its columns and the limits that shares are compared with.
 
-    `tags_historical` is true if historical drives are listed among current ones.
+    `tags_historical` is true if historical drives are listed among current ones. `load_tps` is the reader's load.
     """
 
     def __init__(
@@ -38,23 +40,30 @@ class RowWriter:
         shown: Iterable[int],
         *,
         tags_historical: bool,
+        load_tps: float | None = None,
     ) -> None:
         self.store, self.columns, self.tags_historical = store, columns, tags_historical
         self.across = str(len(columns))
         self.limits, self.carried = limits.by_threshold, escape(limits.query)
+        self.carried_to_drives = escape(limits.query_with_load(load_tps))
         self._words = {column.code: self._written(column, shown) for column in columns if column.kind != "drive"}
         self._drives: dict[int, str] = store.cached(("drive cells", self.tags_historical), dict)
 
     def table(self, groups: Iterable[RowGroup], first_id: str = "") -> SafeString:
-        """Return the bodies of the table, with the reader's own limits in each link. The first one gets an id.
+        """Return the bodies of the table, with the reader's own limits in each link, and the load in links to drives.
+
+        The first body gets an id.
 
         Cached cells have plain links. Each link ends with a slash, and no text has a quotation mark after one.
         """
         bodies = "".join(self._body(group) for group in groups)
         if first_id:
             bodies = bodies.replace("<tbody>", f'<tbody id="{first_id}" tabindex="-1">', 1)
-        carrying = bodies.replace('/">', f'/{self.carried}">') if self.carried else bodies
-        return mark_safe(carrying)  # noqa: S308 - every text is escaped by `fill`
+        if self.carried_to_drives:
+            bodies = DRIVE_LINK.sub(lambda link: link[0] + self.carried_to_drives, bodies)
+        if self.carried:
+            bodies = bodies.replace('/">', f'/{self.carried}">')
+        return mark_safe(bodies)  # noqa: S308 - every text is escaped by `fill`
 
     def _body(self, group: RowGroup) -> str:
         title, note = group.title

@@ -6,9 +6,10 @@ are made from the words themselves (intel, western-digital, 6, to-1tb) and never
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial, reduce
+from math import ceil, floor
 from operator import and_
 
 from results.models import Category
@@ -109,6 +110,8 @@ CAPACITY_RANGE = (
 _speed = partial(Filter, kind=LEAST, unit="tps", example="500k or 1,500,000")
 TPS = _speed("min_tps", "tps", label="Speed, at least", subject="speed")
 DEVICE_TPS = _speed("min_device_tps", "device_tps", label="One device, at least", subject="speed of one device")
+# On pages that also filter by the speed of one device.
+TPS_TOGETHER = replace(TPS, label="All devices together, at least")
 SHARES = tuple(_share_filter(threshold_us) for threshold_us in (1_000, 8_000, 64_000))
 DWPD = Filter(
     "min_dwpd",
@@ -133,11 +136,11 @@ COMPRESSIBLE = Filter("compressible", "compressible", CHOICE, "Compressible data
 OVER_PROVISIONED = Filter(
     "over_provisioned", "over_provisioned", CHOICE, "Over-provisioned", "over-provisioning", labels=YES_NO
 )
-ALWAYS = (TPS, *SHARES, ACT, TIER, COMPRESSIBLE)
+ALWAYS = (*SHARES, ACT, TIER, COMPRESSIBLE)
 OF_DRIVES = (VENDOR, *CAPACITY_RANGE, CAPACITY, TPS, *SHARES, DWPD, PCIE, ACT, TIER, COMPRESSIBLE, OVER_PROVISIONED)
-OF_NETWORKED = (VENDOR, PROTOCOL, *ALWAYS, OVER_PROVISIONED)
-OF_CLOUD = (PROVIDER, TENANCY, DEVICES, *CAPACITY_RANGE, DEVICE_TPS, *ALWAYS)
-BY_NAME = {each.name: each for each in (CATEGORY, *OF_DRIVES, *OF_NETWORKED, *OF_CLOUD)}
+OF_NETWORKED = (VENDOR, PROTOCOL, TPS, *ALWAYS, OVER_PROVISIONED)
+OF_CLOUD = (PROVIDER, TENANCY, DEVICES, *CAPACITY_RANGE, DEVICE_TPS, TPS_TOGETHER, *ALWAYS)
+BY_NAME = {each.name: each for each in (CATEGORY, *OF_CLOUD, *OF_NETWORKED, *OF_DRIVES)}
 
 
 @dataclass(frozen=True)
@@ -168,9 +171,14 @@ def number_test(chosen: Filter, text: str, store: ColumnStore) -> Test:
 
 
 def bound_of(chosen: Filter, text: str) -> float:
-    """Return the number of a filter in the unit of its column."""
+    """Return the number of a filter in the unit of its column, which has whole numbers if it has a scale.
+
+    It is rounded so that no row passes that is beyond the number. static/js/drives/filters.js does the same.
+    """
     requested = Decimal(text) * chosen.scale
-    return int(requested) if chosen.scale > 1 else float(requested)
+    if chosen.scale == 1:
+        return float(requested)
+    return ceil(requested) if chosen.kind == LEAST else floor(requested)
 
 
 def rows_that_pass(universe: Rows, tests: Iterable[Test]) -> Rows:

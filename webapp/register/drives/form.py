@@ -9,7 +9,7 @@ from django.utils.html import json_script
 from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Category
-from webapp.register.drives.filters import CATEGORY, CHOICE, Filter
+from webapp.register.drives.filters import CATEGORY, CHOICE, TPS_TOGETHER, Filter
 from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
 from webapp.register.drives.page import COLUMNS_SIDE_BY_SIDE, HIDDEN_BECAUSE, DrivesPage
 from webapp.register.drives.query import active_filters
@@ -33,10 +33,12 @@ def form_context(page: DrivesPage) -> dict[str, Any]:
     """Return the form of a page. The data of its script is the same for all queries, so it is made once."""
     key, fields = ("script data", page.layout.name, page.profile), list(_fields(page))
     set_names = {*dict(page.query.choices), *dict(page.query.numbers)}
+    # In a table of all categories, the speed of one device is the one that compares.
+    visible = ALWAYS_VISIBLE - {TPS_TOGETHER.name} if CATEGORY in page.layout.filters else ALWAYS_VISIBLE
     return {
-        "fields": [field for field in fields if field["name"] in ALWAYS_VISIBLE],
-        "more_fields": [field for field in fields if field["name"] not in ALWAYS_VISIBLE],
-        "has_more_set": bool(set_names - ALWAYS_VISIBLE or page.query.included or page.query.only_within),
+        "fields": [field for field in fields if field["name"] in visible],
+        "more_fields": [field for field in fields if field["name"] not in visible],
+        "has_more_set": bool(set_names - visible or page.query.included),
         "column_boxes": _column_boxes(page),
         "filters_sentence": filters_sentence(len(active_filters(page.query)), page.filtered_rows.bit_count()),
         "script_data": page.store.cached(key, lambda: json_script(_script_data(page), "drives-page")),

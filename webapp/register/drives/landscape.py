@@ -47,7 +47,7 @@ class Charts:
 
 
 def charts_of(charted: ChartedRows, cell_link: Callable[[Cell], Link] | None = None, carried: str = "") -> Charts:
-    """Return the charts of some rows, whose links have the query `carried` of the reader's own limits."""
+    """Return the charts of some rows, whose links have the query `carried` of the reader's load and own limits."""
     threshold = units.threshold(charted.threshold_us)
     speed = ChartWords("speed-chart", f"Speed and share of reads over {threshold}", charts_sentence(charted))
     picture = charted.endurance_picture
@@ -85,14 +85,14 @@ def charted_page(page: DrivesPage) -> ChartedRows:
         threshold_us,
         float(page.limits.by_threshold.get(threshold_us, DEFAULT_LIMIT_PCT)),
         page.query.statistic,
-        page.query.load_tps(page.layout.loads),
+        page.load_tps,
         lambda: [row for section in page.sections for group in section["groups"] for row in group.rows],
     )
 
 
 def page_charts(page: DrivesPage) -> Charts:
     """Return the charts of a page."""
-    return charts_of(charted_page(page), cell_links(page.query), page.limits.query)
+    return charts_of(charted_page(page), cell_links(page.query), page.limits.query_with_load(page.load_tps))
 
 
 def cell_links(query: DrivesQuery) -> Callable[[Cell], Link]:

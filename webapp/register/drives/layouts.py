@@ -33,7 +33,10 @@ LESS_NEEDED = frozenset({"storage", "endurance_dwpd", "sustained_tps", "act_vers
 ALL = TableSpec(
     "all", "Drives of all categories", ALL_COLUMNS, by_choice=BY_CHOICE | LESS_NEEDED, reading_notes=ALL_NOTES
 )
-ALL_FILTERS = (filters.CATEGORY, filters.DEVICE_TPS, filters.DEVICES, *filters.OF_DRIVES)
+ALL_FILTERS = (
+    *(filters.CATEGORY, filters.DEVICE_TPS, filters.DEVICES),
+    *(filters.TPS_TOGETHER if each is filters.TPS else each for each in filters.OF_DRIVES),
+)
 # Columns that had another code on a page: old addresses keep their meaning.
 RENAMED_COLUMNS = {"capacity_gb": "total_gb"}
 

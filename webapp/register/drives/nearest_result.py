@@ -106,7 +106,7 @@ def _relaxed(page: DrivesPage, misses: Sequence[Miss], passed: Rows) -> tuple[st
     """
     if len(misses) == 1 and misses[0].plain:
         name, plain = misses[0].test.name, misses[0].plain
-        chosen = filters.BY_NAME[name]
+        chosen = next(each for each in page.layout.filters if each.name == name)
         found = passed & filters.number_test(chosen, plain, page.store).rows
         numbers = tuple((each, plain if each == name else text) for each, text in page.query.numbers)
         number = f"{chosen.label} {units.decimal(Decimal(plain))} {chosen.unit}"

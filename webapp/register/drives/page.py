@@ -1,9 +1,10 @@
 """A page of tables of drives: the matching rows, the hidden ones with reasons, and the effect of reader limits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from html import escape
+from math import ceil
 from operator import or_
 from typing import Any
 
@@ -18,12 +19,19 @@ from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.query import DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
-from webapp.register.drives.store.ranking import current_rows, on_drives
+from webapp.register.drives.store.ranking import (
+    current_rows,
+    on_drives,
+    rated_rows,
+    rows_rated_for,
+    sustaining_rows,
+)
 from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.products.name_search import NameQuery, search
 from webapp.register.tables.columns import Column
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort
+from webapp.register.tables.sentences import rating_sentence
 from webapp.register.tables.tables import TableSpec, column_groups, head_html
 from webapp.templatetags import units
 
@@ -51,6 +59,11 @@ class DrivesPage:
     def limits(self) -> YourLimits:
         """Return the limits that shares are compared with."""
         return self.query.limits
+
+    @property
+    def load_tps(self) -> float | None:
+        """Return the reader's load: the speed that the filters require."""
+        return self.query.load_tps(self.layout.loads)
 
     @cached_property
     def limit_check(self) -> LimitCheck:
@@ -142,7 +155,9 @@ class DrivesPage:
         shown = page_of(groups, self.query.page, before)
         rows = [row for group in shown for row in group.rows]
         tags_historical = not self.layout.is_historical
-        writer = RowWriter(self.store, columns, self.limits, rows, tags_historical=tags_historical)
+        writer = RowWriter(
+            self.store, columns, self.limits, rows, tags_historical=tags_historical, load_tps=self.load_tps
+        )
         by_choice = [column for column in spec.columns if column not in columns]
         offered = column_groups(spec, columns)
         return {
@@ -153,13 +168,20 @@ class DrivesPage:
             "bodies": writer.table(shown, f"{spec.code}{ROWS_ID}"),
             "is_wide": len(columns) > COLUMNS_SIDE_BY_SIDE,  # it then scrolls in a box of its own
             "column_groups": offered,  # that a narrow screen offers
-            "chosen_group": self._chosen_group(columns, dict(offered)),
+            "chosen_group": self._chosen_group(columns, dict(offered), rows),
         }
 
-    def _chosen_group(self, columns: Iterable[Column], offered: Mapping[str, str]) -> str:
-        """Return the group of columns that a narrow screen shows first: that of the sorted column, if it has one."""
+    def _chosen_group(self, columns: Sequence[Column], offered: Mapping[str, str], rows: Sequence[int]) -> str:
+        """Return the group of columns that a narrow screen shows first: that of the sorted column, if it has one.
+
+        A group with a column that has no value in these rows is not shown first.
+        """
         group = next((column.group for column in columns if column.code == self.query.sort.code), "")
-        return group if group in offered else next(iter(offered), "")
+        first = next(iter(offered), "")
+        if group not in offered:
+            return first
+        words = [self.store.columns[column.code].word for column in columns if column.group == group]
+        return group if all(any(map(word, rows)) for word in words) else first
 
     def _shown_codes(self, spec: TableSpec) -> set[str]:
         """Return the codes of a table's shown columns: the chosen ones, or the usual and filtered ones."""
@@ -209,46 +231,61 @@ class DrivesPage:
         return f"{units.count(shown)} of {units.count(shown + self._hidden_count)} shown."
 
     @property
+    def rating_sentence(self) -> str:
+        """Return how many shown rows have a rating that sustains the load, or the tested speed if only DWPD is set.
+
+        It is empty without such a filter, and if no shown row has a rating.
+        """
+        rows, load_tps = self.filtered_rows, ceil(self.load_tps or 0)
+        is_asked = load_tps or filters.DWPD.name in dict(self.query.numbers)
+        if not is_asked or not rows & rated_rows(self.store):
+            return ""
+        sustained = (
+            rows_rated_for(self.store, load_tps) if load_tps else rated_rows(self.store) & sustaining_rows(self.store)
+        )
+        speed = f"{units.count(load_tps)} tps" if load_tps else "the tested speed"
+        return rating_sentence((rows & sustained).bit_count(), rows.bit_count(), speed)
+
+    @property
     def _hidden_count(self) -> int:
         return (self.universe & ~self.filtered_rows).bit_count()
 
     @property
     def hidden_sentence(self) -> str:
-        """Return the number of hidden rows, as the text before the reasons; empty if none is hidden."""
-        return f"{units.count(self._hidden_count)} hidden: " if self._hidden_count else ""
+        """Return the number of hidden rows with the reason, or with the number of reasons; empty if none is hidden."""
+        if not self._hidden_count:
+            return ""
+        hidden = f"{units.count(self._hidden_count)} hidden"
+        if len(self.reasons) == 1:
+            return f"{hidden}: {self.reasons[0][0].text}."
+        return f"{hidden} for {len(self.reasons)} reasons."
 
     @property
-    def hidden_lines(self) -> list[tuple[str, str, str]]:
-        """Return for each reason its text, and the text and address of its link; no link text if it shows no row."""
-        alone = len(self.reasons) == 1
+    def lift(self) -> dict[str, str]:
+        """Return text and address of the link that shows all hidden rows; empty if none is hidden."""
+        if len(self.reasons) == 1:
+            return {"text": "Show them", "address": self.query.without(self.reasons[0][0].name).address}
+        return {"text": "Show all", "address": self.query.with_everything().address} if self.reasons else {}
+
+    @property
+    def hidden_lines(self) -> list[dict[str, str]]:
+        """Return for each of several reasons its text, and text and address of its link; no link if it shows no row."""
+        if len(self.reasons) == 1:
+            return []
         return [
-            (
-                test.text if alone else f"{test.text}: {units.count(hidden)}",
-                self._lift(hidden, hidden_only, alone=alone),
-                self.query.without(test.name).address,
-            )
+            {
+                "text": f"{test.text}: {units.count(hidden)}{_alone(hidden, hidden_only)}",
+                "link": f"Show {units.count(hidden_only)}" if hidden_only else "",
+                "address": self.query.without(test.name).address,
+            }
             for test, hidden, hidden_only in self.reasons
         ]
-
-    @staticmethod
-    def _lift(hidden: int, hidden_only: int, *, alone: bool) -> str:
-        if not hidden_only:
-            return ""
-        if alone:
-            return "Show them"
-        only = " hidden only by this" if hidden_only < hidden else ""
-        return f"show {units.count(hidden_only)}{only}"
 
     @property
     def overlap_note(self) -> str:
         """Return a note that explains why the reasons add up to more than the hidden rows."""
         is_more = sum(hidden for _, hidden, _ in self.reasons) > self._hidden_count
-        return " (a drive can fail several filters)" if is_more else ""
-
-    @property
-    def everything_address(self) -> str:
-        """Return the address of the query that hides nothing; empty unless several reasons hide rows."""
-        return self.query.with_everything().address if len(self.reasons) > 1 else ""
+        return "A drive can fail several filters." if is_more else ""
 
     @property
     def limits_sentence(self) -> str:
@@ -285,3 +322,8 @@ class DrivesPage:
             for number in range(1, count + 1)
         )
         return mark_safe("".join(links) if count > 1 else "")  # noqa: S308 - addresses are escaped above
+
+
+def _alone(hidden: int, hidden_only: int) -> str:
+    """Return how many of the rows that a reason hides have no other reason; empty if all or none of them."""
+    return f", {units.count(hidden_only)} only for this reason" if 0 < hidden_only < hidden else ""

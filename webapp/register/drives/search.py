@@ -173,11 +173,6 @@ def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str
     return format_html("The register has no result for <bdi>{}</bdi>. <bdi>{}</bdi>", query, has)
 
 
-def no_drive_sentence(query: str) -> str:
-    """Return the sentence for a query that matches no drive but other texts of the site."""
-    return format_html("No drive matches <bdi>{}</bdi>.", query)
-
-
 def _drive_name(store: ColumnStore, row: int) -> str:
     words = (store.columns[code].word(row) for code in ("vendor", "model", "capacity_gb"))
     return " ".join(filter(None, words))

@@ -22,6 +22,7 @@ PAGES = {
 SECTION = re.compile(
     r'<h2 id="(?P<anchor>[\w-]+)">(?P<title>.*?)</h2>(?P<body>.*?)(?=<h2|{% end(?:jump_list|block))', re.DOTALL
 )
+INCLUDE = re.compile(r"{% include [^%]*%}")  # whole paragraphs: the rest of the text is true without them
 TEMPLATE_TAG = re.compile(r"{[%{]")
 BLOCK = re.compile(r"(?=</?(?:p|h3|li|dt|dd|tr|th|td|pre)\b)")  # where text must not join the text before it
 
@@ -52,5 +53,5 @@ def _sections() -> Iterator[ExplanationSection]:
 
 def _plain(markup: str) -> str:
     """Return the text of a part of a template; empty if the text has values or conditions, because it may be false."""
-    text = strip_tags(BLOCK.sub(" ", markup))
+    text = strip_tags(BLOCK.sub(" ", INCLUDE.sub(" ", markup)))
     return "" if TEMPLATE_TAG.search(text) else " ".join(unescape(text).split())

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SitePage:
-    """One page: its name, its address, and what it has."""
+    """One page: its name, its address, and what it has; the search also finds it by `other_names`, with commas."""
 
     name: str
     address: str
     sentence: str
+    other_names: str = ""
 
 
 SITE_PAGES = (
@@ -27,11 +28,24 @@ SITE_PAGES = (
     SitePage("News", "/news/", "This page lists what changed in the register, with a summary of each month."),
     SitePage("Feed of news", "/news/feed.atom", "This feed has the news of the register for a feed reader."),
     SitePage(
-        "About", "/about/", "This page states who runs the register, who pays for it, and the licence of the data."
+        "About",
+        "/about/",
+        "This page states who runs the register, who pays for it, and the licence of the data.",
+        "funding, who pays, owner, operator, contact, sponsor",
     ),
     SitePage("How to read these numbers", "/explain/", "This page explains the figures, columns, tiers and charts."),
-    SitePage("Submit", "/submit/", "You upload a log and see how the register reads it. This page needs a login."),
-    SitePage("Try your log", "/try/", "This page reads a log without a login, shows the verdict, and stores nothing."),
+    SitePage(
+        "Submit",
+        "/submit/",
+        "You upload a log and see how the register reads it. This page needs a login.",
+        "upload, log, send a log",
+    ),
+    SitePage(
+        "Try your log",
+        "/try/",
+        "This page reads a log without a login, shows the verdict, and stores nothing.",
+        "upload, log, check a log",
+    ),
     SitePage("Data", "/data/", "This page has the whole public register as files to download."),
     SitePage("API", "/api/v1/docs/", "This page explains how scripts read the register and submit results."),
     SitePage("Feed of results", "/feed.atom", "This feed has the events of all results for a feed reader."),

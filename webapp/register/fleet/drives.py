@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from webapp.register.fleet.listed_drive import NVME, FleetError, LeftOut, ListedDrive, size_gb
-from webapp.register.fleet.tool_output import documents_of
+from webapp.register.fleet.tool_output import NVME_ROW, documents_of
 
 DRIVES_AT_MOST = 5_000
 ROWS_AT_MOST = 20_000  # including rows without a drive: loop devices, empty lines
@@ -23,6 +23,8 @@ NO_DRIVE = re.compile(r"(?:loop|zram|ram|dm-|md)[0-9]+")  # lsblk reports zram a
 EXPECTED = "expected the output of nvme list, lsblk, smartctl -i or lshw, as text or JSON, or CSV with a column model"
 # Plain output may begin with a bracket, too: the prompt of a shell, [root@db7 ~].
 JSON_START = re.compile(r"\{|\[\s*[\[{\]]")
+# A name without a letter and a digit may be anything.
+MODEL_NAME = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[\w .+()-]{3,80}")
 COLUMNS = {
     "model": ("model", "modelnumber", "model_number", "model number", "model_name", "product", "drive"),
     "firmware": ("firmware", "fw", "firmware_version", "firmware rev", "rev", "revision"),
@@ -91,11 +93,19 @@ def _of_text(text: str) -> Rows:
     """Read the plain output of tools; a text without any is CSV."""
     documents = documents_of(text)
     first = next(documents, None)
-    if first is None:
+    if first is None and (names := _model_names(text)):
+        yield from (ListedDrive("", name) for name in names)
+    elif first is None:
         yield from _of_csv(text.strip())
     else:
         for document in chain([first], documents):
             yield from _of_object(document)
+
+
+def _model_names(text: str) -> list[str]:
+    """Return the lines of a text if each is only the name of a model; otherwise none."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    return lines if all(map(MODEL_NAME.fullmatch, lines)) else []
 
 
 def _of_object(document: Json) -> Rows:
@@ -178,6 +188,8 @@ def _of_csv(content: str) -> Rows:
     rows = csv.reader(io.StringIO(content), delimiter=delimiter)
     try:
         names = [name.strip().casefold() for name in _bounded(next(rows), 1, ())]
+        if NVME_ROW.match(head):
+            raise FleetError(f"The first line is {head[:80]!r}: include the header line of nvme list above its rows.")
         if set(names).isdisjoint(COLUMNS["model"]):
             raise FleetError(f"The first line is {head[:80]!r}, without a column named model: {EXPECTED}.")
         line = rows.line_num + 1

@@ -153,7 +153,9 @@ def matched_sentence(match: Match) -> str:
     """Return the part number by which the drive was found, as a sentence; empty for other matches."""
     if match.by != BY_PART or match.part is None:
         return ""
-    return f" Its part number {match.part.number} is that of {match.part.name}, {_size(match.part)}."
+    # The number of a part has its capacity rounded, 076 for 7.68 TB: the product's is the one to show.
+    size = units.capacity(match.found[0].product.capacity_gb) or _size(match.part)
+    return f" Its part number {match.part.number} is that of {match.part.name}, {size}."
 
 
 def unknown_sentence(drive: ListedDrive, match: Match) -> str:
@@ -172,7 +174,8 @@ def _unknown(drive: ListedDrive, match: Match) -> str:
         listed = units.capacity(round(drive.capacity_gb or 0))
         return f"The part number {part.number} is that of {part.name}, {_size(part)}, but the list has {listed}."
     if part and part.capacity_gb:
-        return f"The part number {part.number} is that of {part.name}, {_size(part)}, which the register does not have."
+        size = units.capacity(round(drive.capacity_gb or part.capacity_gb))
+        return f"The part number {part.number} is that of {part.name}, {size}, which the register does not have."
     if match.is_other_capacity:
         return "The register has this model only with other capacities."
     if part:

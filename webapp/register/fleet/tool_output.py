@@ -25,11 +25,13 @@ NVME_HEADS = {
     "Firmware": ("FW Rev", "FR"),
     "PhysicalSize": ("Usage",),
 }
-# A row of nvme list whose blanks were reduced to one each, as chats and forms do. Serial numbers have no blanks.
+# A row of nvme list with single blanks: chats and forms reduce them. Serial numbers have no blanks.
 NVME_REDUCED = re.compile(
     r"(?P<DevicePath>/dev/nvme\S+) (?:/dev/ng\S+ )?\S+ (?P<ModelNumber>\S.*) (?:0x)?[0-9a-f]+ "
     r"[0-9.]+ [kMGTP]?B / (?P<PhysicalSize>[0-9.]+ [kMGTP]?B) [0-9]+ [kKM]?i?B \+ [0-9]+ B (?P<Firmware>\S+)"
 )
+NVME_ROW = re.compile(r"/dev/nvme[0-9]+n[0-9]+\s")
+NO_SERIAL = re.compile(r"/dev/nvme\S+(?:\s+/dev/ng\S+)? {21}")  # the column of serial numbers is 20 characters wide
 SMARTCTL_KEYS = {
     "Model Number": "model_name", "Device Model": "model_name", "Firmware Version": "firmware_version",
     "Vendor": "scsi_vendor", "Product": "scsi_product", "Revision": "scsi_revision",
@@ -117,8 +119,9 @@ def _nvme(line: str, lines: Lines) -> Document | None:
     return {"Devices": [_nvme_device(row) for row in rows if {"Model", "MN"} & row.keys()]}
 
 
-def _nvme_reduced(line: str, _: Lines) -> Document | None:
-    found = NVME_REDUCED.fullmatch(line.strip())
+def _nvme_row(line: str, _: Lines) -> Document | None:
+    """Read a row of nvme list without its header; without a serial number, it is not known where the model begins."""
+    found = None if NO_SERIAL.match(line) else NVME_REDUCED.fullmatch(" ".join(line.split()))
     return {"Devices": [found.groupdict()]} if found else None
 
 
@@ -249,5 +252,5 @@ def _shared(controller: Document, *, is_below: bool) -> Document:
 
 
 READERS: tuple[Callable[[str, Lines], Document | None], ...] = (
-    *(_scanned, _nvme, _nvme_reduced, _lsblk_pairs, _lsblk, _smartctl, _lshw, _lshw_short),
+    *(_scanned, _nvme, _nvme_row, _lsblk_pairs, _lsblk, _smartctl, _lshw, _lshw_short),
 )

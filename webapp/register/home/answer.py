@@ -1,24 +1,28 @@
 """The answer of the home page: a sentence, the charts, and the drives by comparison group with their endurance gap."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from urllib.parse import parse_qsl
 
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from results.models import Statistic
 from results.rules.act.endurance_gap import times
 from results.rules.act.limits import Limit
 from results.rules.endurance import is_within_rating
+from webapp.register.drives.filters import Test, reasons_of
+from webapp.register.drives.headline import GROUP_WORDS
 from webapp.register.drives.landscape import Charts, cell_linker, charts_of, switch_html
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.order import rows_by_band
-from webapp.register.drives.query import THRESHOLDS_US
+from webapp.register.drives.query import SEPARATOR, THRESHOLDS_US
 from webapp.register.drives.ranking_requirements import not_ranked_because
 from webapp.register.drives.store.charted_rows import ChartedRows
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
@@ -26,16 +30,20 @@ from webapp.register.drives.store.ranking import (
     needed_at_load,
     number_in,
     row_glyph,
+    rows_from,
+    rows_rated_for,
     speeds_of,
     sustained_by_rating,
 )
-from webapp.register.home.question import HomeQuestion
+from webapp.register.home.question import HomeQuestion, drive_choices
+from webapp.register.landscape.marks import fill_of
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
-from webapp.register.tables.endurance_gap import digits
+from webapp.register.tables.endurance_gap import digits, load_sentence
 from webapp.register.tables.groups import BANDS, STATISTIC_WORDS, group_label
 from webapp.register.tables.marks import nearness_html, tier_code
+from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
@@ -69,7 +77,8 @@ class AnswerRow:
     gap: SafeString
     times: str
     sustained: str
-    tester: str
+    tier: str
+    evidence: str
 
 
 @dataclass(frozen=True)
@@ -103,7 +112,7 @@ class Answer:
         before = escape(f"{reverse('drives')}{question.query_of_results({})}&")
         links = cell_linker(before, before, question.speed_filter, f"max_{question.threshold}", question.threshold)
         key = ("home charts", self.profile, question.address())
-        return self.store.recent(key, lambda: charts_of(self.charted, links, question.limits.query))
+        return self.store.recent(key, lambda: charts_of(self.charted, links, question.drive_query))
 
     @property
     def explored(self) -> str:
@@ -117,7 +126,7 @@ class Answer:
                 "loadTps": self.question.tps,
                 "limits": {us: units.decimal(limit) for us, limit in limits.by_threshold.items()},
                 "profile": {us: units.decimal(limit) for us, limit in limits.profile_by_threshold.items()},
-                "ownLimits": list(limits.parameters.items()),
+                "toDrive": parse_qsl(self.question.drive_query.removeprefix("?")),
                 "listed": [self.store.runs[row] for row in self.charted.first_rows()],
             }
         )
@@ -165,7 +174,11 @@ class Answer:
             return f"{they} {not_ranked_because(self.store, charted.answers)}" if charted.answers else ""
         name, count = name_of(self.store, row), group[1].bit_count()
         if count > 1:
-            return f"{name} is the fastest of {units.count(count)} of them that are comparable."
+            alike = f"{GROUP_WORDS[fill_of(group[0])]}, {units.counted(group[0].device_count, 'device')}"
+            fastest = f"{name} is the fastest of {units.count(count)} of them that are comparable"
+            return format_html(
+                '{}<span class="wide-only"> ({})</span>.', fastest, alike
+            )  # a phone has it above the rows
         if charted.answers.bit_count() == 1:
             return f"It is {name}."
         measured = group_label(group[0])
@@ -184,19 +197,36 @@ class Answer:
         if not self.question.tps:
             speed = units.count(round(speeds_of(self.store)[row]))
             return f"At {speed} tps it takes {needed} drive writes a day; it is rated for {rated}."
-        at_load = digits(needed_at_load(self.store, row, self.question.tps))
-        load = f"At your {self.question.tps_text} tps it takes {at_load} drive writes a day"
-        return f"{load}; it is rated for {rated}. {self._rated_sentence}"
+        at_load = needed_at_load(self.store, row, self.question.tps)
+        return f"{load_sentence(self.question.tps, at_load, rated)} {self._rated_sentence}"
 
     @property
     def _rated_sentence(self) -> str:
         """Return how many answers have a rating that sustains the load."""
-        answers = [row for row in self.charted.ordered if self.charted.answers >> row & 1]
-        rated = sum(self._is_within_rating(row) is True for row in answers)
-        if len(answers) == 1:
-            return f"Its rating {'sustains' if rated else 'does not sustain'} your load."
-        count = f"{units.count(rated) if rated else 'None'} of the {units.count(len(answers))}"
-        return f"{count} {'has a rating that sustains' if rated < 2 else 'have a rating that sustains'} it."
+        answers = self.charted.answers
+        rated = answers & rows_rated_for(self.store, self.question.tps)
+        return rating_sentence(rated.bit_count(), answers.bit_count(), "it", speed_of_one="your load")
+
+    @property
+    def elsewhere_sentence(self) -> SafeString:
+        """Return the drive of another category whose rating sustains the load, if no answer has such a rating."""
+        question, (all_kinds, _) = self.question, drive_choices()[0]
+        codes = tuple(all_kinds.split(SEPARATOR))
+        is_part = set(question.categories) < set(codes)
+        if not question.tps or not is_part or self.charted.answers & rows_rated_for(self.store, question.tps):
+            return SafeString("")
+        everywhere = replace(self, question=replace(question, categories=codes))
+        rated = everywhere.charted.answers & rows_rated_for(self.store, question.tps)
+        found = list(everywhere._ordered(rated))
+        if not found:
+            return SafeString("")
+        row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
+        return format_html(
+            '<a href="{}">In all kinds of drives</a>: {}; its rating sustains {} tps.',
+            everywhere.question.address(),
+            name_of(self.store, row),
+            self.store.columns["sustained_tps"].word(row),
+        )
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:
@@ -223,6 +253,26 @@ class Answer:
     def hidden_count(self) -> int:
         """Return the number of plotted drives that are no answer."""
         return (self.charted.shown & ~self.charted.answers).bit_count()
+
+    @property
+    def hidden_sentence(self) -> str:
+        """Return how many plotted drives are no answer, with the reasons; several reasons have their numbers."""
+        charted, store = self.charted, self.store
+        check = LimitCheck(store, self.question.limits)
+        tests = [
+            Test("tps", f"slower than {self.question.tps_text} tps", rows_from(store, self.question.tps)),
+            Test("over", "over a limit", store.all_rows & ~check.over),
+            Test("verdict", "not passed for another reason", check.passes | check.over),
+        ]
+        reasons = reasons_of(charted.shown & ~charted.answers, tests)
+        words = [f"{test.text} ({units.count(hidden)})" if reasons[1:] else test.text for test, hidden, _ in reasons]
+        verb = "does" if self.hidden_count == 1 else "do"
+        results = f"{units.counted(self.hidden_count, 'result')} of {self.question.kind}"
+        several = " A result can have several reasons." if self._has_overlap(reasons) else ""
+        return f"{results} {verb} not match: {', '.join(words)}.{several}"
+
+    def _has_overlap(self, reasons: Sequence[tuple[Test, int, int]]) -> bool:
+        return sum(hidden for _, hidden, _ in reasons) > self.hidden_count
 
     def _ordered(self, rows: Rows) -> Iterator[int]:
         return (row for row in self.charted.ordered if rows >> row & 1)
@@ -257,7 +307,8 @@ class Answer:
             gap=gap_html(self._gap_scale, float(sustained), tps) if sustained else SafeString(""),
             times=f"{units.decimal(times(Fraction(tps) / sustained))}x rating" if sustained else "",
             sustained=word("sustained_tps"),
-            tester=word("tier").removeprefix(tier_code(word("tier"))).strip(", ") or word("tier"),
+            tier=tier_code(word("tier")),
+            evidence=word("tier"),
         )
 
     def _at_load(self, row: int) -> tuple[str, str]:

@@ -11,13 +11,12 @@ from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.act.limits import Limit
 from webapp.register.drives.filters import DEVICE_TPS, TPS
 from webapp.register.drives.query import SEPARATOR, THRESHOLD, THRESHOLDS_US, require_known_codes
-from webapp.register.http.query_params import Parameter, read_parameters, whole_number_of, word
-from webapp.register.limits.reader_limits import YourLimits, limits_parameter
+from webapp.register.http.query_params import Parameter, read_parameters, word
+from webapp.register.limits.reader_limits import LOAD, YourLimits, limits_parameter, load_parameter
 from webapp.templatetags import units
 
 EXAMPLE_TPS = 500_000  # of the question without parameters; 0 means any speed
 USUAL = (Category.NVME_FLASH.value,)
-LARGEST_TPS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -56,12 +55,22 @@ class HomeQuestion:
         chosen = threshold or self.threshold
         parameters = {
             "category": "" if self.categories == USUAL else self.category_parameter,
-            "min_device_tps": "" if self.tps == EXAMPLE_TPS else str(self.tps),
+            LOAD: "" if self.tps == EXAMPLE_TPS else str(self.tps),
             **self.limits.parameters,
             "threshold": "" if chosen == THRESHOLD else chosen,
             "statistic": statistic or self.statistic,
         }
         return "?" + urlencode({name: text for name, text in parameters.items() if text})
+
+    @property
+    def own_tps(self) -> int:
+        """Return the speed as links to drives have it: 0 for the example, which no reader has entered."""
+        return 0 if self.tps == EXAMPLE_TPS else self.tps
+
+    @property
+    def drive_query(self) -> str:
+        """Return the query of links to drives: the reader's load and own limits."""
+        return self.limits.query_with_load(self.own_tps)
 
     @property
     def table_query(self) -> str:
@@ -103,7 +112,7 @@ def read_question(query: QueryDict, profile: Iterable[Limit]) -> HomeQuestion:
     """
     parameters = (
         Parameter("categories", {"category": "Category"}, _categories),
-        Parameter("tps", {"min_device_tps": "Speed of one drive, at least"}, _tps),
+        load_parameter("tps", "Speed of one drive, at least", default=EXAMPLE_TPS),
         limits_parameter(profile),
         word("threshold", THRESHOLDS_US, "Threshold of the chart"),
         word("statistic", ("", *Statistic.values), "Statistic of the chart"),
@@ -115,8 +124,3 @@ def _categories(given: Mapping[str, str]) -> tuple[str, ...]:
     codes = [code for code in given.get("category", "").split(SEPARATOR) if code]
     require_known_codes("category", codes, Category.values)
     return tuple(code for code in Category.values if code in codes) or USUAL
-
-
-def _tps(given: Mapping[str, str]) -> int:
-    tps = whole_number_of(given, "min_device_tps", 0, LARGEST_TPS)
-    return EXAMPLE_TPS if tps is None else tps

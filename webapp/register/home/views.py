@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from results.models import Statistic
@@ -18,10 +18,12 @@ from webapp.register.home.answer import Answer
 from webapp.register.home.question import EXAMPLE_TPS, read_question
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
+from webapp.register.limits.reader_limits import has_plain_load
 from webapp.register.runs.example import example_address
 from webapp.register.tables import categories
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of
+from webapp.register.ycsb.claims.entries import contradicted_sentence
 from webapp.templatetags import units
 
 
@@ -29,6 +31,8 @@ from webapp.templatetags import units
 def home(request: HttpRequest) -> HttpResponse:
     store, profile = current_store(), current_limits()
     question = read_question(request.GET, profile)
+    if not has_plain_load(request.GET, question.tps):
+        return redirect(f"{request.path}{question.address()}")
     numbers = _numbers(store)
     within = LimitCheck(store, question.limits).passes & current_rows(store)
     is_of_systems = set(question.categories) <= SYSTEMS
@@ -47,6 +51,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "tiers": tier_meanings(),
         "example_address": example_address(),
         "certified": certified_sentence(),
+        "claims_sentence": contradicted_sentence(),
     }
     return render(request, "register/home/home.html", context)
 

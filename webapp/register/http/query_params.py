@@ -20,6 +20,7 @@ from webapp.register.http.typed_numbers import plain_number
 
 SHOWN_CHARACTERS = 60  # of a name or a value that a reader gave, in an error message
 LONGEST_QUERY = 100  # characters of a search
+ADDRESS_AT_MOST = 2000  # characters; no page links a longer address, and its response is not stored
 SIMILAR_FROM = 0.7  # of two names, as difflib measures it: max_pct_1ms is similar to max_1ms, colour not to columns
 WORDS = re.compile(r"[^\W_]+")
 FORMS = ("html", "csv", "json")

@@ -17,7 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import conditional_page, require_safe
 
 from results.models import Run
-from webapp.register.http.query_params import LONGEST_QUERY, ParameterError, words_of
+from webapp.register.http.query_params import ADDRESS_AT_MOST, LONGEST_QUERY, ParameterError, words_of
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
@@ -27,7 +27,6 @@ PRIVATE = "private, no-cache"
 NO_STORE = "no-store"
 FIELDS_AT_MOST = 60  # of the page for a rejected parameter
 TYPED_AT_MOST = 400  # characters of a field; longer text was not typed by hand
-ADDRESS_AT_MOST = 2000  # characters of a linked address
 
 
 def public_page(view: View[P]) -> View[P]:

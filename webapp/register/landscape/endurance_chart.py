@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from results.rules.act.endurance_gap import times
-from webapp.register.landscape.labels import LabelPlacer
+from webapp.register.landscape.labels import LINE_PX, LabelPlacer
 from webapp.register.landscape.marks import Mark, PlottedDrive
 from webapp.register.landscape.picture import (
     GRID,
@@ -20,6 +20,7 @@ from webapp.register.landscape.picture import (
     Picture,
     Text,
     percent,
+    pieces,
     side_tick,
     speed_ticks,
 )
@@ -28,10 +29,16 @@ from webapp.register.svg.scales import LogScale, step_at_least, step_below
 from webapp.templatetags import units
 
 TIMES_OVER = 8
+TIMES_NAME = (f"{TIMES_OVER} times its rating:", "tested / sustained")
 PLOT_PX, PHONE_PX = (330, 208), (290, 148)
 ABOVE_LABELLED = 2
-NAMED_RIGHT_TO = 55  # percent of a phone's plot: right of it, the name of the line of eight times has no room
-PIECES = 24  # boxes that keep a diagonal free of labels
+TIMES_PLACES = (0.25, 0.4, 0.1, 0.55, 0.7, 0.85)  # of the length of the line of eight times
+COUNT_PLACES = (4, 1, 14, 24, 34, 44)  # percent
+COUNT_NAMES = (  # the first one with room, and what is before the number
+    (["rating sustains the tested speed"], "above the line: "),
+    (["rating sustains", "the tested speed"], ""),
+    (["rating sustains"], ""),
+)
 
 
 @dataclass(frozen=True)
@@ -87,13 +94,13 @@ def endurance_chart(
     gap = [_gap(headline, x, y)] if headline else []
     rules = [*_diagonal("limit", 1, x, y), *_diagonal("iso", TIMES_OVER, x, y)]
     places, ticks = speed_ticks(x, (PLOT_PX[0], PHONE_PX[0]))
-    named = [*_named(*counts), *_times_over(x, y)]
+    lines = [*rules, *gap]
     return Picture(
-        lines=(*_grid(y), *rules, *gap),
+        lines=(*_grid(y), *lines),
         ticks=tuple(places),
-        axis_texts=(*_side_ticks(y), *ticks, *named),
+        axis_texts=(*_side_ticks(y), *ticks),
         marks=marks,
-        labels=tuple(_labels(rated, headline, marks, [*_diagonal("limit", 1, x, y), *gap], named)),
+        labels=tuple(_labels(rated, headline, marks, lines, counts)),
     )
 
 
@@ -139,21 +146,33 @@ def _diagonal(kind: str, times: int, x: LogScale, y: LogScale) -> list[Line]:
     return [Line(kind, percent(x.place(low)), y1, percent(x.place(high)), y2)]
 
 
-def _times_over(x: LogScale, y: LogScale) -> list[Text]:
-    """Return the name of the line of eight times, at a quarter of its length: left of it if there is no room right."""
-    return [
-        Text("isotext", at, percent((3 * line.y1 + line.y2) / 400), *side, f"{TIMES_OVER} times its rating")
-        for line in _diagonal("iso", TIMES_OVER, x, y)
-        for at in [percent((3 * line.x1 + line.x2) / 400)]
-        for side in [(6, 12, "start") if at <= NAMED_RIGHT_TO else (-6, -4, "end")]
-    ]
+def _place_times_over(lines: Iterable[Line], placer: LabelPlacer) -> Iterable[Text]:
+    """Yield the name of the line of eight times and what it means: right of a place of the line, or left of it."""
+    for line in lines:
+        if line.kind == "iso":
+            texts = [
+                Text(
+                    f"isotext {placer.kind}",
+                    percent((line.x1 + (line.x2 - line.x1) * part) / 100),
+                    percent((line.y1 + (line.y2 - line.y1) * part) / 100),
+                    *side,
+                    "",
+                )
+                for part in TIMES_PLACES
+                for side in ((8, 14, "start"), (-8, -4 - LINE_PX, "end"))
+            ]
+            yield from placer.first_free(texts, TIMES_NAME)
 
 
-def _named(sustaining_count: int, rated_count: int) -> list[Text]:
-    sentence = Text("strong", 2, 4, 0, 8, "start", "rating sustains the tested speed")
+def _place_counts(sustaining_count: int, rated_count: int, placer: LabelPlacer) -> list[Text]:
+    """Return the name of the area above the diagonal and its number of results, at the left edge."""
     results = "result" if rated_count == 1 else "results"
-    text = f"above the line: {sustaining_count:,} of {rated_count:,} {results}"
-    return [sentence, sentence._replace(kind="aside", dy=23, text=text)]
+    count = f"{sustaining_count:,} of {rated_count:,} {results}"
+    places = [Text(f"strong {placer.kind}", 2, top, 0, 8, "start", "") for top in COUNT_PLACES]
+    for names, before in COUNT_NAMES:
+        if placed := placer.first_free(places, [*names, before + count]):
+            return [*placed[:-1], placed[-1]._replace(kind=f"aside {placer.kind}")]
+    return []
 
 
 def _gap(headline: RatedDrive, x: LogScale, y: LogScale) -> Line:
@@ -166,30 +185,20 @@ def _labels(
     rated: Sequence[RatedDrive],
     headline: RatedDrive | None,
     marks: Sequence[Mark],
-    rules: Sequence[Line],
-    named: Sequence[Text],
+    lines: Sequence[Line],
+    counts: tuple[int, int],
 ) -> Iterable[Text]:
-    """Yield labels: the gap of the headline's drive, those above the diagonal, and the largest gap."""
+    """Yield the names of the lines, and labels: the headline's gap, drives above the diagonal, and the largest gap."""
     mark_of = {mark.key: mark for mark in marks}
     wanted = list(_wanted(rated, headline))
     for kind, (width, height), most in ((WIDE, PLOT_PX, len(wanted)), (PHONE, PHONE_PX, 1)):
         placer = LabelPlacer(kind, width, height)
         placer.avoid_marks(marks)
-        placer.avoid_lines(piece for line in rules for piece in _pieces(line))
-        placer.avoid_texts(named)
-        for each, lines in wanted[:most]:
-            yield from placer.next_to(mark_of[each.drive.key], f"name {kind}", lines)
-
-
-def _pieces(line: Line) -> Iterable[Line]:
-    """Yield a line in pieces, so that the rectangle around each is small."""
-    if line.x1 == line.x2 or line.y1 == line.y2:
-        yield line
-        return
-    width, height = (line.x2 - line.x1) / PIECES, (line.y2 - line.y1) / PIECES
-    for number in range(PIECES):
-        x, y = line.x1 + width * number, line.y1 + height * number
-        yield Line(line.kind, x, y, x + width, y + height)
+        placer.avoid_lines(piece for line in lines if line.kind != "iso" for piece in pieces(line))
+        yield from _place_counts(*counts, placer)
+        yield from _place_times_over(lines, placer)
+        for each, words in wanted[:most]:
+            yield from placer.next_to(mark_of[each.drive.key], f"name {kind}", words)
 
 
 def _wanted(rated: Sequence[RatedDrive], headline: RatedDrive | None) -> Iterable[tuple[RatedDrive, list[str]]]:
@@ -198,7 +207,7 @@ def _wanted(rated: Sequence[RatedDrive], headline: RatedDrive | None) -> Iterabl
     largest = max(rated, key=lambda each: (each.ratio, each.drive.key), default=None)
     if largest and largest is not headline and largest.ratio > 1:
         tested, sustained = Fraction(largest.drive.tps), Fraction(largest.sustained_tps)
-        yield largest, [f"{units.decimal(times(tested / sustained))} times its rating"]
+        yield largest, [f"{units.decimal(times(tested / sustained))} times", "its rating"]
     above = sorted(rated, key=lambda each: (each.ratio, each.drive.key))
     for each in [each for each in above if each.ratio <= 1][:ABOVE_LABELLED]:
         yield each, [each.drive.name]

@@ -1,17 +1,25 @@
 """Places of labels: next to their mark, where they cover no mark, no rule and no other label.
 
 The browser re-flows the picture, so labels are placed for a nominal size of the plot: for wide screens the narrowest
-one that shows these labels, for phones that of 390 px. A name of a drive that finds no free place is left out.
+one that shows these labels, for phones that of 390 px. A name of a drive that finds no free place is left out;
+only that of the fastest drive is then farther away, with a leader line.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from webapp.register.landscape.marks import Mark
-from webapp.register.landscape.picture import Line, Text, lines_of_text
+from webapp.register.landscape.picture import Line, Text, lines_of_text, percent, pieces
 
-CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 6.8, 13, 10, 3
+CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 7.1, 14, 10.5, 3
 CLEARANCE_PX = 2
+APART_PX = 4  # from the ends of a name to other marks; its own one is nearer than that to only one end
+AWAY_PX = (24, 36, 48, 60, 72, 90, 108, 126)  # from a mark to the end of its leader line, along the longer axis
+DIRECTIONS = tuple(
+    (side * across, down)
+    for across, down in ((1, -1), (0.5, -1), (0.25, -1), (1, -0.5), (1, 0.5), (0.5, 1), (1, 1))
+    for side in (-1, 1)
+)
 BEYOND_PX, BELOW_PX, ABOVE_PX = 4, 4, 2  # a label may reach so far into the margins at the right, below and above
 
 
@@ -26,34 +34,29 @@ class LabelPlacer:
     width_px: float
     height_px: float
     taken: list[Box] = field(default_factory=list)
+    covered: list[Box] = field(default_factory=list)  # marks and texts, which no leader line crosses
 
     def avoid_marks(self, marks: Iterable[Mark]) -> None:
         """Keep marks free of labels."""
         for mark in marks:
-            x, y, r = mark.x * self.width_px / 100, mark.y * self.height_px / 100, mark.radius_px
-            self.taken.append((x - r, y - r, x + r, y + mark.depth_px))
+            x, y, r = mark.x * self.width_px / 100, mark.y * self.height_px / 100, mark.reach_px
+            self.taken.append((x - r - APART_PX, y - r, x + r + APART_PX, y + mark.depth_px))
+            self.covered.append((x - r, y - r, x + r, y + mark.depth_px))
 
     def avoid_lines(self, lines: Iterable[Line]) -> None:
         """Keep horizontal and vertical rules free of labels."""
-        for line in lines:
-            x1, x2 = sorted((line.x1 * self.width_px / 100, line.x2 * self.width_px / 100))
-            y1, y2 = sorted((line.y1 * self.height_px / 100, line.y2 * self.height_px / 100))
-            self.taken.append((x1 - CLEARANCE_PX, y1 - CLEARANCE_PX, x2 + CLEARANCE_PX, y2 + CLEARANCE_PX))
-
-    def avoid_texts(self, texts: Iterable[Text]) -> None:
-        """Keep texts free that are already placed."""
-        self.taken += [self._box(text, [text.text]) for text in texts]
+        self.taken += [_widened(self._box_of_line(line)) for line in lines]
 
     def next_to(self, mark: Mark, kind: str, lines: Sequence[str], two_lines: Sequence[str] = ()) -> list[Text]:
         """Return a label at a side or a corner of a mark; nothing if no place is free.
 
         `two_lines` is the same text in two lines, which is tried on both sides if one line does not fit there.
         """
-        r = mark.radius_px
-        beside = [(r + 5, 4, "start"), (-r - 5, 4, "end")]
-        placed = self._at(mark, kind, lines, beside)
+        r = mark.reach_px
+        sides = [(r + 5, 4, "start"), (-r - 5, 4, "end")]
+        placed = self._at(mark, kind, lines, sides)
         if not placed and two_lines:
-            placed = self._at(mark, kind, two_lines, [(dx, dy - LINE_PX / 2, anchor) for dx, dy, anchor in beside])
+            placed = self._at(mark, kind, two_lines, [(dx, dy - LINE_PX / 2, anchor) for dx, dy, anchor in sides])
         if placed:
             return placed
         below, above = mark.depth_px + 14, -(r + 6 + LINE_PX * (len(lines) - 1))
@@ -66,13 +69,32 @@ class LabelPlacer:
     ) -> list[Text]:
         return self.first_free([Text(kind, mark.x, mark.y, dx, dy, anchor, "") for dx, dy, anchor in places], lines)
 
-    def kept(self, candidates: Sequence[Text], text: str) -> Text:
+    def with_leader(
+        self, mark: Mark, kind: str, lines: Sequence[str], two_lines: Sequence[str] = ()
+    ) -> tuple[list[Text], list[Line]]:
+        """Return a label that is not next to its mark, and the line that leads to it; nothing if no place is free."""
+        own_x, own_y = mark.x * self.width_px / 100, mark.y * self.height_px / 100
+        others = [box for box in self.covered if not (box[0] <= own_x <= box[2] and box[1] <= own_y <= box[3])]
+        for away in AWAY_PX:
+            for across, down in DIRECTIONS:
+                end_x = percent((own_x + across * away) / self.width_px)
+                end_y = percent((own_y + down * away) / self.height_px)
+                leader = Line(f"leader {self.kind}", mark.x, mark.y, end_x, end_y)
+                if not all(_is_free(self._box_of_line(piece), others) for piece in pieces(leader)):
+                    continue
+                text = Text(kind, end_x, end_y, *((2, 4, "start") if across > 0 else (-2, 4, "end")), "")
+                if placed := self.first_free([text], lines) or (two_lines and self.first_free([text], two_lines)):
+                    self.avoid_lines(pieces(leader))
+                    return placed, [leader]
+        return [], []
+
+    def always(self, candidates: Sequence[Text], text: str) -> Text:
         """Return a text that is never left out: at the first free place, or at the first place if none is free."""
         placed = self.first_free(candidates, [text])
         if placed:
             return placed[0]
         first = candidates[0]._replace(text=text)
-        self.avoid_texts([first])
+        self._take(self._box(first, [text]))
         return first
 
     def first_free(self, candidates: Iterable[Text], lines: Sequence[str]) -> list[Text]:
@@ -81,23 +103,33 @@ class LabelPlacer:
             box = self._box(candidate, lines)
             left, top, right, bottom = box
             is_inside = left >= 0 and top >= -ABOVE_PX and bottom <= self.height_px + BELOW_PX
-            if is_inside and right <= self.width_px + BEYOND_PX and self._is_free(box):
-                self.taken.append(_widened(box))
+            if is_inside and right <= self.width_px + BEYOND_PX and _is_free(box, self.taken):
+                self._take(_widened(box))
                 return list(lines_of_text(candidate, lines, LINE_PX))
         return []
 
-    def _is_free(self, box: Box) -> bool:
-        left, top, right, bottom = box
-        for taken_left, taken_top, taken_right, taken_bottom in self.taken:  # twice as fast as `any`
-            if left < taken_right and taken_left < right and top < taken_bottom and taken_top < bottom:
-                return False
-        return True
+    def _take(self, box: Box) -> None:
+        self.taken.append(box)
+        self.covered.append(box)
+
+    def _box_of_line(self, line: Line) -> Box:
+        x1, x2 = sorted((line.x1 * self.width_px / 100, line.x2 * self.width_px / 100))
+        y1, y2 = sorted((line.y1 * self.height_px / 100, line.y2 * self.height_px / 100))
+        return x1, y1, x2, y2
 
     def _box(self, text: Text, lines: Sequence[str]) -> Box:
         width = CHARACTER_PX * max(len(line) for line in lines)
         x = text.x * self.width_px / 100 + text.dx - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
         y = text.y * self.height_px / 100 + text.dy
         return x, y - ASCENT_PX, x + width, y + DESCENT_PX + LINE_PX * (len(lines) - 1)
+
+
+def _is_free(box: Box, taken: Iterable[Box]) -> bool:
+    left, top, right, bottom = box
+    for taken_left, taken_top, taken_right, taken_bottom in taken:  # twice as fast as `any`
+        if left < taken_right and taken_left < right and top < taken_bottom and taken_top < bottom:
+            return False
+    return True
 
 
 def _widened(box: Box) -> Box:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime
-from webapp.register.svg.marks import depth_of, radius_of, size_class, symbol_of
+from webapp.register.svg.marks import depth_of, reach_of, size_class, symbol_of
 
 
 class Fill(StrEnum):
@@ -69,11 +69,11 @@ class Mark(NamedTuple):
     classes: str
 
     @property
-    def radius_px(self) -> float:
-        """Return about the distance from its centre to its edge."""
-        return radius_of(self.symbol)
+    def reach_px(self) -> float:
+        """Return the distance from its centre to its outermost points."""
+        return reach_of(self.symbol)
 
     @property
     def depth_px(self) -> float:
-        """Return about the distance from its centre down to its lowest line."""
+        """Return the distance from its centre down to its lowest line."""
         return depth_of(self.symbol)

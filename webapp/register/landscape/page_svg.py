@@ -50,8 +50,8 @@ def chart_svg(
 ) -> SafeString:
     """Return a picture as an SVG element.
 
-    `link_of` returns the link of a mark by its key; `carried` is the query with the reader's own limits, for all of
-    them.
+    `link_of` returns the link of a mark by its key; `carried` is the query with the reader's load and own limits, for
+    all of them.
     """
     ident, title = words.ident, escape(words.title)
     cells = cells_html(picture.cells, cell_link, has_stop=not picture.marks) if cell_link else ""

@@ -15,7 +15,8 @@ from webapp.register.svg.scales import LogScale
 
 GRID = "grid"  # the kind of lines that density cells cover
 WIDE, PHONE = "wide", "phone"  # classes of what only one of the two widths shows
-TICK_CHARACTER_PX, TICK_GAP_PX = 6.8, 8
+TICK_CHARACTER_PX, TICK_GAP_PX = 7.1, 8
+PIECES = 24  # of a slanted line that texts avoid
 LAST_TICK_FROM = 96  # percent: the text of a tick there ends at the edge of the plot
 
 
@@ -120,12 +121,12 @@ def _with_room(texts: Sequence[Text], width_px: int) -> set[int]:
     decades = [number for number, text in enumerate(texts) if text.text.replace(",", "").strip("0") == "1"]
     first = decades if len(decades) > 1 else list(range(len(texts)))
     choices = (first, first[:-1], *(first[::step] for step in range(2, len(first) + 1)))
-    kept = [*next(some for some in choices if all(ends[one][1] <= ends[other][0] for one, other in pairwise(some)))]
-    if len(kept) >= len(first) - 1:
+    shown = [*next(some for some in choices if all(ends[one][1] <= ends[other][0] for one, other in pairwise(some)))]
+    if len(shown) >= len(first) - 1:
         for number, (left, right) in enumerate(ends):
-            if all(right <= ends[other][0] or ends[other][1] <= left for other in kept):
-                kept.append(number)
-    return set(kept)
+            if all(right <= ends[other][0] or ends[other][1] <= left for other in shown):
+                shown.append(number)
+    return set(shown)
 
 
 def _ends_px(text: Text, width_px: int) -> tuple[float, float]:
@@ -135,12 +136,23 @@ def _ends_px(text: Text, width_px: int) -> tuple[float, float]:
     return left, left + width
 
 
+def pieces(line: Line) -> Iterable[Line]:
+    """Yield a line in pieces, so that the rectangle around each is small."""
+    if line.x1 == line.x2 or line.y1 == line.y2:
+        yield line
+        return
+    width, height = (line.x2 - line.x1) / PIECES, (line.y2 - line.y1) / PIECES
+    for number in range(PIECES):
+        x, y = line.x1 + width * number, line.y1 + height * number
+        yield Line(line.kind, x, y, x + width, y + height)
+
+
 def side_tick(place: float, text: str, kind: str = "tick") -> Text:
     """Return the text of a tick of a vertical axis, left of the plot."""
     return Text(kind, 0, place, -8, 4, "end", text)
 
 
-def lines_of_text(first: Text, texts: Sequence[str], height_px: int = 13) -> Iterable[Text]:
+def lines_of_text(first: Text, texts: Sequence[str], height_px: int = 14) -> Iterable[Text]:
     """Yield one text for each line, from that of the first one downwards."""
     for number, text in enumerate(texts):
         yield first._replace(text=text, dy=first.dy + height_px * number)

@@ -4,11 +4,12 @@ It draws the same picture as the page. The plot is ZOOM times as large as the no
 and so is all text, so that a label that is free on the page is free in the image.
 """
 
+from django.conf import settings
 from django.utils.html import escape
 
 from webapp.register.landscape.density import COLUMNS, ROWS
 from webapp.register.landscape.marks import Mark
-from webapp.register.landscape.picture import GRID, PHONE, Cell, Line, Picture, Text
+from webapp.register.landscape.picture import GRID, PHONE, WIDE, Cell, Line, Picture, Text
 from webapp.register.landscape.speed_chart import WIDE_PX
 from webapp.register.svg.marks import symbol_paths
 from webapp.register.svg.png import BOLD, PLAIN, one_line
@@ -17,7 +18,7 @@ WIDTH, HEIGHT, EDGE = 1200, 630, 60
 ZOOM = 1.7
 LEFT, TOP = 74.0, 150.0
 PLOT_WIDTH, PLOT_HEIGHT = WIDE_PX[0] * ZOOM, 376.0
-TEXT_PX = 12 * ZOOM
+TEXT_PX = 12.5 * ZOOM
 # The light colours of static/css/tokens.css.
 PAPER, INK, INK_2, INK_3, RULE = "#ffffff", "#14191b", "#414b50", "#5a656a", "#d3d9db"
 ACCENT, ACCENT_2, OVER, MARK = "#0b5876", "#e0edf2", "#a5350f", "#7b878c"
@@ -29,13 +30,14 @@ LINES = {
     "load": (ACCENT, 2.5, ""),
     "front solid": (INK_2, 2.0, ""),
     "front dashed": (INK_2, 2.0, "8 5"),
+    f"leader {WIDE}": (INK_3, 1.5, ""),
 }
 TEXTS = {"strong": (INK, "700"), "zonetext": (ACCENT, "700"), "name": (INK, "400"), "overtext": (OVER, "700")}
 OUTLINES = dict(symbol_paths())
 
 
 def share_svg(picture: Picture, title: str, sentence: str, axis: str) -> str:
-    """Return the share image of a picture: a title, a sentence, the plot, and the name of the speed axis."""
+    """Return the share image of a picture: a title, a sentence, the plot, the licence and the speed axis."""
     texts, labels = (
         [text for text in some if PHONE not in text.kind.split()] for some in (picture.axis_texts, picture.labels)
     )
@@ -47,12 +49,12 @@ def share_svg(picture: Picture, title: str, sentence: str, axis: str) -> str:
         _zone(picture),
         *(_line(line) for line in picture.lines if line.kind == GRID),
         *map(_cell, picture.cells),
-        *(_line(line) for line in picture.lines if line.kind != GRID),
+        *(_line(line) for line in picture.lines if line.kind in LINES and line.kind != GRID),
         *map(_tick, picture.ticks),
         *map(_text, texts),
         *map(_mark, picture.marks),
         *map(_text, labels),
-        _words(EDGE, HEIGHT - 24, f"Drivecert. {axis}", 24, INK_3),
+        _words(EDGE, HEIGHT - 24, f"Drivecert, {settings.DATA_LICENCE}. {axis}", 24, INK_3),
     ]
     box = f'xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     return f'<svg {box} font-family="Inter, sans-serif">{"".join(parts)}</svg>'

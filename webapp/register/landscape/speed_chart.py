@@ -115,14 +115,15 @@ def speed_chart(
     marks = _marks(question, drives, {key for frontier in frontiers for key, _, _ in frontier.edges})
     rules = [*_rules(limit_y, load_x), *(line for each in frontiers for line in _steps(each, x, y, limit_y))]
     places, ticks = speed_ticks(x, (WIDE_PX[0], PHONE_PX[0]))
+    texts, leaders = _labels(question, _labelled(drives, frontiers) if cells else drives, frontiers, marks, rules)
     return Picture(
         zone=Zone(load_x or 0, limit_y, _two(100 - (load_x or 0)), _two(100 - limit_y)),
         cells=cells,
-        lines=(*_grid(y, limit_y), *rules),
+        lines=(*_grid(y, limit_y), *rules, *leaders),
         ticks=tuple(places),
         axis_texts=(*_share_ticks(question, y, limit_y), *ticks),
         marks=marks,
-        labels=tuple(_labels(question, _labelled(drives, frontiers) if cells else drives, frontiers, marks, rules)),
+        labels=tuple(texts),
     )
 
 
@@ -160,14 +161,14 @@ def _rule_names(
         ]
         count = question.answers_count
         text = f"your load: {count:,} {'result' if count == 1 else 'results'}"
-        yield placer.kept([Text(f"zonetext {kind}", load_x, *place, "") for place in (*above, *along)], text)
+        yield placer.always([Text(f"zonetext {kind}", load_x, *place, "") for place in (*above, *along)], text)
     places = ((0, 2, "start"), (100, -2, "end"), *((place, 0, "start") for place in LIMIT_NAME_PLACES))
     names = [
         Text(f"strong {kind}", x, limit_y, dx, dy, anchor, "")
         for dy in (*NAME_ABOVE, *NAME_BELOW)
         for x, dx, anchor in places
     ]
-    yield placer.kept(names, f"limit {plain(question.limit_pct)} %")
+    yield placer.always(names, f"limit {plain(question.limit_pct)} %")
 
 
 def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[int]) -> tuple[Mark, ...]:
@@ -225,9 +226,9 @@ def _labels(
     frontiers: Sequence[Frontier],
     marks: Sequence[Mark],
     rules: Sequence[Line],
-) -> Iterable[Text]:
-    """Yield the names of lines and drives for wide screens and phones, and the figures of marks above the picture."""
-    yield from _beyond(question, drives, marks)
+) -> tuple[list[Text], list[Line]]:
+    """Return the names of lines and drives for wide screens and phones, and figures above the picture; leader lines."""
+    found, leaders = list(_beyond(question, drives, marks)), []
     wanted, models = _order_of_labels(question, drives, frontiers), Counter(drive.model for drive in drives)
     mark_of = {mark.key: mark for mark in marks}
     limit_y, load_x = rules[0].y1, next((line.x1 for line in rules if line.kind == "load"), None)
@@ -236,36 +237,45 @@ def _labels(
         placer = LabelPlacer(kind, width, height)
         placer.avoid_marks(marks)
         placer.avoid_lines(rules)
-        yield from _rule_names(question, limit_y, load_x, placer, kind)
+        found += _rule_names(question, limit_y, load_x, placer, kind)
         placer.avoid_lines([Line("", 0, 0, 100, limit_y)])  # only marks over it and names of lines are above it
         placed_count = 0
         for number, drive in enumerate(wanted):
             if number == min(names_first, len(wanted) - 1):
                 for frontier in frontiers:
-                    yield from _frontier_name(question, frontier, placer, kind)
+                    found += _frontier_name(question, frontier, placer, kind)
             if placed_count < most:
-                placed = _label(drive, mark_of[drive.key], placer, kind, is_short=most == 1 or models[drive.model] == 1)
+                words = _words(drive, is_short=models[drive.model] == 1)
+                mark = mark_of[drive.key]
+                placed = placer.next_to(mark, f"name {kind}", *words)
+                if number == 0 and not placed:
+                    placed, lines = placer.with_leader(mark, f"name {kind}", *words)
+                    leaders += lines
                 placed_count += bool(placed)
-                yield from placed
+                found += placed
+    return found, leaders
 
 
-def _label(drive: PlottedDrive, mark: Mark, placer: LabelPlacer, kind: str, *, is_short: bool) -> list[Text]:
-    """Return the label of a drive: its model, and its capacity if another drive of the picture has the model."""
+def _words(drive: PlottedDrive, *, is_short: bool) -> tuple[list[str], list[str]]:
+    """Return the name of a drive in one line and in two: its model, and its capacity if another drive has the model."""
     if is_short:
-        return placer.next_to(mark, f"name {kind}", [drive.model])
+        return [drive.model], []
     capacity = drive.name.removeprefix(drive.model).strip()
-    return placer.next_to(mark, f"name {kind}", [drive.name], [drive.model, capacity] if capacity else ())
+    return [drive.name], [drive.model, capacity] if capacity else []
 
 
 def _order_of_labels(
     question: SpeedQuestion, drives: Sequence[PlottedDrive], frontiers: Sequence[Frontier]
 ) -> list[PlottedDrive]:
-    """Return the drives in the order of labels: the frontiers, the fastest three, the answers, then all others."""
+    """Return the drives in the order of labels: the fastest answer, the frontiers, the fastest three, then all others.
+
+    Of these others, answers are first.
+    """
     by_key = {drive.key: drive for drive in drives}
     edges = [by_key[key] for frontier in frontiers for key, _, _ in reversed(frontier.edges) if key in by_key]
     fastest = sorted(drives, key=lambda drive: (-drive.tps, drive.key))
-    answers = filter(question.is_answer, fastest)
-    wanted = [*edges, *fastest[:FASTEST_LABELLED], *answers, *fastest]
+    answers = [drive for drive in fastest if question.is_answer(drive)]
+    wanted = [*answers[:1], *edges, *fastest[:FASTEST_LABELLED], *answers, *fastest]
     return [by_key[key] for key in dict.fromkeys(drive.key for drive in wanted)][:TRIED_MAX]
 
 

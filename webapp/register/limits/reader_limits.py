@@ -3,16 +3,19 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import ceil
 
 from django.utils.http import urlencode
 
 from results.models import Verdict
 from results.rules.act.limits import Limit
-from webapp.register.http.query_params import Parameter, ParameterError
+from webapp.register.http.query_params import Parameter, ParameterError, whole_number_of
 from webapp.register.http.typed_numbers import plain_number
 from webapp.templatetags import units
 
 PREFIX = "limit_"
+LOAD = "min_device_tps"  # the reader's load of one drive, or of a whole system, tps
+LARGEST_TPS = 1_000_000_000
 PLACES = 9  # shares are stored rounded up to nine places, so a limit of nine places compares exactly
 NAMED_AT_MOST = 5  # names in a sentence; others are counted
 EXPECTED = f"a percentage from 0 to 100 with at most {PLACES} decimals, for example 0.5"
@@ -100,6 +103,11 @@ class YourLimits:
         """Return the query string of these limits; empty for the profile's."""
         return f"?{urlencode(self.parameters)}" if self.is_own else ""
 
+    def query_with_load(self, load_tps: float | None) -> str:
+        """Return the query string of a link to a drive: the reader's load, if there is one, and these limits."""
+        load = {LOAD: str(ceil(load_tps))} if load_tps else {}
+        return f"?{urlencode(load | self.parameters)}" if load else self.query
+
     @property
     def sentence(self) -> str:
         """Return the limits as text: at most 5 % over 1 ms, 1 % over 8 ms, 0.1 % over 64 ms."""
@@ -117,6 +125,21 @@ def limits_parameter(profile: Iterable[Limit]) -> Parameter:
     limits = tuple(profile)
     labels = {limit_name(each.threshold_us): f"Percent over {units.threshold(each.threshold_us)}" for each in limits}
     return Parameter("limits", labels, lambda query: read_limits(query, limits))
+
+
+def load_parameter(key: str, label: str, *, default: int = 0) -> Parameter:
+    """Declare the reader's load, named by `key`: a whole speed of one drive or system; 0 means any speed."""
+
+    def read(given: Mapping[str, str]) -> int:
+        tps = whole_number_of(given, LOAD, 0, LARGEST_TPS)
+        return default if tps is None else tps
+
+    return Parameter(key, {LOAD: label}, read)
+
+
+def has_plain_load(query: Mapping[str, str], load_tps: int) -> bool:
+    """Return whether an address has the load in digits or not at all, not as 500k or 500,000."""
+    return query.get(LOAD, "").strip() in {"", str(load_tps)}
 
 
 def _read_field(given: Mapping[str, str], limit: Limit) -> LimitField:

@@ -13,8 +13,8 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def limits_query(context: template.Context, **parameters: str) -> str:
-    """Return the query string with the given parameters and the reader's own limits; empty if there are none."""
-    limits = context.get("limits")
+def limits_query(context: template.Context, **parameters: str | int) -> str:
+    """Return the query string with the given parameters that are not empty or 0, and the reader's own limits."""
+    limits, parameters = context.get("limits"), {name: value for name, value in parameters.items() if value}
     parameters |= limits.parameters if isinstance(limits, YourLimits) else {}
     return f"?{urlencode(parameters)}" if parameters else ""

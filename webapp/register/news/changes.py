@@ -20,7 +20,7 @@ from webapp.register.news.past_results import PastResults
 from webapp.register.news.sentences import KINDS, Facts, Group
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import number_of, product_name, run_name
-from webapp.register.ycsb.claims.entries import entry_of
+from webapp.register.ycsb.claims.entries import entries_of, entry_of
 from webapp.register.ycsb.publications import publication_of
 
 CHANGES_PER_PAGE = 50
@@ -44,6 +44,7 @@ class Change:
     reason: str = ""  # with its label
     mark: str = ""
     picture: str = ""  # the address of the chart of its category
+    contradicted: Sequence[tuple[str, str]] = ()  # name and page of each contradicted claim that the change counts
     contradicted_page: str = ""  # the list of the contradicted claims, if the change counts such claims
     impossible_page: str = ""  # the list of impossible results, if the change counts claims that use them
 
@@ -143,10 +144,14 @@ def _claim_change(facts: Facts) -> Change:
     change = _change(facts, publication_of(publication).title, page)
     if facts.details.get("impossible_claims"):
         change = replace(change, impossible_page=reverse("ycsb-impossible"))
-    if not facts.details.get("outcomes", {}).get(Outcome.CONTRADICTED.value):
+    count = facts.details.get("outcomes", {}).get(Outcome.CONTRADICTED.value)
+    if not count:
         return change
     query = urlencode({"outcome": Outcome.CONTRADICTED.value, "brief": publication})
-    return replace(change, contradicted_page=f"{reverse('ycsb-claims')}?{query}")
+    # The event has only the number: if a later release has another one, it is not known which claims the event means.
+    wrong = [(entry.assertion, entry.address) for entry in entries_of(publication) if entry.is_contradicted]
+    named = wrong if len(wrong) == count else ()
+    return replace(change, contradicted=named, contradicted_page=f"{reverse('ycsb-claims')}?{query}")
 
 
 def _change(facts: Facts, name: str, page: str, mark: str = "", picture: str = "") -> Change:

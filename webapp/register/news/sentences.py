@@ -9,6 +9,7 @@ from django.utils.text import capfirst
 
 from results.access.withholding import REEVALUATED
 from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
+from results.catalogue.rows import published_sources
 from results.history import PUBLISHED
 from results.models import YCSB, Certificate, Event, Statistic, Verdict
 from results.reevaluation.recompute import DETAILS, FINDINGS, HEADLINE, NOT_FOUND_AGAIN, OUTCOME, SHARES
@@ -221,10 +222,17 @@ def _certificate_reinstated(facts: Facts) -> str:
     return f"Certificate {facts.subject}{scope} is current again: its runs certify it again."
 
 
+def publisher_of(publication: str) -> str:
+    """Return the publisher of a publication, with which a sentence begins."""
+    source = published_sources().get(publication)
+    return source.publisher if source and source.publisher else "The publication"
+
+
 def _claims_recomputed(facts: Facts) -> str:
     outcomes: Mapping[str, int] = facts.details.get("outcomes", {})
+    publisher = publisher_of(facts.subject)
     if not outcomes:
-        return "The register recomputed claims from the publication's own figures."
+        return f"{publisher} states claims. The register computed them from the publication's tables and charts."
     parts = [
         f"{units.count(outcomes[outcome.value])} {label.lower()}"
         for outcome, label in OUTCOME_LABELS.items()
@@ -233,12 +241,15 @@ def _claims_recomputed(facts: Facts) -> str:
     claims = number_of(sum(outcomes.values()), "claim", "claims")
     impossible = impossible_words(facts.details.get("impossible_claims", 0))
     remark = f" {impossible}." if impossible else ""
-    return f"The register recomputed {claims} from the publication's own figures: {', '.join(parts)}.{remark}"
+    computed = f"The register computed {'it' if sum(outcomes.values()) == 1 else 'them'} from the publication's tables"
+    return f"{publisher} states {claims}. {computed} and charts: {', '.join(parts)}.{remark}"
 
 
 def _claim_changed(facts: Facts) -> str:
     details = facts.details
-    name = ", ".join(part for part in (details["claim"], details["workload"], details["device"]) if part)
+    workload = f"workload {details['workload']}" if details["workload"] else ""
+    claim = ", ".join(part for part in (details["claim"], workload) if part)
+    name = f"{publisher_of(details['publication'])} on the {details['device']}, {claim}"
     changes = dict(details["changes"])
     parts = []
     if "exact_status" in changes:
@@ -273,7 +284,7 @@ KINDS = {
     "certificate-reinstated": Kind(
         "Certificate reinstated", Group.CERTIFICATES, _certificate_reinstated, reason_label=""
     ),
-    CLAIMS_RECOMPUTED: Kind("Claims recomputed", Group.CLAIMS, _claims_recomputed),
+    CLAIMS_RECOMPUTED: Kind("Claims computed", Group.CLAIMS, _claims_recomputed),
     CLAIM_CHANGED: Kind("Claim result changed", Group.CLAIMS, _claim_changed),
     "run-annotated": Kind(
         "Note", Group.CORRECTIONS, lambda facts: f"A reviewer added a note to run {facts.subject}.", reason_label="Note"

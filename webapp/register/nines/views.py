@@ -11,6 +11,7 @@ from results.rules.nines import Scale, chance_of_a_slow_read, slow_reads
 from webapp.register.http.files import Value, rows_response
 from webapp.register.http.query_params import FORMAT, form_address, labels_of, number, read_parameters
 from webapp.register.http.responses import public_page
+from webapp.templatetags import units
 
 PARALLEL_ROWS = (1, 10, 100, 1_000, 10_000)
 MOST = str(10**9)
@@ -77,8 +78,8 @@ def percentage(ratio: float) -> str:
     """Return a chance in percent with three significant digits; values near 100 % are shown as more than 99.9 %."""
     percent = ratio * 100
     if percent > 99.95:
-        return "more than 99.9 %"
-    return f"{percent:.3g} %"
+        return f"more than 99.9{units.NBSP}%"
+    return f"{percent:.3g}{units.NBSP}%"
 
 
 def percentile_of(nines: int) -> str:

@@ -6,6 +6,7 @@ No drive is in two of the lists, and a capacity of the model is only in the list
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 from django.urls import reverse
@@ -13,16 +14,18 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from results.models import Category, Product, Run
-from results.models.categories import SYSTEMS
+from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.act.alternatives import EnduranceClass, Figures, alternatives_to
 from results.rules.endurance import needed_dwpd, sustained_tps
+from webapp.register.drives.filters import DEVICE_TPS
+from webapp.register.drives.query import SEPARATOR
 from webapp.register.landscape.marks import Fill, fill_of
 from webapp.register.landscape.page_svg import glyph_html
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.product_pages.answer import noun, short_noun
 from webapp.register.product_pages.comparable import ComparableDrive, Comparison
 from webapp.register.svg.marks import symbol_of
-from webapp.register.tables.columns import device_tps, ranked_tps, share_of
+from webapp.register.tables.columns import device_tps, ranked_tps, share_code, share_of
 from webapp.register.tables.endurance_gap import digits
 from webapp.register.tables.groups import group_label, group_of
 from webapp.templatetags import units
@@ -53,11 +56,17 @@ class AlternativeRow:
 
 @dataclass(frozen=True)
 class OtherDrives:
-    """The lists of better and similar drives, each with a sentence about it. `has_ratings`: drives, not systems."""
+    """The lists of better and similar drives, each with a sentence about it. `has_ratings`: drives, not systems.
+
+    `better_shown` and `enduring_shown` say how many are shown, if not all; `better_address` is then that of a list.
+    """
 
     better_sentence: str
     better: Sequence[AlternativeRow]
+    better_shown: str
+    better_address: str
     enduring: Sequence[AlternativeRow]
+    enduring_shown: str
     similar_sentence: str
     similar: Sequence[AlternativeRow]
     has_ratings: bool
@@ -75,22 +84,47 @@ def other_drives(comparison: Comparison, limits: YourLimits, *, is_historical: b
         return [_row(drives[each.key], comparison, limits) for each in figures]
 
     short = short_noun(this.category)
+    is_mixed = any(drives[each.key].category != this.category for each in found.better)
+    better_shown = _shown(len(found.better), found.better_count)
     nouns = noun(this.category, comparison.group, is_historical=is_historical)
     return OtherDrives(
-        better_sentence=_better_sentence(found.better_count, found.enduring_count, short),
+        better_sentence=_better_sentence(found.better_count, found.enduring_count, short, is_mixed=is_mixed),
         better=rows(found.better),
+        better_shown=better_shown,
+        better_address=_list_of_better(comparison, limits) if better_shown else "",
         enduring=rows(found.enduring),
+        enduring_shown=_shown(len(found.enduring), found.enduring_count),
         similar_sentence=_similar_sentence(this, nouns) if found.similar else "",
         similar=rows(found.similar),
         has_ratings=this.category not in SYSTEMS,
     )
 
 
-def _better_sentence(better: int, enduring: int, short: str) -> str:
+def _shown(shown: int, all_of_them: int) -> str:
+    return f"{shown} of {units.count(all_of_them)} shown" if shown < all_of_them else ""
+
+
+def _list_of_better(comparison: Comparison, limits: YourLimits) -> str:
+    """Return the address of the list that begins with the better drives: at least as fast, with no more slow reads."""
+    this = comparison.this
+    kinds = [this.category] if this.category in SYSTEMS else [each.value for each in Category if each in OF_DRIVES]
+    threshold_us = limits.fields[0].threshold_us if limits.fields else 1000
+    query = {
+        "category": SEPARATOR.join(kinds),
+        DEVICE_TPS.name: str(floor(this.tps)),
+        share_code(threshold_us).replace("pct_over_", "max_"): this.share_text,
+        "within": "only",
+        **limits.parameters,
+    }
+    return f"{reverse('drives')}?{urlencode(query)}"
+
+
+def _better_sentence(better: int, enduring: int, short: str, *, is_mixed: bool) -> str:
     """Return how many drives are better, and of how many others the rating allows a higher speed."""
     if better:
         verb = "is" if better == 1 else "are"
-        first = f"{units.counted(better, short)} {verb} better: at least as fast, with no more slow reads."
+        kinds = " of all categories" if is_mixed else ""
+        first = f"{units.counted(better, short)}{kinds} {verb} better: at least as fast, with no more slow reads."
     else:
         first = f"No comparable {short} of another model is faster with no more slow reads, or as fast with fewer."
     if not enduring:

@@ -8,7 +8,7 @@ from results.rules.act.comparison_groups import ComparisonGroup
 from results.rules.act.positions import Position, Standing
 from webapp.register.product_pages.headline import Headline, State, worst_share
 from webapp.register.tables.endurance_gap import GapView, gap_of
-from webapp.register.tables.groups import group_of, why_not_ranked
+from webapp.register.tables.groups import NOT_RANKED_WORDS, NotRanked, group_of, why_not_ranked
 from webapp.templatetags import units
 
 NOUNS = {
@@ -128,8 +128,8 @@ def _first_sentence(headline: Headline, position: Position | None, category: str
         group = group_of(headline.run)
         if position is None:
             return f"Sustained {at} within the limits. {_not_ranked(group, this)}"
-        words = [noun(category, group, is_historical=historical, is_one=is_one) for is_one in (True, False)]
-        return speed_sentence(position, *words)
+        one, more = (noun(category, group, is_historical=historical, is_one=is_one) for is_one in (True, False))
+        return speed_sentence(position, one, f"{more} within {'your' if headline.limits.is_own else 'the'} limits")
     return _not_within(headline, at, this)
 
 
@@ -145,8 +145,8 @@ def _without_result(state: State, this: str) -> str:
 
 def _not_ranked(group: ComparisonGroup, this: str) -> str:
     """Return why a result within the limits has no position."""
-    reason = why_not_ranked(group) or "its share of slow reads is not reported"
-    return f"This {this} is not ranked, because {reason}."
+    reason = why_not_ranked(group) or NotRanked.NO_SHARES
+    return f"This {this} is not ranked, because {NOT_RANKED_WORDS[reason]}."
 
 
 def _not_within(headline: Headline, at: str, this: str) -> str:

@@ -20,12 +20,10 @@ from results.rules.act.comparison_groups import ComparisonGroup, ReadTime, group
 from results.rules.endurance import sustained_tps
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, rows_of
-from webapp.register.drives.store.ranking import current_rows, on_drives
+from webapp.register.drives.store.ranking import RATING_PARTS, current_rows, on_drives
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.columns import share_code
 from webapp.register.tables.groups import group_of
-
-RATING_PARTS = 100  # ratings are stored with two places
 
 
 class LeftOut(StrEnum):

@@ -127,15 +127,27 @@ def _share_cell(run: Run, limit: Limit) -> Cell | None:
     return share_cell(share_column(limit.threshold_us, share_code(limit.threshold_us)), share, 0, limit.limit_pct)
 
 
+def passing_runs(rows: Sequence[Run], limits: YourLimits) -> list[Run]:
+    """Return the current results of a physical product that have a speed and pass the limits."""
+    return [run for run in _with_speed(rows) if evaluate_limits("", run, limits).passes_limits]
+
+
+def _rated_runs(rows: Sequence[Run]) -> list[Run]:
+    return [run for run in rows if run.visibility == Visibility.PUBLIC and run.workload == RATED_WORKLOAD]
+
+
+def _with_speed(rows: Sequence[Run]) -> list[Run]:
+    return [run for run in _rated_runs(rows) if not run.is_on_no_drive and shown_tps(run)]
+
+
 def headline_of(rows: Sequence[Run], limits: YourLimits, *, has_ycsb: bool) -> Headline:
     """Return the headline of a product from its public runs that were fetched for a table."""
     current = [run for run in rows if run.visibility == Visibility.PUBLIC]
-    rated = [run for run in current if run.workload == RATED_WORKLOAD]
-    on_drives = [run for run in rated if not run.is_on_no_drive]
-    with_speed = [run for run in on_drives if shown_tps(run)]
+    rated, with_speed = _rated_runs(rows), _with_speed(rows)
     if not with_speed:
+        on_drives = [run for run in rated if not run.is_on_no_drive]
         return Headline(_state_without_result(current, rated, on_drives, has_ycsb=has_ycsb), limits)
-    passing = {run.pk for run in with_speed if evaluate_limits("", run, limits).passes_limits}
+    passing = {run.pk for run in passing_runs(rows, limits)}
     best = min(with_speed, key=lambda run: (run.pk not in passing, *_order(run)))
     return Headline(State.WITHIN if best.pk in passing else _state_of(best, limits), limits, best)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from results.access.withholding import missing_sentences, visible_events
+from results.access.withholding import attempt_sentences, visible_events
 from results.history import event_label, for_everyone
 from results.models import Certificate, Event, Product
 from webapp.register.runs.page import public_line
@@ -43,9 +43,7 @@ def attempts_view(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "title": _title(attempt["device_count"], attempt["attempted_nx"]),
             "profile": attempt["profile"],
-            "present": [requirement["sentence"] for requirement in attempt["present"]],
-            "missing": missing_sentences(attempt),
-            "reasons": attempt["reasons"],
+            **attempt_sentences(attempt),
         }
         for attempt in found
         if not attempt["is_certified"]

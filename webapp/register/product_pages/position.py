@@ -10,9 +10,10 @@ from django.utils.safestring import SafeString
 from results.rules.act.positions import Figure, Position, Standing, position_of
 from results.rules.endurance import written_gb_per_day
 from webapp.register.drives.store.encoded_columns import BILLIONTHS
+from webapp.register.drives.store.ranking import RATING_PARTS
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.product_pages.answer import ORDINALS, noun
-from webapp.register.product_pages.comparable import RATING_PARTS, ComparableDrive, Comparison, LeftOut
+from webapp.register.product_pages.comparable import ComparableDrive, Comparison, LeftOut
 from webapp.register.svg.marks import symbol_of
 from webapp.register.svg.scales import LinearScale, LogScale, enclosing_log_scale
 from webapp.register.svg.strips import StripMark, Tick, density_svg, strip_svg, ticks_around, ticks_of
@@ -79,11 +80,12 @@ class Strip:
 
 @dataclass(frozen=True)
 class PositionView:
-    """The section on the position: whom the drive is compared with, the strips, and who is left out."""
+    """The section on the position: whom the drive is compared with, the strips, and who is left out and why."""
 
     heading: str
     strips: Sequence[Strip]
     left_out: str
+    left_out_count: int
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ def position_view(comparison: Comparison, limits: YourLimits, *, is_historical: 
     named = noun(category, group, is_historical=is_historical, is_one=count == 1)
     among = f"among {units.count(count)} {named}" if count > 1 else f"no other comparable {named} is within the limits"
     heading = f"{among} ({group_label(group)})"
-    return PositionView(heading, strips, left_out_sentence(comparison.left_out))
+    left_out = comparison.left_out
+    return PositionView(heading, strips, left_out_sentence(left_out), sum(left_out.values()))
 
 
 def _strip(figure: _Figure, comparison: Comparison, limits: YourLimits) -> Strip | None:
@@ -194,9 +197,9 @@ def left_out_sentence(left_out: Mapping[LeftOut, int]) -> str:
     """Return how many products of the category are left out, by reason; empty if there are none.
 
     >>> left_out_sentence({LeftOut.OVER_LIMITS: 2, LeftOut.COMPRESSIBLE: 1})
-    'Not comparable, so left out: 2 over a limit, 1 tested with compressible data.'
+    '2 over a limit, 1 tested with compressible data.'
     """
     parts = [
         f"{units.count(left_out[reason])} {words}" for reason, words in LEFT_OUT_WORDS.items() if left_out.get(reason)
     ]
-    return f"Not comparable, so left out: {', '.join(parts)}." if parts else ""
+    return f"{', '.join(parts)}." if parts else ""

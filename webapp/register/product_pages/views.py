@@ -5,19 +5,21 @@ from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from results.certification.certificates import attempts
 from results.models import RATED_WORKLOAD, Certificate, Product, Run, Visibility
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
-from webapp.register.limits.reader_limits import YourLimits, changes_sentence
+from webapp.register.limits.reader_limits import LOAD, YourLimits, changes_sentence, has_plain_load
 from webapp.register.product_pages.alternatives import capacities_address, capacities_of, other_drives
 from webapp.register.product_pages.answer import answer_sentence, short_noun
 from webapp.register.product_pages.comparable import Comparison, DriveComparer
 from webapp.register.product_pages.distribution import distribution_of
+from webapp.register.product_pages.evidence import evidence_sentence, publication_of
 from webapp.register.product_pages.headline import Headline, headline_of
+from webapp.register.product_pages.load import load_sentences
 from webapp.register.product_pages.load_ladder import ladders_of, missing_ladder_sentence
 from webapp.register.product_pages.page import attempts_view, certificates_of, history_of
 from webapp.register.product_pages.position import position_view, speed_position
@@ -30,6 +32,7 @@ from webapp.register.tables.parameters import FASTEST_FIRST, PROFILE_ALONE, List
 from webapp.register.tables.prices import priced_drives
 from webapp.register.tables.sentences import product_name, table_sentence
 from webapp.register.tables.tables import Table, TableSpec, build_table
+from webapp.templatetags import units
 
 PRODUCT_COLUMNS = {
     *(columns.DRIVE, columns.SYSTEM, columns.INSTANCE, columns.CAPACITY, columns.PCIE_GEN, columns.ENDURANCE),
@@ -43,7 +46,9 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     if found is None:
         raise Http404(f"There is no drive {slug}.")
     spec = _runs_spec(found)
-    query = read_list_query(request.GET, spec.columns, profile=current_limits())
+    query = read_list_query(request.GET, spec.columns, profile=current_limits(), has_load=True)
+    if not has_plain_load(request.GET, query.load_tps):
+        return redirect(f"{request.path}{query.address(form=query.form)}")
     rows = list(Run.objects.filter(product=found).public().of_act().for_table().select_related("reading__evidence"))
     table = build_table(spec, rows, query, query.limits.by_threshold)
     if query.form != "html":
@@ -65,7 +70,11 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "section": "drives",
         "query": query,
         "product": product,
+        "load_sentences": load_sentences(product, rows, query.limits, query.load_tps),
+        "load_field": {"name": LOAD, "text": units.count(query.load_tps) if query.load_tps else ""},
         "name": product_name(product),
+        "evidence": evidence_sentence(current),
+        "publication": publication_of(current),
         "category": categories.spec_of(product),
         "table": table,
         "sentence": table_sentence(table, results),

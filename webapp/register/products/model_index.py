@@ -7,7 +7,7 @@ from functools import cached_property
 from results.models import Certificate, Product, PublishedFigure, Run, Tier, Visibility
 from webapp.register.http.query_params import words_of
 from webapp.register.products.name_search import SHORTEST_CORRECTED
-from webapp.register.tables.makers import OWN_NAMES
+from webapp.register.tables.other_names import MAKERS
 
 UNNAMED = "Other"  # the maker of drives that a publication does not name
 WORDS_AT_MOST = 24  # in a model string; the longest model numbers have eight
@@ -169,7 +169,7 @@ class RegisterIndex:
 
 
 def _makers(words: tuple[str, ...]) -> set[str]:
-    return {part for word in words for part in OWN_NAMES.get(word, word).split()}
+    return {part for word in words for part in MAKERS.get(word, word).split()}
 
 
 def _numbers(words: tuple[str, ...]) -> set[str]:

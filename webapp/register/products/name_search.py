@@ -13,7 +13,7 @@ from functools import cached_property
 from rapidfuzz.distance import OSA
 
 from webapp.register.http.query_params import words_of
-from webapp.register.tables.makers import BRAND_NAMES, OTHER_NAMES
+from webapp.register.tables.other_names import OTHER_NAMES
 
 SHORTEST_CORRECTED = 4  # a word of three letters is one error away from too many
 SEARCHED_COLUMNS = ("vendor", "model", "part_number", "capacity_gb")
@@ -36,8 +36,7 @@ def names_text(names: Sequence[str]) -> str:
 
     The first of the names is the maker's, the second the model's.
     """
-    maker, model, *_ = (name.lower() for name in names)
-    others = (*OTHER_NAMES.get(maker, ()), *BRAND_NAMES.get(model, ()))
+    others = (other for name in names[:2] for other in OTHER_NAMES.get(name.lower(), ()))
     return " ".join((*("".join(words_of(name)) for name in names if name), *others))
 
 
@@ -52,7 +51,7 @@ class Names:
     def words(self) -> tuple[str, ...]:
         """Return the words that a typing error may replace. Built only when a searched word is in no name."""
         known = {word for part in self.parts for word in [*words_of(part), "".join(words_of(part))] if word}
-        known.update(*OTHER_NAMES.values(), *BRAND_NAMES.values())
+        known.update(*OTHER_NAMES.values())
         return tuple(filter(has_letter, known))
 
     def alternatives(self, word: str) -> tuple[str, ...]:

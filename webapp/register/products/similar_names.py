@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz, process
 
 from webapp.register.http.query_params import words_of
-from webapp.register.tables.makers import OWN_NAMES
+from webapp.register.tables.other_names import MAKERS
 
 SIMILAR_SLUG_PCT = 70  # of two slugs, for one to be offered instead of the other
 SIMILAR_FROM = 72  # of 100: P5520 is similar to P5510, and "toaster 9000" to no drive of the published table
@@ -64,4 +64,4 @@ def _named_maker(words: Sequence[Collection[str]], known: Sequence[KnownDrive]) 
 
 
 def _makers_words(alternatives: Collection[str]) -> set[str]:
-    return {part for word in alternatives for part in OWN_NAMES.get(word, word).split()}
+    return {part for word in alternatives for part in MAKERS.get(word, word).split()}

@@ -3,21 +3,31 @@
 Devices of one run are compared by the shares of their own reads, over the whole run and in the worst slice.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
 
 from results.access.intervals import HistogramSlice, counted_before, each_slice, histogram_slices
 from results.models import Histogram, Profile, Run, Verdict
-from results.rules.act.bucket_edges import bucket_span_us, edge_not_below
-from results.rules.act.limits import Limit, act_share_pct, exact_share_pct, is_count_within, over_count, parse_limits
+from results.rules.act.bucket_edges import bucket_span_us, edge_not_above, edge_not_below
+from results.rules.act.limits import (
+    Limit,
+    act_share_pct,
+    distinct_share,
+    exact_share_pct,
+    is_count_within,
+    over_count,
+    parse_limits,
+)
 from webapp.register.http.files import Value
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
 
 SHOWN_SLICES = 200  # a day of 10-minute slices has 144; the CSV and the chart have all of them
+NAMED_SLICES = 5  # in a sentence; more are counted
+OVERALL = "overall"  # the statistic of the whole run in a verdict's document
 FIRST_EDGES = "act-1"  # ACT 1.x: its buckets begin one power of two later
 
 
@@ -45,6 +55,18 @@ class ReadLimit:
     limit: Limit
     read_at_us: int
     first_bucket: int
+    first_bucket_below: int | None = None  # at the greatest edge not above the threshold
+    between_count: int | None = None  # reads of the run from the threshold to the edge, as a side file counted them
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the log has an edge at the threshold itself."""
+        return self.read_at_us == self.limit.threshold_us
+
+    @property
+    def threshold(self) -> str:
+        """Return the threshold as text."""
+        return units.threshold(self.limit.threshold_us)
 
 
 @dataclass(frozen=True)
@@ -58,6 +80,19 @@ class SliceShare:
     is_over: bool = False
     nearness: NearnessMark | None = None
     exact_pct: Decimal | None = None
+    at_most_count: int = 0
+    at_most_text: str = ""  # the upper end of the range, if it is over the limit and the lower end is not
+    buckets_at_most_text: str = ""  # the same by the buckets alone, if a side file shows that the share is within
+
+    @property
+    def may_be_over(self) -> bool:
+        """Return whether the share is within its limit at the log's edge, but may be over it at the threshold."""
+        return bool(self.at_most_text)
+
+    @property
+    def range_text(self) -> str:
+        """Return the share; with both ends of its range if the range includes the limit."""
+        return f"{self.text} to {self.at_most_text}" if self.at_most_text else self.text
 
 
 @dataclass(frozen=True)
@@ -73,12 +108,24 @@ class SliceRow:
         """Return the outcome of the slice in a word."""
         if not self.slice.ops_count:
             return "no operations"
-        return "fails" if self.is_over else "passes"
+        if self.is_over:
+            return "fails"
+        return "may fail" if self.may_be_over else "passes"
 
     @property
     def is_over(self) -> bool:
         """Return whether at least one share is over its limit."""
         return any(share.is_over for share in self.shares)
+
+    @property
+    def may_be_over(self) -> bool:
+        """Return whether no share is certainly over its limit, but at least one may be."""
+        return not self.is_over and any(share.may_be_over for share in self.shares)
+
+    @property
+    def is_within(self) -> bool:
+        """Return whether all shares are certainly within their limits."""
+        return bool(self.slice.ops_count) and not self.is_over and not self.may_be_over
 
 
 @dataclass(frozen=True)
@@ -92,14 +139,60 @@ class SliceTable:
     none_sentence: str
 
     @property
-    def passing_sentence(self) -> str:
-        """Return the number of listed slices that are within every limit."""
-        passing = sum(row.outcome == "passes" for row in self.rows)
+    def passing_text(self) -> str:
+        """Return the number of listed slices that are certainly within every limit, without the full stop."""
+        passing = sum(row.is_within for row in self.rows)
         verb = "is" if passing == 1 else "are"
         if self.total > len(self.rows):
             shown, every = units.count(len(self.rows)), units.count(self.total)
-            return f"Of the first {shown} of {every} slices, {units.count(passing)} {verb} within every limit."
-        return f"{passing} of {units.counted(len(self.rows), 'slice')} {verb} within every limit."
+            return f"Of the first {shown} of {every} slices, {units.count(passing)} {verb} within every limit"
+        return f"{passing} of {units.counted(len(self.rows), 'slice')} {verb} within every limit"
+
+    @property
+    def passing_sentence(self) -> str:
+        """Return the number of slices that are within every limit, and the slices that the log leaves undecided."""
+        return f"{self.passing_text}{self._undecided_text}."
+
+    @property
+    def _undecided_text(self) -> str:
+        rows = [row for row in self.rows if row.may_be_over]
+        found = [
+            (read, row, share)
+            for row in rows
+            for read, share in zip(self.limits, row.shares, strict=True)
+            if share.may_be_over
+        ]
+        if not found:
+            return ""
+        thresholds = " and ".join(dict.fromkeys(read.threshold for read, _, _ in found))
+        because = f"because the log's buckets do not begin at {thresholds}"
+        if len(found) == 1:
+            read, row, share = found[0]
+            name = f"slice {units.count(row.slice.number)} may be over the limit for {read.threshold}"
+            return f"; {name} ({share.range_text}{units.NBSP}%), {because}"
+        if len(rows) > NAMED_SLICES:
+            return f"; {units.count(len(rows))} slices may be over a limit, {because}"
+        numbers = " and ".join(units.count(row.slice.number) for row in rows)
+        return f"; {'slice' if len(rows) == 1 else 'slices'} {numbers} may be over a limit, {because}"
+
+    @property
+    def side_file_sentence(self) -> str:
+        """Return how a side file decides a limit that the log's buckets leave undecided; empty without such a slice."""
+        found = (
+            (read, row.slice.number, share)
+            for row in self.rows
+            for read, share in zip(self.limits, row.shares, strict=True)
+            if share.buckets_at_most_text
+        )
+        read, number, share = next(found, (None, 0, None))
+        if read is None or share is None or read.between_count is None:
+            return ""
+        return (
+            f"By the log's buckets alone, slice {units.count(number)} may be over the limit for {read.threshold} "
+            f"({share.text} to {share.buckets_at_most_text}{units.NBSP}%). The side file shows that it is not: of the "
+            f"whole run, only {units.counted(read.between_count, 'read')} took from {read.threshold} to "
+            f"{units.threshold(read.read_at_us)}."
+        )
 
     @property
     def cut_sentence(self) -> str:
@@ -147,9 +240,31 @@ def read_limits(histogram: Histogram, verdict: Verdict | None, own: Sequence[Lim
     """Return the limits of the verdict's profile, or a reader's own, each with its bucket edge in a histogram."""
     profile = verdict.profile if verdict else Profile.current()
     limits = own or parse_limits(profile.document)
+    between = between_counts(verdict.document) if verdict else {}
+    return [_read_limit(histogram, limit, between.get(limit.threshold_us)) for limit in limits]
+
+
+def _read_limit(histogram: Histogram, limit: Limit, between_count: int | None) -> ReadLimit:
     is_first_version = histogram.edges == FIRST_EDGES
-    edges = [edge_not_below(limit.threshold_us, histogram.unit, is_first_version=is_first_version) for limit in limits]
-    return [ReadLimit(limit, edge.us, edge.bucket) for limit, edge in zip(limits, edges, strict=True)]
+    edge = edge_not_below(limit.threshold_us, histogram.unit, is_first_version=is_first_version)
+    below = edge_not_above(limit.threshold_us, histogram.unit, is_first_version=is_first_version)
+    return ReadLimit(limit, edge.us, edge.bucket, below.bucket, between_count)
+
+
+def between_counts(document: Mapping[str, Any]) -> dict[int, int]:
+    """Return for each threshold the reads of the whole run between it and the log's edge, as a side file counted them.
+
+    No slice has more of them than the run. Empty without a side file, and if its counts are not those of the log.
+    """
+    exact = {each["threshold_us"]: each for each in document.get("exact") or () if each["statistic"] == OVERALL}
+    found = {}
+    for own in document.get("shares") or ():
+        counted = exact.get(own["threshold_us"])
+        if own["statistic"] != OVERALL or counted is None or counted["ops_count"] != own["ops_count"]:
+            continue
+        if own["over_count"] <= counted["over_count"] <= own.get("over_at_most_count", own["over_count"]):
+            found[own["threshold_us"]] = counted["over_count"] - own["over_count"]
+    return found
 
 
 def slice_row(each: HistogramSlice, limits: Sequence[ReadLimit]) -> SliceRow:
@@ -168,8 +283,29 @@ def share_over(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> Slice
     is_over = not is_count_within(over, ops_count, limit_pct)
     exact = exact_share_pct(over, ops_count)
     mark = nearness_mark(exact, limit_pct, is_over=is_over)
-    text = units.share(str(act_share_pct(over, ops_count)), over)
-    return SliceShare(threshold_us, over, ops_count, text, is_over, mark, exact)
+    text = share_text(over, ops_count, limit_pct)
+    share = SliceShare(threshold_us, over, ops_count, text, is_over, mark, exact)
+    by_buckets, at_most = upper_counts(counts, ops_count, limit)
+    share = replace(share, at_most_count=at_most)
+    if is_over or is_count_within(by_buckets, ops_count, limit_pct):
+        return share
+    if is_count_within(at_most, ops_count, limit_pct):
+        return replace(share, buckets_at_most_text=share_text(by_buckets, ops_count, limit_pct))
+    return replace(share, at_most_text=share_text(at_most, ops_count, limit_pct))
+
+
+def share_text(over: int, ops_count: int, limit_pct: Decimal | None) -> str:
+    """Return the digits of a share by its counts, as all figures of a page show them."""
+    return distinct_share(str(act_share_pct(over, ops_count)), over, ops_count, limit_pct)
+
+
+def upper_counts(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> tuple[int, int]:
+    """Return how many operations may be over a threshold: by the buckets alone, and with the count of a side file."""
+    over = over_count(counts, ops_count, limit.first_bucket)
+    if limit.first_bucket_below is None:
+        return over, over
+    by_buckets = over_count(counts, ops_count, limit.first_bucket_below)
+    return by_buckets, by_buckets if limit.between_count is None else min(by_buckets, over + limit.between_count)
 
 
 def start_line(number: int, first_line: int) -> int | None:

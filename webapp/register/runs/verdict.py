@@ -17,17 +17,15 @@ from urllib.parse import parse_qsl
 from django.http import QueryDict
 
 from results.models import Run, Share, Statistic, Verdict
-from results.rules.act.limits import Limit
+from results.rules.act.limits import Limit, distinct_excess, distinct_share, exact_share_pct, is_count_within
 from webapp.register.http.access import LINK_PARAMETER
 from webapp.register.http.query_params import read_parameters
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
-from webapp.register.runs.slices import SliceTable, cut_sentence
+from webapp.register.runs.slices import SliceTable, between_counts, cut_sentence, share_text
 from webapp.register.runs.verdict_basis import (
-    HOUR_S,
     basis_sentence,
     duration_in_words,
     required_slice_length_s,
-    slices_in_words,
 )
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US, share_of
 from webapp.register.tables.evaluation import is_over
@@ -106,8 +104,7 @@ SHOWN_VIOLATIONS = 100  # the headline has the first one; a log of very many sho
 def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
     """Return the verdict with its first word separate, because the page frames a fail.
 
-    `short_run` explains why a run that is shorter than the profile demands is undecided. `has_other_slices` is true if
-    the run was judged in slices of another length than its profile requires.
+    `has_other_slices` is true if the run was judged in slices of another length than its profile requires.
     """
     violations = verdict.document["violations"]
     shown = violations[:SHOWN_VIOLATIONS]
@@ -117,24 +114,23 @@ def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
         "word": verdict.get_outcome_display().capitalize(),
         "rest": reason_parts(verdict),
         "reasons": other_reasons(verdict),
-        "violations": shown,
+        "violations": [_violation_view(each) for each in shown],
         "cut_sentence": cut_sentence(len(shown), len(violations), cut),
-        "short_run": short_run_sentence(run, verdict),
         "short_fail": short_fail_sentence(run, verdict),
         "basis": basis_sentence(run, verdict.profile),
         "has_other_slices": run.slice_length_s not in {None, required_slice_length_s(verdict.profile)},
     }
 
 
-def short_run_sentence(run: Run, verdict: Verdict) -> str:
-    """Return why a run is undecided that is shorter than its profile demands; empty for any other run."""
-    required = json.loads(verdict.profile.document)
-    required_s, slice_s = required["duration_s"], required["slice_length_s"]
-    if verdict.outcome != Verdict.Outcome.UNDECIDED or run.duration_s is None or run.duration_s >= required_s:
-        return ""
-    by = "hour by hour" if slice_s == HOUR_S else f"in {slices_in_words(slice_s)}"
-    lasted, needed = duration_in_words(run.duration_s), duration_in_words(required_s)
-    return f"No verdict: the test ran {lasted}. A verdict needs {needed}, judged {by}."
+def _violation_view(violation: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a violation with digits that differ from its limit, and its ratio with digits that differ from 1."""
+    counts = violation["over_count"], violation["ops_count"], Decimal(violation["limit_pct"])
+    excess = violation.get("excess_ratio")
+    return {
+        **violation,
+        "share": distinct_share(violation["share_pct"], *counts),
+        "excess": distinct_excess(excess, *counts) if excess else "",
+    }
 
 
 def short_fail_sentence(run: Run, verdict: Verdict) -> str:
@@ -150,21 +146,70 @@ def short_fail_sentence(run: Run, verdict: Verdict) -> str:
     return f"The test ran {lasted}. {certain}; a pass needs {needed}."
 
 
-def figures(run: Run, limits: Sequence[Limit]) -> list[dict[str, Any]]:
-    """Return the run's shares with their limits, those of its own statistic first."""
+def figures(run: Run, limits: Sequence[Limit], document: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    """Return the run's shares with their limits, those of its own statistic first.
+
+    `document` is that of its verdict.
+    """
     shares = sorted(run.shares.all(), key=lambda share: (share.statistic != run.statistic, share.threshold_us))
-    return [figure_of(share, limits) for share in shares if share.threshold_us in SHARE_THRESHOLDS_US]
+    return [figure_of(share, limits, document) for share in shares if share.threshold_us in SHARE_THRESHOLDS_US]
 
 
-def figure_of(share: Share, limits: Sequence[Limit]) -> dict[str, Any]:
-    """Return a share with the limit on its threshold, if there is one, and how near it is to it."""
+def figure_of(share: Share, limits: Sequence[Limit], document: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a share with the limit on its threshold, if there is one, and how near it is to it.
+
+    `text` is the most exact share that is known: what a side file counted at the threshold itself, otherwise what the
+    log has at its bucket edge. `at_most` is the upper end of the range that the edge allows. `log_text` is the share of
+    the log where a side file has another one, and `edge_us` the edge. All come from the document of the verdict.
+    """
     limit_pct = next((limit.limit_pct for limit in limits if limit.threshold_us == share.threshold_us), None)
     statistic = Statistic(share.statistic)
-    figure = {"share": share, "statistic": STATISTIC_LABELS[statistic], "term": STATISTIC_TERMS[statistic]}
+    figure: dict[str, Any] = {
+        "share": share,
+        "statistic": STATISTIC_LABELS[statistic],
+        "term": STATISTIC_TERMS[statistic],
+    }
     figure["limit_pct"] = limit_pct
+    figure["text"] = distinct_share(share.printed, share.over_count, share.ops_count, limit_pct)
+    figure["is_in_every_slice"] = statistic == Statistic.WORST_SLICE and share.over_count == 0
+    found = {key: _same((document or {}).get(key) or (), share) for key in ("shares", "exact")}
     if limit_pct is not None:
         figure["nearness"] = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
-    return figure
+    if exact := found["exact"]:
+        return figure | _exact_figure(exact, figure["text"], found["shares"], limit_pct)
+    return figure | _range(found["shares"], document or {}, limit_pct)
+
+
+def _exact_figure(
+    exact: Mapping[str, Any], log_text: str, own: Mapping[str, Any] | None, limit_pct: Decimal | None
+) -> dict[str, Any]:
+    """Return the share that a side file counted, and that of the log if it has other digits."""
+    counts = exact["over_count"], exact["ops_count"]
+    text = distinct_share(exact["share_pct"], *counts, limit_pct)
+    figure: dict[str, Any] = {"text": text}
+    if limit_pct is not None:
+        is_exact_over = not is_count_within(*counts, limit_pct)
+        figure["nearness"] = nearness_mark(exact_share_pct(*counts), limit_pct, is_over=is_exact_over)
+    return figure | ({"log_text": log_text, "edge_us": own["read_at_us"]} if own and text != log_text else {})
+
+
+def _range(own: Mapping[str, Any] | None, document: Mapping[str, Any], limit_pct: Decimal | None) -> dict[str, Any]:
+    """Return the upper end of a share and the bucket edge; nothing if the log has an edge at the threshold."""
+    if not own or own["read_at_us"] == own["threshold_us"]:
+        return {}
+    edge = {"edge_us": own["read_at_us"]}
+    at_most = own.get("over_at_most_count")
+    if at_most is None or (not own["over_count"] and own["statistic"] == WORST):
+        return edge  # every slice has 0 at the edge: the upper end of one of them is not that of the worst
+    between = between_counts(document).get(own["threshold_us"])
+    count = at_most if between is None else min(at_most, own["over_count"] + between)
+    return edge | ({"at_most": share_text(count, own["ops_count"], limit_pct)} if count > own["over_count"] else {})
+
+
+def _same(shares: Iterable[Mapping[str, Any]], share: Share) -> Mapping[str, Any] | None:
+    """Return the share of a document with the statistic and the threshold of a stored one."""
+    wanted = (share.statistic, share.threshold_us)
+    return next((each for each in shares if (each["statistic"], each["threshold_us"]) == wanted), None)
 
 
 def own_limits(query: QueryDict, profile: Iterable[Limit]) -> YourLimits:
@@ -185,11 +230,16 @@ def limits_context(own: YourLimits, sentence: str, query: str) -> dict[str, Any]
     }
 
 
-def slice_limits_sentence(table: SliceTable | None, own: YourLimits) -> str:
-    """Return how many slices are within the limits; empty for a run without slices."""
-    if table is None or not table.rows:
+def slice_limits_sentence(table: SliceTable | None, official: SliceTable | None, own: YourLimits) -> str:
+    """Return how many slices are within the limits; empty for a run without slices.
+
+    For a reader's own limits, also return the number under the profile, whose table is `official`.
+    """
+    if table is None or official is None or not table.rows:
         return ""
-    return f"With your limits: {table.passing_sentence}" if own.is_own else table.passing_sentence
+    if not own.is_own:
+        return table.passing_sentence
+    return f"With your limits: {table.passing_sentence} With those of the profile: {official.passing_sentence}"
 
 
 def published_limits_sentence(run: Run, own: YourLimits) -> str:

@@ -168,15 +168,20 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     profile = verdict.profile if verdict else Profile.current()
     limits = parse_limits(profile.document)
     own = own_limits(request.GET, limits)
-    table, is_log_withheld = slice_table(run, verdict, own=own.limits), is_withheld(run)
+    shown, is_log_withheld = visible_verdict(run, verdict) if verdict else None, is_withheld(run)
+    table = slice_table(run, shown, own=own.limits)
+    official = slice_table(run, shown) if own.is_own else table
+    found = figures(run, limits, shown.document if shown else None)
     return (
         charts_of(run, table)
-        | limits_context(own, slice_limits_sentence(table, own), link_query(request, run))
+        | limits_context(own, slice_limits_sentence(table, official, own), link_query(request, run))
         | {
-            "verdict": verdict_view(run, visible_verdict(run, verdict)) if verdict else None,
+            "verdict": verdict_view(run, shown) if shown else None,
             "profile": profile,
-            "figures": figures(run, limits),
+            "figures": found,
+            "has_ranges": any("at_most" in figure for figure in found),
             "slice_table": table,
+            "official_table": official,
             "times": times_view(run, verdict, limits),
             "side_file": side_file_view(run),
             "example": example_view(run, limits),

@@ -7,7 +7,7 @@ from html import unescape
 
 from django.urls import reverse
 from django.utils.html import strip_tags
-from django.utils.text import Truncator
+from django.utils.text import Truncator, capfirst
 
 from results.models import PublishedFigure
 from webapp.register.explain.glossary_text import glossary_sections
@@ -16,6 +16,7 @@ from webapp.register.explain.site_pages import SITE_PAGES
 from webapp.register.http.query_params import words_of
 from webapp.register.tables.meanings import ALL, meaning_address
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries, entries_of, headline_of
+from webapp.register.ycsb.claims.sentences import favours, result
 from webapp.register.ycsb.publications import publication_of
 
 DETAIL_WORDS = 32  # of the detail that is shown
@@ -26,7 +27,7 @@ PUBLICATIONS, CLAIMS = "publications", "claims"
 class SearchEntry:
     """A page or a part of it that a search finds by title, detail and keywords; keywords are not shown.
 
-    `publication` is the slug of the publication that it belongs to.
+    `publication` is the slug of the publication that it belongs to. `other_names` count as its title does.
     """
 
     title: str
@@ -34,6 +35,7 @@ class SearchEntry:
     detail: str
     keywords: str = ""
     publication: str = ""
+    other_names: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ def _publication(slug: str) -> SearchEntry:
     publication, claims = publication_of(slug), entries_of(slug)
     source = claims[0].source if claims else None
     names = f"{slug} {source.publisher} {source.title} {source.printed_title}" if source else slug
-    detail = headline_of(claims).sentence if claims else publication.setup
+    publisher = source.publisher if source else ""
+    detail = f"{publisher}: {headline_of(claims).sentence}".removeprefix(": ") if claims else publication.setup
     address = reverse("ycsb-publication", args=[slug])
     return SearchEntry(publication.title, address, detail, f"{names} {publication.setup}", slug)
 
@@ -83,11 +86,10 @@ def _claims() -> Sequence[SearchEntry]:
 
 def _claim(entry: ClaimEntry) -> SearchEntry:
     claim = entry.row.check.claim
-    title = f"{entry.source.publisher}: {entry.text}"
-    gives = f"; its own figures give {entry.recomputed}" if entry.recomputed else ""
-    detail = f"{entry.publication.title}. Stated {entry.stated}{gives}: {entry.label}."
+    favoured = f" {favours(entry)}" if entry.is_contradicted else ""
+    detail = f"{capfirst(entry.status_line)}. {result(entry)}{favoured} {entry.publication.title}."
     keywords = f"{entry.slug} {entry.source.title} {claim.device} {claim.against}"
-    return SearchEntry(title, entry.address, detail, keywords, entry.slug)
+    return SearchEntry(entry.assertion, entry.address, detail, keywords, entry.slug)
 
 
 @cache
@@ -105,7 +107,7 @@ def _terms() -> Sequence[SearchEntry]:
 @cache
 def _pages() -> Sequence[SearchEntry]:
     """Return the pages of the site, then the sections of the explanations."""
-    pages = [SearchEntry(page.name, page.address, page.sentence) for page in SITE_PAGES]
+    pages = [SearchEntry(page.name, page.address, page.sentence, other_names=page.other_names) for page in SITE_PAGES]
     sections = explanation_sections()
     return [*pages, *(_text_entry(f"{each.page}: {each.title}", each.address, each.text) for each in sections)]
 
@@ -120,9 +122,9 @@ def _plain(markup: str) -> str:
 
 
 def padded_words(texts: Iterable[str]) -> str:
-    """Return the words of some texts with a blank before each, so that a search finds the beginnings of words only.
+    """Return the words of some texts with blanks around them, so that a search finds words and their beginnings only.
 
     >>> padded_words(["Worst slice", "p99.9"])
-    ' worst slice p99 9'
+    ' worst slice p99 9 '
     """
-    return "".join(f" {word}" for text in texts for word in words_of(text))
+    return f" {' '.join(word for text in texts for word in words_of(text))} "

@@ -1,6 +1,7 @@
 """The entries of the site that match a search, in short groups.
 
-Every word of the search must begin a word of the entry; the words of a question, as in "what is DWPD", are ignored. If
+Every word of the search must begin a word of the entry; the words of a question, as in "what is DWPD", are ignored. A
+plural also finds its singular. If
 no entry has a word, its letters may be mistyped: then the words that differ by one letter replace it. A word with a
 digit is never replaced, because P4610 is not P4510.
 """
@@ -34,6 +35,7 @@ class FoundGroup:
     section: SearchSection
     entries: Sequence[SearchEntry]
     has_title: bool  # whether the title of an entry has all words of the search
+    is_named: bool  # whether a name of the first entry is the search
 
     @property
     def shown(self) -> Sequence[SearchEntry]:
@@ -58,30 +60,31 @@ class FoundGroup:
 
 @cache
 def _title_words(entry: SearchEntry) -> str:
-    return padded_words([entry.title])
+    return padded_words([entry.title, entry.other_names])
 
 
 @cache
 def _all_words(entry: SearchEntry) -> str:
-    return padded_words([entry.title, entry.detail, entry.keywords])
+    return padded_words([entry.title, entry.other_names, entry.detail, entry.keywords])
 
 
 def found_groups(query: str) -> list[FoundGroup]:
-    """Return the groups with an entry that matches a search."""
+    """Return the groups with an entry that matches a search, those first that have an entry with this name."""
     words = [word for word in dict.fromkeys(words_of(query)) if word not in IGNORED]
     if not words:
         return []
     sections = search_sections()
     alternatives = _alternatives(words, [entry for section in sections for entry in section.entries])
     groups = [_found_group(section, alternatives) for section in sections]
-    return [group for group in groups if group.entries]
+    return sorted((group for group in groups if group.entries), key=lambda group: not group.is_named)
 
 
 def _found_group(section: SearchSection, alternatives: Alternatives) -> FoundGroup:
     """Return the entries of a section that match, those first whose title is the search, or has all its words."""
     found = [entry for entry in section.entries if _matches(_all_words(entry), alternatives)]
-    ranked = sorted(found, key=lambda entry: _rank(_title_words(entry), alternatives))
-    return FoundGroup(section, ranked, bool(ranked) and _matches(_title_words(ranked[0]), alternatives))
+    ranked = sorted(found, key=lambda entry: _rank(entry, alternatives))
+    best = _rank(ranked[0], alternatives) if ranked else 2
+    return FoundGroup(section, ranked, has_title=best < 2, is_named=best == 0)
 
 
 def named_groups(groups: Sequence[FoundGroup]) -> list[FoundGroup]:
@@ -90,10 +93,12 @@ def named_groups(groups: Sequence[FoundGroup]) -> list[FoundGroup]:
     return found if any(group.has_title for group in found) else []
 
 
-def _rank(title: str, alternatives: Alternatives) -> int:
-    if not _matches(title, alternatives):
+def _rank(entry: SearchEntry, alternatives: Alternatives) -> int:
+    """Return 0 if a name of an entry is the search, 1 if its title has all words of the search, otherwise 2."""
+    if not _matches(_title_words(entry), alternatives):
         return 2
-    return 0 if len(title.split()) == len(alternatives) else 1
+    names = (padded_words([name]) for name in f"{entry.title},{entry.other_names}".split(","))
+    return int(not any(len(name.split()) == len(alternatives) and _matches(name, alternatives) for name in names))
 
 
 def _matches(words: str, alternatives: Alternatives) -> bool:
@@ -101,14 +106,25 @@ def _matches(words: str, alternatives: Alternatives) -> bool:
 
 
 def _alternatives(words: Sequence[str], entries: Sequence[SearchEntry]) -> Alternatives:
-    """Return for each word the word itself if an entry has it, otherwise the words one typing error away."""
+    """Return for each word the word itself and its singular if an entry has it, or the words one typing error away."""
     missing = [word for word in words if not any(f" {word}" in _all_words(entry) for entry in entries)]
     if not any(map(_is_correctable, missing)):
-        return tuple((word,) for word in words)
+        return tuple(_with_singular(word) for word in words)
     known = {known for entry in entries for known in _all_words(entry).split()}
     return tuple(
-        (one_error_away(word, known) if word in missing and _is_correctable(word) else ()) or (word,) for word in words
+        (one_error_away(word, known) if word in missing and _is_correctable(word) else ()) or _with_singular(word)
+        for word in words
     )
+
+
+def _with_singular(word: str) -> tuple[str, ...]:
+    """Return a word, and the whole word that it is the plural of, if it may be one.
+
+    >>> _with_singular("reads"), _with_singular("class"), _with_singular("tps")
+    (('reads', 'read '), ('class',), ('tps',))
+    """
+    is_plural = len(word) >= SHORTEST_CORRECTED and word.endswith("s") and not word.endswith("ss")
+    return (word, f"{word[:-1]} ") if is_plural else (word,)
 
 
 def _is_correctable(word: str) -> bool:

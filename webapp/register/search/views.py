@@ -11,7 +11,6 @@ from webapp.register.drives.search import (
     lookup,
     neighbours,
     neighbours_sentence,
-    no_drive_sentence,
     products_of,
 )
 from webapp.register.drives.store.column_store import current_store
@@ -43,15 +42,16 @@ def search(request: HttpRequest) -> HttpResponse:
         "all_groups": groups,
         "first_groups": [],
         "groups": groups,
+        "has_only_texts": False,
     }
     if query and not products:
         near = neighbours(store, product_query)
         if groups and not near.maker and not near.capacity:  # a term such as DWPD resembles a name only by chance
-            context |= {"sentence": no_drive_sentence(query), "read_sentence": ""}
+            context |= {"has_only_texts": True, "read_sentence": ""}
         else:
             named = named_groups(groups)
             slugs = [drive.key for drive in near.drives[:SHOWN_AT_MOST]]
-            context["sentence"] = no_drive_sentence(query) if named else neighbours_sentence(store, query, near)
+            context |= {"sentence": neighbours_sentence(store, query, near), "has_only_texts": bool(named)}
             context |= {"first_groups": named, "groups": [group for group in groups if group not in named]}
             context["neighbours"] = products_of(store, slugs, profile)
     return render(request, "register/search/search.html", context)

@@ -148,7 +148,7 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
         "hidden": len(every) - len(allowed),
         "shown": shown,
         "steps": steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
-        "sentence": _sentence(question, fewest, cheapest, differences),
+        "sentence": _sentence(question, first, cheapest, differences),
         "remarks": _remarks(question, groups, differences) if fewest else "",
         "count_sentence": _count_sentence(question, len(sizes)),
         "object_size_note": sizing.object_size_note(question.demand, tested),
@@ -234,10 +234,10 @@ def _sorted(sizes: Sequence[SizingRow], sort: str) -> list[SizingRow]:
 
 
 def _sentence(
-    question: SizingQuestion, fewest: SizingRow | None, cheapest: SizingRow | None, differences: Sequence[str]
+    question: SizingQuestion, rows: Sequence[SizingRow], cheapest: SizingRow | None, differences: Sequence[str]
 ) -> str:
     """Return the answer in sentences that can be quoted."""
-    noun = question.kind.one
+    noun, fewest = question.kind.one, _fewest(rows)
     if fewest is None and question.restrictions.is_set:
         return f"No {noun} with a result within these limits meets your restrictions."
     if fewest is None:
@@ -246,11 +246,19 @@ def _sentence(
         start = f"No {noun} was tested at this workload: {'; '.join(differences)}. Results are not scaled."
         return start + _least(fewest)
     nodes = f" in {units.count(fewest.size.nodes)} nodes" if question.kind is Kind.DRIVES else ""
-    smallest = f"Fewest {noun}s: {_times(fewest)}{nodes}, limited by {fewest.limited_by}.{_unrated(question, fewest)}"
+    start = f"Fewest {noun}s: {_times(fewest)}{nodes}, limited by {fewest.limited_by}"
+    smallest = f"{start}{_tied(question, rows, fewest)}.{_unrated(question, fewest)}"
     if cheapest is None:
         return smallest
     priced = f"Cheapest of those with a price: {_times(cheapest)}, {cheapest.price}.{_unrated(question, cheapest)}"
     return f"{smallest} {priced}"
+
+
+def _tied(question: SizingQuestion, rows: Iterable[SizingRow], fewest: SizingRow) -> str:
+    """Return how many have the same number of drives as the row that is named; empty if no other has."""
+    same = [row for row in rows if _by_drives(row)[:2] == _by_drives(fewest)[:2]]
+    number = counted(fewest.size.drives or 0, question.kind.one)
+    return f"; one of {units.count(len(same))} with {number}" if len(same) > 1 else ""
 
 
 def _unrated(question: SizingQuestion, row: SizingRow) -> str:
@@ -269,7 +277,7 @@ def _remarks(question: SizingQuestion, groups: Sequence[SizingGroup], difference
             f"Each {noun} counts with at most its tested reads and its tested writes, so fewer may suffice.",
         ]
     if len(groups) > 1:
-        sentences.append(f"This ranks {counted(len(first.rows), noun)} of one comparison group: {first.label}.")
+        sentences.append(f"The ranking has {counted(len(first.rows), noun)} of one comparison group ({first.label}).")
     return " ".join(sentences)
 
 

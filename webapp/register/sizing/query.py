@@ -126,12 +126,12 @@ class SizingQuestion:
 
     @property
     def assumptions(self) -> list[tuple[str, str]]:
-        """Return the fields of cluster and endurance that the answer depends on: name, and label with value."""
+        """Return the fields besides reads and writes that the answer depends on: name, and label with value."""
         of_drives = {"defrag", "per_node", "life", "warranty"}
         return [
             (field.name, f"{field.label.lower()} {_with_unit(field, self.demand)}")
             for field in FIELDS
-            if field.part != LOAD and (self.kind is Kind.DRIVES or field.name not in of_drives)
+            if field.name not in {"reads", "writes"} and (self.kind is Kind.DRIVES or field.name not in of_drives)
         ]
 
     @property

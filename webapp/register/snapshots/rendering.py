@@ -82,7 +82,7 @@ def refuse_private(response: HttpResponseBase) -> None:
         raise NotPublicError(f"answered {response.status_code} {response.reason_phrase}")
     if "public" not in response.get("Cache-Control", ""):
         raise NotPublicError(f"Cache-Control: {response.get('Cache-Control', 'none')}")
-    if response.cookies or "cookie" in response.get("Vary", "").lower():
+    if response.cookies or "Set-Cookie" in response or "cookie" in response.get("Vary", "").lower():
         raise NotPublicError("depends on the client")
     if "noindex" in response.get("X-Robots-Tag", ""):
         raise NotPublicError("noindex")

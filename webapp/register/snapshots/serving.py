@@ -5,7 +5,7 @@ only if its group is not purged. Otherwise Django responds. If Django has no dat
 after all, unless it is purged.
 
 A page of the snapshot with parameters, such as a filter, is rendered by Django once for each version of the snapshot.
-It depends on the same data as the page without parameters, so the same comparison with the register ends its use.
+The first change of the register after the version was written ends its use.
 """
 
 import time
@@ -23,6 +23,7 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.http import parse_etags
 
 from webapp.middleware import without_marks
+from webapp.register.http.query_params import ADDRESS_AT_MOST
 from webapp.register.snapshots import store
 from webapp.register.snapshots.database_down import DATABASE_DOWN_HEADER
 from webapp.register.snapshots.rendering import is_public
@@ -31,7 +32,6 @@ from webapp.register.snapshots.store import Entry, Form, Snapshot
 TRUSTED_S = 60  # a withdrawal shows within a minute, even if the worker is down
 POLL_S = 0.5
 DATABASE_DOWN_S = 5  # for so long after a failed attempt, pages of the snapshot are sent without trying Django first
-ADDRESS_AT_MOST = 2000  # characters; responses to longer addresses are not stored
 REMEMBERED_MAX = 256  # different Accept-Encoding headers and host names
 DATE_HEADER = "X-Drivecert-Snapshot"
 CODINGS = (("zstd", 2), ("gzip", 1))  # in the order of preference, with their place in a page's file
@@ -97,8 +97,7 @@ class SnapshotMiddleware:
         address = address_of(environ)
         snapshot, entry = view.snapshot, self._find(view, environ, address)
         if snapshot is None or entry is None:
-            page = self._find(view, environ, environ.get("PATH_INFO", "")) if view.is_trusted else None
-            if snapshot is None or page is None or len(address) > ADDRESS_AT_MOST:
+            if snapshot is None or not self._may_store(view, environ, address):
                 return self.application(environ, start_response)
             return self._send_stored_or_render(snapshot, address, environ, start_response)
         if view.is_trusted or time.monotonic() < self._down_until:
@@ -114,6 +113,15 @@ class SnapshotMiddleware:
         if entry is None or entry.group in view.purged or not _is_our_host(environ):
             return None
         return entry
+
+    def _may_store(self, view: View, environ: Environ, address: str) -> bool:
+        """Return whether the response for an address with parameters is one of a page of the snapshot.
+
+        With limits of its reader, a page may show drives that the page without parameters does not. So the purge of any
+        group ends the use of all stored responses.
+        """
+        is_current = view.is_trusted and not view.purged and len(address) <= ADDRESS_AT_MOST
+        return is_current and self._find(view, environ, environ.get("PATH_INFO", "")) is not None
 
     def _send_stored_or_render(
         self, snapshot: Snapshot, address: str, environ: Environ, start_response: StartResponse

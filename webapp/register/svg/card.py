@@ -1,7 +1,7 @@
 """The frame of share images: 1200x630 pixels in the light colours of static/css/tokens.css, with one plot."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.safestring import SafeString
 
@@ -12,6 +12,7 @@ WIDTH, HEIGHT, EDGE = 1200, 630, 60
 TEXT_WIDTH, WHOLE_WIDTH = 530, WIDTH - 2 * EDGE
 # The plot of a card: drawings use the same positions as on a page, in these pixels.
 PLOT = Surface(left=640, top=164, width=500, height=246, unit="", zoom=1.75)
+X_TITLE_PX = 26  # a plot is lower by so much to have room for the title of its horizontal axis
 HEADLINE_SIZES, LABEL_SIZE, REMARK_SIZES, FOOT_SIZE = (104, 84, 68, 54, 42), 34, (28, 26, 24, 22), 24
 PAPER, INK, INK_2, INK_3, OVER = "#ffffff", "#14191b", "#414b50", "#5a656a", "#a5350f"
 RULE, RULE_2, TRACK, ACCENT, ACCENT_2 = "#d3d9db", "#7f8a8f", "#c6cdd0", "#0b5876", "#e0edf2"
@@ -25,6 +26,7 @@ text.stated {{ fill: {OVER}; }}
 .axis {{ stroke: {RULE_2}; stroke-width: 2; }}
 .col {{ fill: {TRACK}; stroke: {RULE_2}; stroke-width: 1.5; }}
 .col.own {{ fill: {ACCENT}; stroke: {ACCENT}; }}
+.col.impossible {{ fill: {PAPER}; stroke: {OVER}; stroke-width: 3; stroke-dasharray: 8 5; }}
 .level {{ stroke: {INK}; stroke-width: 4; }}
 .level.stated {{ stroke: {OVER}; stroke-dasharray: 12 8; }}
 .range {{ stroke: {INK}; stroke-width: 3; }}
@@ -40,8 +42,22 @@ class Headline:
     warns: bool = False
 
 
+@dataclass(frozen=True)
+class Plot:
+    """The drawing of a plot with its title; `x_title` is that of its horizontal axis, if it has one."""
+
+    drawing: str
+    title: str
+    x_title: str = ""
+
+
+def plot_surface(x_title: str) -> Surface:
+    """Return the area of a plot, which leaves room for the title of its horizontal axis."""
+    return replace(PLOT, height=PLOT.height - X_TITLE_PX) if x_title else PLOT
+
+
 def share_card(
-    subject: str, headlines: Sequence[Headline], remark: str, foot: Sequence[str], plot: str = "", plot_title: str = ""
+    subject: str, headlines: Sequence[Headline], remark: str, foot: Sequence[str], plot: Plot | None = None
 ) -> str:
     """Return a share image as SVG: two headlines at most with the plot next to them, a remark, and three lines at most.
 
@@ -71,7 +87,9 @@ def share_card(
         for number, line in enumerate(foot[:3])
     ]
     if plot:
-        parts += [_text(PLOT.left, 130, one_line(plot_title, 24, PLOT.width), 24, INK_3), plot]
+        parts += [_text(PLOT.left, 130, one_line(plot.title, 24, PLOT.width), 24, INK_3), plot.drawing]
+        if plot.x_title:
+            parts.append(tag("text", plot.x_title, x=PLOT.left + PLOT.width / 2, y=448, text_anchor="middle"))
     box = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {WIDTH} {HEIGHT}"}
     return tag("svg", joined(parts), **box, width=WIDTH, height=HEIGHT)
 

@@ -17,6 +17,7 @@ RADII_PX = (3.4, 4.6, 6.0, 7.6)
 CIRCLE, SQUARE, DIAMOND, CROSS = "c", "s", "d", "x"
 OVER = "o"  # ends the symbols over the limit: the same outline with a line below it, as the limit is below the mark
 OVER_LINE_PX = 3  # from the outline to this line
+REACHES = {CIRCLE: 1.0, SQUARE: 0.89, DIAMOND: 1.3, CROSS: 1.08}  # as multiples of the radius
 SHAPES = {
     EnduranceClass.LOW: CIRCLE,
     EnduranceClass.MEDIUM: SQUARE,
@@ -57,28 +58,37 @@ def radius_of(symbol: str) -> float:
     return RADII_PX[int(symbol[1])]
 
 
+def reach_of(symbol: str) -> float:
+    """Return the distance from the centre of a symbol to its outermost points, px: a diamond has its corners there.
+
+    >>> [round(reach_of(symbol), 2) for symbol in ("c1", "s1", "d1", "x1")]
+    [4.6, 4.09, 5.98, 4.97]
+    """
+    return radius_of(symbol) * REACHES[symbol[0]]
+
+
 def depth_of(symbol: str) -> float:
     """Return about the distance from the centre of a symbol down to its lowest line, px.
 
     >>> depth_of("c1"), depth_of("c1o")
     (4.6, 7.6)
     """
-    return radius_of(symbol) + (OVER_LINE_PX if symbol.endswith(OVER) else 0)
+    return reach_of(symbol) + (OVER_LINE_PX if symbol.endswith(OVER) else 0)
 
 
 def symbol_paths() -> Iterator[tuple[str, str]]:
     """Yield each symbol with its outline around the origin, in px; all shapes of one size have about the same area."""
     for size, radius in enumerate(RADII_PX):
         outlines = (
-            (CIRCLE, radius, _circle(radius)),
-            (SQUARE, radius * 0.89, _polygon([(-1, -1), (1, -1), (1, 1), (-1, 1)], radius * 0.89)),
-            (DIAMOND, radius * 1.3, _polygon([(0, -1), (1, 0), (0, 1), (-1, 0)], radius * 1.3)),
-            (CROSS, radius * 1.08, _polygon(_CROSS, radius * 0.54)),
+            (CIRCLE, _circle(radius)),
+            (SQUARE, _polygon([(-1, -1), (1, -1), (1, 1), (-1, 1)], radius * REACHES[SQUARE])),
+            (DIAMOND, _polygon([(0, -1), (1, 0), (0, 1), (-1, 0)], radius * REACHES[DIAMOND])),
+            (CROSS, _polygon(_CROSS, radius * REACHES[CROSS] / 2)),
         )
-        for shape, half_height, outline in outlines:
+        for shape, outline in outlines:
             symbol = f"{shape}{size}"
             yield symbol, outline
-            yield over_limit(symbol), f"{outline}M{-radius:g} {half_height + OVER_LINE_PX:.4g}h{2 * radius:g}"
+            yield over_limit(symbol), f"{outline}M{-radius:g} {depth_of(over_limit(symbol)):.4g}h{2 * radius:g}"
 
 
 _CROSS = ((0, 1), (1, 2), (2, 1), (1, 0), (2, -1), (1, -2), (0, -1), (-1, -2), (-2, -1), (-1, 0), (-2, 1), (-1, 2))

@@ -1,5 +1,6 @@
 """The rasteriser of share images, with a font of its own: an image is the same on every machine, also without fonts."""
 
+from collections.abc import Callable
 from functools import cache
 
 import fontpkg
@@ -42,15 +43,25 @@ def fitting_size(text: str, sizes: tuple[int, ...], width: float, weight: int = 
     return next((size for size in sizes if text_width(text, size, weight) <= width), sizes[-1])
 
 
-def lines_of(text: str, size: int, width: float, most: int, weight: int = PLAIN) -> list[str]:
-    """Return a text as lines broken between words; what does not fit into `most` lines ends with an ellipsis."""
+def wrapped(text: str, width: float, width_of: Callable[[str], float]) -> list[str]:
+    """Return a text as lines broken between words; a word that is too long has its own line.
+
+    >>> wrapped("one of many words", 7, len)
+    ['one of', 'many', 'words']
+    """
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, size, weight) <= width:
+        if lines and width_of(longer) <= width:
             lines[-1] = longer
         else:
             lines.append(word)
+    return lines
+
+
+def lines_of(text: str, size: int, width: float, most: int, weight: int = PLAIN) -> list[str]:
+    """Return a text as lines broken between words; what does not fit into `most` lines ends with an ellipsis."""
+    lines = wrapped(text, width, lambda line: text_width(line, size, weight))
     cut = [*lines[:most]]
     if len(lines) > most or any(text_width(line, size, weight) > width for line in cut):
         cut = [_shortened(line, size, width, weight, ends=line is cut[-1] and len(lines) > most) for line in cut]

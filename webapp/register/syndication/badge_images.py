@@ -16,6 +16,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from results.models import Product
 from webapp.register.http.responses import public_page
+from webapp.register.svg.png import wrapped
 from webapp.register.syndication.product_status import ProductStatus, public_product, status_of
 from webapp.register.syndication.site import plain_text
 from webapp.register.tables import categories
@@ -120,24 +121,12 @@ def cut(text: str, used: ImageFont.FreeTypeFont) -> str:
 def name_lines(name: str) -> tuple[list[str], ImageFont.FreeTypeFont]:
     """Return a name in at most two lines, with the largest font in which they fit."""
     for size in NAME_SIZES:
-        lines = wrapped(name, font(size))
+        lines = wrapped(name, ROOM, font(size).getlength)
         if len(lines) <= NAME_LINES and all(font(size).getlength(line) <= ROOM for line in lines):
             return lines, font(size)
     used = font(NAME_SIZES[-1])
-    first, *rest = wrapped(name[:ROOM], used)
+    first, *rest = wrapped(name[:ROOM], ROOM, used.getlength)
     return [cut(first, used), *([cut(" ".join(rest), used)] if rest else [])], used
-
-
-def wrapped(text: str, used: ImageFont.FreeTypeFont) -> list[str]:
-    """Return a text as lines broken between words; a word that is too long has its own line."""
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and used.getlength(longer) <= ROOM:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines or [""]
 
 
 @require_safe

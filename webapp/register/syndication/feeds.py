@@ -122,7 +122,8 @@ class NewsFeed(Feed):  # type: ignore[type-arg]  # generic for the type checker 
         return plain_text(change.title)
 
     def item_description(self, change: Change) -> str:
-        return plain_text(f"{change.sentence} {change.reason}")
+        contradicted = " ".join(f"Contradicted: {name}." for name, _ in change.contradicted)
+        return plain_text(f"{change.sentence} {contradicted} {change.reason}")
 
     def item_link(self, change: Change) -> str:
         return site_address(change.page)

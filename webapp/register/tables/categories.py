@@ -16,8 +16,8 @@ MARKS_NOTE = (
 )
 OVER_NOTE = "A share with a frame and an open box is over its limit: the result does not qualify for a certificate."
 SOURCE_NOTE = (
-    "The tier of a published result names who ran the test, if it is known: Aerospike, or the maker of the drive, who "
-    "then supplied the result."
+    "The tier of a published result names the tester, if the source states it: Aerospike, or the maker of the drive, "
+    "who then supplied the result. Published tables list drives that passed; failures are not published."
 )
 ENDURANCE_NOTE = (
     "Endurance comes from the makers' data sheets; the register does not verify it. DWPD means drive writes per day: "

@@ -109,6 +109,11 @@ def gap_of(run: Run) -> GapView | None:
     return None if gap is None else GapView(gap, run.device_count or 1)
 
 
+def load_sentence(load_tps: int, needed: Fraction | None, rated: str) -> str:
+    """Return the drive writes per day that a reader's load takes, and the rated ones."""
+    return f"At your {units.count(load_tps)} tps it takes {digits(needed)} drive writes a day; it is rated for {rated}."
+
+
 def _writes_sums(gap: EnduranceGap) -> list[str]:
     """Return the sums from the tested speed to the drive writes a day; none without a capacity."""
     if not gap.needed:

@@ -1,6 +1,7 @@
 """The comparison group of a run, and the words for it in tables, charts and legends."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from results.models import Run, Statistic
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime, is_compressible, time_of_reads
@@ -8,8 +9,8 @@ from webapp.register.tables.columns import is_taken_as_one
 from webapp.templatetags import units
 
 TIME_WORDS = {
-    ReadTime.SERVICE: "ACT 6.x: service time",
-    ReadTime.WITH_QUEUE: "ACT up to 5.3: with queue time",
+    ReadTime.SERVICE: "ACT 6.x: time in the drive",
+    ReadTime.WITH_QUEUE: "ACT up to 5.3: time in the drive and in the queue",
     None: "ACT version not reported",
 }
 STATISTIC_WORDS = {
@@ -22,14 +23,28 @@ WHY_SEPARATE = {
     ReadTime.WITH_QUEUE: "their shares also count waiting in the queue",
     None: "it is not known which time their shares count",
 }
-NOT_RANKED_COMPRESSIBLE = "the test data was compressible"
-NOT_RANKED_VERSION = "the version of ACT is not reported"
-NOT_RANKED_DEVICES = "the number of devices is not reported"
 COMPRESSIBLE_WORDS = "compressible data"
 TAKEN_AS_ONE = "Counted as one device, because the source states no number of devices."
 WHY_COMPRESSIBLE = "a drive that compresses data writes less, so these results are not ranked"
 
 
+class NotRanked(StrEnum):
+    """Why a result is not ranked. The first reason that holds counts, in this order."""
+
+    COMPRESSIBLE = "compressible"
+    NO_VERSION = "no-version"
+    NO_DEVICE_COUNT = "no-device-count"
+    NO_SPEED = "no-speed"
+    NO_SHARES = "no-shares"
+
+
+NOT_RANKED_WORDS = {
+    NotRanked.COMPRESSIBLE: "the test data was compressible",
+    NotRanked.NO_VERSION: "the version of ACT is not reported",
+    NotRanked.NO_DEVICE_COUNT: "the number of devices is not reported",
+    NotRanked.NO_SPEED: "the speed is not reported",
+    NotRanked.NO_SHARES: "its share of slow reads is not reported",
+}  # each follows "because"
 COMPRESSIBLE, UNRANKED = "compressible", "unknown"  # kinds of bands next to the two kinds of time
 BAND_TITLES = {
     ReadTime.SERVICE: TIME_WORDS[ReadTime.SERVICE],
@@ -115,10 +130,10 @@ def why_separate(group: ComparisonGroup) -> str:
     return WHY_COMPRESSIBLE if group.is_compressible else WHY_SEPARATE[group.time]
 
 
-def why_not_ranked(group: ComparisonGroup) -> str:
-    """Return why no result of this group is ranked; empty for a group that is ranked."""
+def why_not_ranked(group: ComparisonGroup) -> NotRanked | None:
+    """Return why no result of this group is ranked; None for a group that is ranked."""
     if group.is_compressible:
-        return NOT_RANKED_COMPRESSIBLE
+        return NotRanked.COMPRESSIBLE
     if group.time is None:
-        return NOT_RANKED_VERSION
-    return NOT_RANKED_DEVICES if group.device_count is None else ""
+        return NotRanked.NO_VERSION
+    return NotRanked.NO_DEVICE_COUNT if group.device_count is None else None

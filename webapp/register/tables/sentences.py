@@ -92,6 +92,18 @@ def table_sentence(table: "Table", results: Sequence[LimitEvaluation]) -> str:
     return " ".join(sentences)
 
 
+def rating_sentence(sustained: int, count: int, speed: str, *, speed_of_one: str = "") -> str:
+    """Return how many of some results have a rating that sustains a speed.
+
+    >>> rating_sentence(2, 15, "400,000 tps"), rating_sentence(0, 1, "it", speed_of_one="your load")
+    ('2 of the 15 have a rating that sustains 400,000 tps.', 'Its rating does not sustain your load.')
+    """
+    if count == 1:
+        return f"Its rating {'sustains' if sustained else 'does not sustain'} {speed_of_one or speed}."
+    number = f"{units.count(sustained) if sustained else 'None'} of the {units.count(count)}"
+    return f"{number} {'has' if sustained < 2 else 'have'} a rating that sustains {speed}."
+
+
 def published_sentence(run: Run) -> str:
     """Return the sentence on a published run."""
     lasted = f" for {units.duration(run.duration_s)}" if run.duration_s else ""

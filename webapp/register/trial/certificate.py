@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from results.access.withholding import missing_sentences
+from results.access.withholding import attempt_sentences
 from results.certification.certificates import document_of
 from results.models import RATED_WORKLOAD, YCSB, Profile, Run, Verdict
 from results.rules.act.loads import printed_nx
@@ -57,11 +57,6 @@ def _candidate(name: str, run: Run, verdict: Verdict) -> CandidateRun:
 
 
 def _attempt(certified: Certificate) -> dict[str, Any]:
-    document = document_of(certified)
     at = f" at {printed_nx(certified.attempted_nx)}" if certified.attempted_nx is not None else ""
-    return {
-        "title": f"{counted(certified.device_count, 'device')}{at}",
-        "present": [requirement["sentence"] for requirement in document["present"]],
-        "missing": missing_sentences(document),
-        "reasons": document["reasons"],
-    }
+    title = f"{counted(certified.device_count, 'device')}{at}"
+    return {"title": title, **attempt_sentences(document_of(certified))}

@@ -8,22 +8,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.access.intervals import HistogramSlice
-from webapp.register.runs.charts.page import slice_chart
+from webapp.register.runs.charts.page import range_sentence, slice_chart
 from webapp.register.runs.slices import ReadLimit
 from webapp.templatetags import units
 
 # In units of the view box. A panel is 270 to 400 px wide, so that a unit is about a pixel.
 WIDTH, HEIGHT = 320, 150
-TOP, BOTTOM, LEFT = 18, 132, 4  # of the plot; above it is the label of the worst bar
+TOP, BOTTOM = 18, 132  # of the plot; above it is the label of the worst bar
+LEFT, RIGHT = 80, 316  # of the plot; left of it is the name of the limit, where it covers no bar
+LEFT_OF_PLOT = 6  # from the plot to the name of the limit
 TOP_OF_LIMIT = 1.2  # the top of a panel, as a multiple of the limit
 CUT_BELOW_TOP = 6  # where a bar that is higher than the panel is broken
 GAP = 0.2  # of the place of a bar
-LABEL_HALF = 30  # a label nearer to an edge is aligned with the edge
+LABEL_HALF = 30  # a label nearer to an end of the plot is aligned with it
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar; `is_cut` if its share is above the top of the panel."""
+    """One bar; `is_cut` if its share is above the top of the panel. Above it is the open part, up to the upper end."""
 
     x: float
     y: float
@@ -32,6 +34,8 @@ class Bar:
     is_over: bool
     is_cut: bool
     text: str
+    may_y: float
+    may_height: float
 
 
 @dataclass(frozen=True)
@@ -62,20 +66,21 @@ def panels_of(name: str, slices: Sequence[HistogramSlice], limits: Sequence[Read
         return {"panels": []}
     chart = slice_chart(slices, len(slices), limits)
     panels = [_panel(f"{name}-{place}", each) for place, each in enumerate(chart["panels"])]
-    frame = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - LEFT, "top": TOP}
-    frame |= {"bottom": BOTTOM, "cut": TOP + CUT_BELOW_TOP}
+    frame = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP}
+    frame |= {"bottom": BOTTOM, "cut": TOP + CUT_BELOW_TOP, "name_end": LEFT - LEFT_OF_PLOT}
     ends = {"first": units.duration(slices[0].start_s), "last": units.duration(slices[-1].end_s)}
-    return {"panels": panels, "frame": frame, "sentence": chart["sentence"]} | ends
+    sentences = {"sentence": chart["sentence"], "range_sentence": range_sentence(chart["panels"])}
+    return {"panels": panels, "frame": frame} | sentences | ends
 
 
 def _panel(panel_id: str, panel: dict[str, Any]) -> Panel:
     limit_pct: float = panel["limit"]
     scale = (BOTTOM - TOP) / (TOP_OF_LIMIT * limit_pct) if limit_pct else 0.0
-    place = (WIDTH - 2 * LEFT) / len(panel["shares"])
+    place = (RIGHT - LEFT) / len(panel["shares"])
     bars = [
-        _bar(number, place, scale, share_pct, f"{span}: {text}", is_over=is_over)
-        for number, (share_pct, span, text, is_over) in enumerate(
-            zip(panel["shares"], panel["spans"], panel["texts"], panel["over"], strict=True)
+        _bar(number, place, scale, (share_pct, most_pct), f"{span}: {text}", is_over=is_over)
+        for number, (share_pct, most_pct, span, text, is_over) in enumerate(
+            zip(panel["shares"], panel["most"], panel["spans"], panel["texts"], panel["over"], strict=True)
         )
         if share_pct is not None
     ]
@@ -92,10 +97,10 @@ def _panel(panel_id: str, panel: dict[str, Any]) -> Panel:
     )
 
 
-def _bar(number: int, place: float, scale: float, share_pct: float, text: str, *, is_over: bool) -> Bar:
-    height = share_pct * scale if scale else (BOTTOM - TOP) * (share_pct > 0)
+def _bar(number: int, place: float, scale: float, ends_pct: tuple[float, float], text: str, *, is_over: bool) -> Bar:
+    height, most = (end * scale if scale else (BOTTOM - TOP) * (end > 0) for end in ends_pct)
     is_cut = height > BOTTOM - TOP
-    height = min(height, BOTTOM - TOP)
+    height, most = min(height, BOTTOM - TOP), min(most, BOTTOM - TOP)
     return Bar(
         x=round(LEFT + number * place + place * GAP / 2, 2),
         y=round(BOTTOM - height, 2),
@@ -104,12 +109,14 @@ def _bar(number: int, place: float, scale: float, share_pct: float, text: str, *
         is_over=is_over,
         is_cut=is_cut,
         text=text,
+        may_y=round(BOTTOM - most, 2),
+        may_height=round(most - height, 2),
     )
 
 
 def _label(x: float, text: str) -> Label:
-    anchor = "start" if x < LABEL_HALF else "end" if x > WIDTH - LABEL_HALF else "middle"
-    edge = {"start": LEFT, "end": WIDTH - LEFT}.get(anchor, x)
+    anchor = "start" if x < LEFT + LABEL_HALF else "end" if x > RIGHT - LABEL_HALF else "middle"
+    edge = {"start": LEFT, "end": RIGHT}.get(anchor, x)
     return Label(round(edge, 1), anchor, text)
 
 
@@ -123,7 +130,9 @@ def _summary(panel: dict[str, Any], worst_pct: float, worst: int) -> str:
     over = sum(panel["over"])
     limit = f"The limit is {panel['limitText']} %."
     if not worst_pct:
-        return f"No slice has a read over {panel['threshold']}. {limit}"
+        return f"No slice has a read of {panel['readAt']} or longer. {limit}"
     bars = "No bar is" if not over else "1 bar is" if over == 1 else f"{over} bars are"
     worst_of = f"The largest share over {panel['threshold']} is {_printed(panel, worst)}, {panel['spans'][worst]}."
-    return f"{worst_of} {limit} {bars} over it."
+    may = sum(panel["mayBeOver"])
+    undecided = f" The log does not decide it for {units.counted(may, 'bar')}." if may else ""
+    return f"{worst_of} {limit} {bars} over it.{undecided}"

@@ -92,7 +92,7 @@ def _act_part(name: str, read: Document, document: Document, profile: Profile) -
             "has_side_file": bool(run.facts.get("side_file")),
             "verdict": verdict_view(run, rows.verdict),
             "judged_sentence": judged_sentence(rows.verdict.document),
-            "figures": _figures(rows.shares, profile),
+            "figures": _figures(rows.shares, profile, rows.verdict.document),
         }
     if histogram is not None:
         part |= _slices(name, run, read, histogram, rows.verdict)
@@ -104,11 +104,11 @@ def _judged(histograms: list[Histogram]) -> Histogram | None:
     return next((each for each in histograms if each.role == "reads"), None)
 
 
-def _figures(shares: list[Share], profile: Profile) -> list[Part]:
+def _figures(shares: list[Share], profile: Profile, document: Document) -> list[Part]:
     """Return the shares with their limits, those of the worst slice first."""
     ordered = sorted(shares, key=lambda share: (share.statistic != "worst-slice", share.threshold_us))
     limits = parse_limits(profile.document)
-    return [figure_of(share, limits) for share in ordered if share.threshold_us in SHARE_THRESHOLDS_US]
+    return [figure_of(share, limits, document) for share in ordered if share.threshold_us in SHARE_THRESHOLDS_US]
 
 
 def _slices(name: str, run: Run, read: Document, histogram: Histogram, verdict: Verdict | None) -> Part:

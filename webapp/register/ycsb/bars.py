@@ -7,11 +7,13 @@ from fractions import Fraction
 from django.utils.safestring import SafeString
 
 from webapp.register.svg.drawing import Surface, joined
+from webapp.register.svg.scales import LinearScale
 from webapp.register.ycsb.axes import from_zero, tick_text
 
 # Heights in pixels of a page; an image has the same proportions.
 TITLE_PX, WORDS_PX, BAR_PX, THIN_PX, GAP_PX, LEVEL_PX = 19, 16, 14, 8, 8, 20
 HEADROOM, LEFT_THIRD = 1.08, 0.35
+LABEL_WIDTH, LABEL_HEIGHT = 0.42, 0.07  # of the columns on a phone: the room for the label of a line
 Span = tuple[Fraction, Fraction]
 
 
@@ -19,7 +21,8 @@ Span = tuple[Fraction, Fraction]
 class Bar:
     """The figure of one drive; `words` has its digits and unit.
 
-    `span` is what a figure read from a chart may be; `detail` says so to pointer and keyboard.
+    `span` is what a figure read from a chart may be; `detail` says so to pointer and keyboard. The figure of an
+    impossible result has a dashed frame, and its words say so.
     """
 
     drive: str
@@ -28,6 +31,17 @@ class Bar:
     is_own: bool = False
     span: Span | None = None
     detail: str = ""
+    is_impossible: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return its drive and its figure, and whether its result is impossible."""
+        return f"{self.drive}: {self.words}{', impossible' if self.is_impossible else ''}"
+
+    @property
+    def kind(self) -> str:
+        """Return its class."""
+        return f"col{' own' if self.is_own else ''}{' impossible' if self.is_impossible else ''}"
 
 
 @dataclass(frozen=True)
@@ -73,7 +87,7 @@ def _draw_group(group: BarGroup, surface: Surface, place: tuple[int, int], *, ar
         yield surface.text((0, down(TITLE_PX - 6)), group.title, "name")
     own_px = next_px
     for bar in group.bars:
-        words = f"{bar.drive}: {bar.words}"
+        words = bar.name
         shown = []
         if not are_thin:
             shown.append(surface.text((0, down(next_px + WORDS_PX - 4)), words, "value"))
@@ -82,7 +96,7 @@ def _draw_group(group: BarGroup, surface: Surface, place: tuple[int, int], *, ar
         if bar.is_own:
             own_px = next_px
         end = (axis.place(float(bar.value)), down(next_px + thick))
-        shown.append(surface.bar((axis.place(0), down(next_px)), end, f"col{' own' if bar.is_own else ''}"))
+        shown.append(surface.bar((axis.place(0), down(next_px)), end, bar.kind))
         if bar.span:
             shown += _range_across(surface, [axis.place(float(each)) for each in bar.span], down, (next_px, thick))
         yield surface.mark(f"{words}{bar.detail}", *shown)
@@ -124,7 +138,7 @@ class Levels:
 
 
 def draw_columns(columns: Sequence[Column], levels: Levels, surface: Surface, *, has_values: bool = True) -> SafeString:
-    """Return columns by thread count with both lines; the label of the higher line is above it, the other one below."""
+    """Return columns by thread count with both lines, each with its label next to it where no column is."""
     lines = [("", levels.recomputed), *([(" stated", levels.stated)] if levels.stated else [])]
     axis = from_zero([*(column.value for column in columns), *(value for _, (value, _) in lines)], 1.1)
     parts = [
@@ -143,10 +157,43 @@ def draw_columns(columns: Sequence[Column], levels: Levels, surface: Surface, *,
         inside = surface.text((middle, 0), column.shown, "value", anchor="middle", dy=-6) if has_values else ""
         below = surface.text((middle, 0), column.label, "tick", anchor="middle", dy=17)
         parts.append(surface.mark(column.words, box, inside, below))
-    highest = max(value for _, (value, _) in lines)
-    for kind, (value, words) in lines:
+    places = _label_places([float(value) for _, (value, _) in lines], [float(each.value) for each in columns], axis)
+    for (kind, (value, words)), (left, height, is_above) in zip(lines, places, strict=True):
         at = axis.place(float(value))
-        is_above = value == highest and not (kind and levels.recomputed[0] == value)
         parts.append(surface.line((0, at), (1, at), f"level{kind}"))
-        parts.append(surface.text((0, at), words, kind.strip() or "strong", dx=4, dy=-6 if is_above else 15))
+        parts.append(surface.text((left, height), words, kind.strip() or "strong", dx=4, dy=-6 if is_above else 15))
     return joined(parts)
+
+
+def _label_places(
+    levels: Sequence[float], values: Sequence[float], axis: LinearScale
+) -> list[tuple[float, float, bool]]:
+    """Return the place of the label of each line: its left end, a height, and whether it is above this height.
+
+    A label covers no column, no other line and no other label. Without such a place next to its line, it is above all.
+    """
+    width, zero = 1 / max(1, len(values)), axis.place(0)
+    tops = [axis.place(value) for value in values]
+    taken = [
+        ((number + 0.13) * width, (number + 0.87) * width, min(top, zero), max(top, zero))
+        for number, top in enumerate(tops)
+    ]
+    taken += [(0, 1, axis.place(level), axis.place(level)) for level in levels]
+    lefts = [*(left for number in range(len(values)) if (left := number * width) + LABEL_WIDTH <= 1), 1 - LABEL_WIDTH]
+    found = []
+    for number, level in enumerate(levels):
+        at, is_highest = axis.place(level), level == max(levels) and level not in levels[:number]
+        beside = [(left, at, is_above) for is_above in (is_highest, not is_highest) for left in lefts]
+        above_all = [(left, 1.0, True) for left in (0, 1 - LABEL_WIDTH)]
+        for left, height, is_above in (*beside, *above_all):
+            bottom = height if is_above else height - LABEL_HEIGHT
+            box = (left, left + LABEL_WIDTH, bottom, bottom + LABEL_HEIGHT)
+            if bottom >= zero and not any(_overlap(box, other) for other in taken):
+                break
+        taken.append(box)
+        found.append((left, height, is_above))
+    return found
+
+
+def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]

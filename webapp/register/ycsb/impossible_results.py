@@ -54,8 +54,13 @@ class CheckedResult:
         return (
             f"{self.check.model}, workload {self.check.workload}: throughput x mean latency means {self.in_flight} "
             f"operations in flight, but {units.counted(self.check.law.threads, 'thread')} can have at most one "
-            "each."
+            f"each: {self.excess_pct} % more than possible."
         )
+
+    @property
+    def excess_pct(self) -> str:
+        """Return by how many percent the operations in flight exceed the threads, with one decimal."""
+        return _one_decimal((self.check.law.in_flight / self.check.law.threads - 1) * 100)
 
 
 def _one_decimal(number: Fraction) -> str:

@@ -1,6 +1,6 @@
 """Pages of the publications: sweeps, gains, metrics by workload, single figures, and the overview of all."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from results.models import PublishedClaim
 from results.rules.ycsb import sweeps
 from results.rules.ycsb.claim_terms import claim_id
+from results.rules.ycsb.claims import is_of_law
 from results.rules.ycsb.gains import better, gain
 from results.rules.ycsb.statements import Status
 from webapp.register.svg.drawing import Surface
@@ -72,16 +73,30 @@ def _summary(figures: Figures, letter: str) -> WorkloadSummary:
     both = [metric for metric in by_drive[0] if len(by_drive) > 1 and metric in by_drive[1]]
     rows = [_metric_row(figures.publication, by_drive[0][metric], by_drive[1][metric]) for metric in both]
     threads = next((each.row.threads_count for each in figures.of(letter) if each.row.threads_count), None)
-    bars = [_bars(row, [by_metric[metric] for by_metric in by_drive]) for row, metric in zip(rows, both, strict=True)]
-    note = workload_note(figures.publication, letter)
     impossible = impossible_results(figures.publication, letter)
+    wrong = {each.check.model for each in impossible}
+    bars = [
+        _bars(row, [by_metric[metric] for by_metric in by_drive], wrong) for row, metric in zip(rows, both, strict=True)
+    ]
+    note = workload_note(figures.publication, letter)
     return WorkloadSummary(letter, note, units.counted(threads, "thread"), rows, bars, impossible)
 
 
-def _bars(row: MetricRow, pair: Sequence[Figure]) -> BarGroup:
-    """Return the bars of one metric; the words of each bar have its exact digits and its unit."""
+def _bars(row: MetricRow, pair: Sequence[Figure], wrong: Container[str]) -> BarGroup:
+    """Return the bars of one metric; the words of each bar have its exact digits and its unit.
+
+    `wrong` are the drives whose result is impossible.
+    """
     bars = [
-        Bar(each.row.model, each.exact, each.shown, is_own=place == 0, span=each.span, detail=_range_of(each))
+        Bar(
+            each.row.model,
+            each.exact,
+            each.shown,
+            is_own=place == 0,
+            span=each.span,
+            detail=_range_of(each),
+            is_impossible=each.row.model in wrong and is_of_law(each.row.metric),
+        )
         for place, each in enumerate(pair)
     ]
     return BarGroup(f"{row.metric}: {row.gain} %" if row.gain else row.metric, bars)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from django.utils.text import capfirst
-
 from results.catalogue.claims import READ_OFF, STATED
 from results.catalogue.rows import published_sources
 from results.models import PublishedFigure
@@ -36,14 +34,14 @@ PUBLICATIONS = {
     "micron-7450-brief": Publication(
         "Micron 7450 PRO against a first-generation PCIe Gen4 drive on RocksDB",
         "7.68 TB each; workload A with 4 to 32 threads, RocksDB 6.22, 250 M records of 4 x 1,024 bytes.",
-        "The curves are only in charts. This page has the points that the publication states or that can be read.",
+        "The publication shows its curves only in charts. This page has the points that it prints or that can be read.",
     ),
     "micron-x100-paper": Publication(
         "Micron X100 against 9300 MAX on Aerospike",
         "800 GB and 3.2 TB; 97 M records of 4,096 bytes, uniform requests except on D, 8 to 128 threads, Aerospike "
         "Enterprise 5.2.0.4 with its index in memory, load generator on a host of its own. Defragmentation ran only "
         "on the X100 and doubled the size of its requests.",
-        "The curves are only in charts. This page has the points that the publication states or that can be read.",
+        "The publication shows its curves only in charts. This page has the points that it prints or that can be read.",
     ),
     "kioxia-fl6-brief": Publication(
         "KIOXIA FL6 against a TLC PCIe 4.0 drive on Aerospike",
@@ -103,13 +101,13 @@ def source_facts(slug: str) -> list[tuple[str, str]]:
     return [(label, text) for label, text in facts if text]
 
 
-def missing_facts(slug: str) -> str:
-    """Return the facts about the origin of a publication that the register lacks, as a sentence; empty if none is."""
+def missing_facts(slug: str, *others: str) -> str:
+    """Return the facts about a publication that the register lacks, and other such facts, as a sentence."""
     source = published_sources().get(slug)
-    missing = [words for name, words in SOURCE_FACTS.items() if not getattr(source, name, "")]
+    missing = [*(words for name, words in SOURCE_FACTS.items() if not getattr(source, name, "")), *others]
     if not missing:
         return ""
-    return f"{capfirst(listed(missing))} not recorded."
+    return f"The publication's {listed(missing)} {'is' if len(missing) == 1 else 'are'} not recorded."
 
 
 def metric_name(metric: str) -> str:

@@ -9,6 +9,7 @@ from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import FORMAT, given_of, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.ycsb.claims.entries import entries
+from webapp.register.ycsb.claims.sentences import whom_it_favours
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
 from webapp.register.ycsb.impossible_results import impossible_page
 from webapp.register.ycsb.load_page import load_page, read_load_question
@@ -32,7 +33,11 @@ def index(request: HttpRequest) -> HttpResponse:
 def impossible(request: HttpRequest) -> HttpResponse:
     given_of(request.GET, ())
     claims = [entry for entry in entries() if entry.impossible_results]
-    context = {"section": "ycsb", "page": impossible_page(), "claims": claims}
+    # The claims of one publication say the same on one result.
+    sentences = dict.fromkeys(
+        f"{each.sentence} {whom_it_favours(entry, each)}" for entry in claims for each in entry.impossible_results
+    )
+    context = {"section": "ycsb", "page": impossible_page(), "claims": claims, "sentences": list(sentences)}
     return render(request, "register/ycsb/impossible.html", context)
 
 

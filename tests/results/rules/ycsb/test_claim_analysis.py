@@ -35,8 +35,8 @@ def swept(computation, stated, new, old):
     [
         ("25", "125", Favoured(Side.NEITHER, Fraction(0))),
         ("25", "125.4", Favoured(Side.NEITHER, Fraction(-4, 10))),  # rounds to 25
-        ("25", "125.6", Favoured(Side.AGAINST, Fraction(-6, 10))),  # cut off to 25
-        ("26", "125.4", Favoured(Side.DEVICE, Fraction(6, 10))),  # rounded up
+        ("25", "125.6", Favoured(Side.NEITHER, Fraction(-6, 10))),  # cut off to 25
+        ("26", "125.4", Favoured(Side.NEITHER, Fraction(6, 10))),  # rounded up
         ("30", "125", Favoured(Side.DEVICE, Fraction(5))),
         ("20", "125", Favoured(Side.AGAINST, Fraction(-5))),
         ("small", "125", Favoured(Side.UNKNOWN)),

@@ -17,15 +17,19 @@ def test_an_operator_who_states_nothing_is_not_made_up(client):
     assert "not reported" not in text
     assert text.count("states no contact for mistakes or problems") == 1
     assert 'href="#contact"' not in text
+    assert "does not state who pays for the register, or whether a maker of drives pays for it." in text
 
 
 def test_the_operator_is_shown_as_the_settings_state_it(client, settings):
     settings.OPERATOR_NAME, settings.OPERATOR_PLACE = "Drive <Lab>", "Berlin, Germany"
     settings.OPERATOR_CONTACT = "drives@example.com"
+    settings.OPERATOR_FUNDING = "Example AG, which also sells drives"
     text = client.get("/about/").text
     assert "<bdi>Drive &lt;Lab&gt;</bdi>" in text
     assert "<bdi>Berlin, Germany</bdi>" in text
     assert '<a href="mailto:drives@example.com"><bdi>drives@example.com</bdi></a>' in text
+    assert "<bdi>Example AG, which also sells drives</bdi> " in text
+    assert "(as the operator states it)" in text
     assert "does not name its operator" not in text
     assert "no contact" not in text
     assert text.count('href="#contact"') == 2

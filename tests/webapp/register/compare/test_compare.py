@@ -161,6 +161,14 @@ def said(client, *runs, **more):
     return html.unescape(re.search(r'<p class="verdict">(.*?)</p>', text)[1])
 
 
+def test_the_result_names_the_drive_whose_rating_sustains_the_highest_speed(client, make_product, make_published_run):
+    ratings = [Decimal(1), Decimal(3), None]
+    runs = [make_published_run(product=make_product(endurance_dwpd=dwpd, capacity_gb=3_200)) for dwpd in ratings]
+    name = f"Exemplar {runs[1].product.model} 3.2 TB"
+    assert said(client, *runs).endswith(f"The rating of {name} sustains the highest speed: 108,000 tps.")
+    assert "highest speed" not in said(client, runs[0], runs[2])
+
+
 def test_published_results_have_a_result_and_unreported_conditions_are_counted(client, make_published_run):
     first = make_published_run(device_count=1, tool_version="")
     second = make_published_run(tps=Decimal(600_000), tool_version="")
@@ -172,8 +180,8 @@ def test_published_results_have_a_result_and_unreported_conditions_are_counted(c
     )
     assert f"<h1><bdi>{names[0]} and {names[1]}</bdi></h1>".replace("3.2 TB", "3.2\N{NO-BREAK SPACE}TB") in text
     assert (
-        "Known to be equal: workload, statistic and duration; known to differ: nothing. "
-        "24 of 27 conditions are not reported by at least one run."
+        "Comparable as far as known: 3 of 27 test conditions agree; 24 are unknown. "
+        '<a href="#conditions">All conditions</a>'
     ) in text
     assert "Number of conditions not reported: 23 by A, 24 by B." in text
     assert "weak" not in text.lower()
@@ -190,13 +198,13 @@ def test_details_of_the_conditions_are_closed(client, make_published_run):
 
 def test_runs_that_report_most_conditions_are_compared_and_the_others_are_counted(client, make_run):
     text = client.get(compare_url(make_run(), make_run())).text
-    assert "and 19 more; known to differ: nothing. 4 of 27 conditions are not reported by at least one run." in text
+    assert "Comparable: 23 of 27 test conditions agree; 4 are unknown." in text
     assert "were tested at the same speed, 900 tps." in text
 
 
 def test_conditions_that_different_runs_do_not_report_are_counted_together(client, make_run):
     text = client.get(compare_url(make_run(facts={"arrivals": None}), make_run(facts={"record_bytes": None}))).text
-    assert "7 of 27 conditions are not reported by at least one run." in text
+    assert "Comparable: 20 of 27 test conditions agree; 7 are unknown." in text
     assert "Number of conditions not reported: 6 by A, 5 by B." in text
 
 
@@ -204,7 +212,7 @@ def test_a_value_that_several_runs_share_is_listed_once(client, make_run):
     runs = [make_run(facts={"record_bytes": size}) for size in (512, 1536, 512)]
     assert "record size differs (512 bytes (A, C); 1,536 bytes (B)), and larger objects" in said(client, *runs)
     assert [run["is_grey"] for run in comparison(client, *runs)["runs"]] == [False, True, False]
-    assert "Grey: B is not comparable with A and C." in client.get(compare_url(*runs)).text
+    assert "B is shown in grey: not comparable with A and C." in client.get(compare_url(*runs)).text
 
 
 def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_others(client, make_run, make_product):
@@ -217,6 +225,9 @@ def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_other
         "are not comparable: record size differs (512 bytes and 1,536 bytes), and larger objects take longer to read."
         in said(client, small, large)
     )
+    assert text.split("</head>")[1].count("not comparable: record size differs") == 1
+    assert "<p>B is shown in grey. Comparable results:</p>" in text
+    assert "22 of 27 test conditions agree; 1 differs; 4 are unknown." in text
     shares = text.split('id="what-they-did"')[1].split("Over 1")[1].split("</tr>")[0]
     assert shares.count("5.83") == 2
     assert re.findall(r'<td class="share([^"]*)">', shares) == ["", " grey"]
@@ -230,7 +241,7 @@ def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_other
 @pytest.mark.parametrize(
     ("change", "trait"),
     [
-        ({"tool_version": "5.2"}, "with queue time"),
+        ({"tool_version": "5.2"}, "time in the drive and in the queue"),
         ({"compress_pct": 50}, "compressible data (50 %)"),
         ({"device_count": 4}, "4 devices"),
     ],
@@ -266,10 +277,10 @@ def test_a_pair_with_and_without_queue_time_offers_the_nearest_pair_of_each_grou
         assert client.get(f"{offer['page']}&format=json").json()["is_comparable"]
     same_model = published("6.2", 2_000_000, "OLD", capacity_gb=6400)
     assert comparison(client, new, old)["nearest"][0]["page"].endswith(same_model.public_id)
-    assert "with queue time" not in str(document["differing"])
+    assert "time in the drive and in the queue" not in str(document["differing"])
     assert said(client, new, old) == (
-        "Exemplar NEW 3.2 TB and Exemplar OLD 3.2 TB are not comparable: time measured differs (service time and with "
-        "queue time), and one figure includes time in the queue, the other does not."
+        "Exemplar NEW 3.2 TB and Exemplar OLD 3.2 TB are not comparable: time measured differs (in the drive and in "
+        "drive plus queue), and one figure includes time in the queue, the other does not."
     )
 
 
@@ -287,7 +298,7 @@ def test_the_shares_of_tables_are_shown_next_to_those_that_comparisons_use(clien
     rows = {row["row"]: row["values"] for row in comparison(client, make_run(), old)["rows"]}
     assert (rows["pct_over_1000us"], rows["listed_pct_over_1000us"]) == (["5.83", "1.00"], ["5.83", "5.83"])
     text = client.get(compare_url(make_run(), old)).text
-    assert "ACT 5.3, service time" in text.split('<ol class="heads">')[1].split("</ol>")[0]
+    assert "ACT 5.3, time in the drive" in text.split('<ol class="heads">')[1].split("</ol>")[0]
     assert "listed_pct_over_1000us" not in {row["row"] for row in comparison(client, make_run(), make_run())["rows"]}
 
 
@@ -310,8 +321,8 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
     ) in text
     endurance = text.split('aria-label="Endurance')[1].split("</svg>")[0]
     assert endurance.count('<rect class="strong"') == 1
-    widths = re.findall(r'<rect class="calm" x="7.00%" y="\d+" width="([\d.]+)%"', text)
-    assert widths[:2] == ["55.00", "6.88"]
+    widths = re.findall(r'<rect class="calm" x="34.00%" y="\d+" width="([\d.]+)%"', text)
+    assert widths[:2] == ["64.00", "8.00"]
     assert "A, B: under 0.005 %, printed as 0.00" in text
 
 
@@ -335,6 +346,15 @@ def test_the_bar_of_endurance_is_grey_if_its_run_does_not_compare(client, make_p
     charts = client.get(compare_url(*runs)).context["comparison"].bars
     endurance = next(chart for chart in charts if chart.title == "Endurance")
     assert [bar.is_grey for bar in endurance.bars] == [False, True]
+
+
+def test_a_bar_over_its_rating_is_strong_also_if_its_run_does_not_compare(client, make_product, make_published_run):
+    rated, tps = {"capacity_gb": 6400, "endurance_dwpd": Decimal(3)}, Decimal(1_728_000)
+    runs = [make_published_run(product=make_product(**rated), tool_version=each, tps=tps) for each in ("6.1", "5.2")]
+    text = client.get(compare_url(*runs)).text
+    endurance = text.split('aria-label="Endurance')[1].split("</svg>")[0]
+    assert re.findall(r'<rect class="((?:strong|calm|grey)[^"]*)"', endurance) == ["strong", "strong open"]
+    assert endurance.count('<text class="value strong"') == 2
 
 
 def test_a_virtual_device_has_no_sentence_about_endurance(client, make_product, make_run):
@@ -677,17 +697,19 @@ def test_a_pair_that_does_not_compare_shows_the_caution_too(client, make_run, ma
     assert "A with an unknown number of devices.</b> Read cloud results conservatively: " in text
 
 
-def test_the_text_of_a_bar_that_ends_before_its_limit_begins_after_the_limit(client, make_published_run):
+def test_figures_are_left_of_their_bars_so_that_none_is_beyond_a_limit(client, make_published_run):
     near, far = make_published_run({1000: "4.65"}), make_published_run({1000: "0.56"})
-    chart = client.get(compare_url(near, far)).context["comparison"].bars[1]
-    assert (chart.title.replace("\N{NO-BREAK SPACE}", " "), chart.bars[0].end) == ("Over 1 ms", chart.limit)
-    assert float(chart.bars[1].end[:-1]) < float(chart.limit[:-1])
+    picture = client.get(compare_url(near, far)).text.split('aria-label="Over 1')[1].split("</svg>")[0]
+    places = re.findall(
+        r'<text class="value" x="([\d.]+)%" y="\d+" dx="-8" dy="4" text-anchor="end">([\d.]+)<', picture
+    )
+    assert places == [("34.00", "4.65"), ("34.00", "0.56")]
 
 
 def test_versions_that_measure_the_same_time_are_not_marked(client, make_published_run):
     runs = make_published_run(tool_version="6.1"), make_published_run(tool_version="6.4")
     heads = client.get(compare_url(*runs)).text.split('<ol class="heads">')[1].split("</ol>")[0]
-    assert "ACT 6.1, service time" in heads
+    assert "ACT 6.1, time in the drive" in heads
     assert "<b>ACT 6.1</b>" not in heads
 
 
@@ -701,7 +723,7 @@ def test_six_drives_of_two_groups_are_grey_by_column(client, make_published_run)
     runs = [make_published_run(tool_version=version) for version in ("6.1", "5.2", "6.4", "3", "6.2", "5.3")]
     document = comparison(client, *runs)
     assert [run["is_grey"] for run in document["runs"]] == [False, True, False, True, False, True]
-    assert "Grey: B, D and F are not comparable with A, C and E." in client.get(compare_url(*runs)).text
+    assert "B, D and F are shown in grey: not comparable with A, C and E." in client.get(compare_url(*runs)).text
 
 
 def test_a_drive_without_a_current_result_is_compared_by_a_withdrawn_one(client, make_product, make_run):

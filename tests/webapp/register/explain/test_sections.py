@@ -26,6 +26,15 @@ def test_a_section_has_its_text_without_markup():
     assert found.text.startswith("The verdict depends on the worst slice: the run is cut into slices of one hour")
 
 
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [("/explain/submit/#submit", "Submit the unmodified log"), ("/explain/rules/#certificate", "The log of one run")],
+)
+def test_a_section_with_an_included_paragraph_keeps_its_other_text(address, text):
+    (found,) = [section for section in explanation_sections() if section.address == address]
+    assert text in found.text
+
+
 def test_no_section_has_markup_or_tags_of_templates():
     marks = [mark for section in explanation_sections() for mark in re.findall(r"[<{}]|&\w+;", section.title)]
     assert marks == []

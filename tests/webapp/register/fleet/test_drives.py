@@ -236,3 +236,18 @@ def test_a_table_of_very_many_columns_is_read_in_seconds():
 def test_any_cell_becomes_one_short_line(value):
     for drive in read_drives(json.dumps({"Devices": [{"ModelNumber": value, "Firmware": value, "DevicePath": value}]})):
         assert all(len(text) <= 200 and "\n" not in text for text in (drive.model, drive.firmware, drive.device))
+
+
+def test_lines_that_are_only_names_of_models_are_read_as_drives():
+    found = read_drives("Samsung 990 Pro\n\n  Micron  9400 MAX 12.8TB\nMZ7L33T8HBLT-00A07\n")
+    assert [(drive.device, drive.model) for drive in found] == [
+        ("", "Samsung 990 Pro"),
+        ("", "Micron 9400 MAX 12.8TB"),
+        ("", "MZ7L33T8HBLT-00A07"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["Samsung 990 Pro\nno drive here", "Samsung 990 Pro, 2 TB", "db7: 990"])
+def test_other_lines_are_not_read_as_names_of_models(text):
+    with pytest.raises(FleetError, match="without a column named model"):
+        read_drives(text)

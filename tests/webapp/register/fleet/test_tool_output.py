@@ -172,3 +172,16 @@ def test_hostile_text_is_answered_in_seconds(text):
 
 def test_a_paste_that_begins_with_a_prompt_in_brackets_is_no_json():
     assert drives_of(f"[root@db7 ~]$ nvme list\n{text_of('nvme-list-1')}") == OUTPUTS["nvme-list-1"]
+
+
+@pytest.mark.parametrize("name", ["nvme-list-1", "nvme-list-2"])
+def test_rows_of_nvme_list_need_no_header(name):
+    rows = "\n".join(line for line in text_of(name).splitlines() if line.startswith("/dev/nvme"))
+    assert drives_of(rows) == OUTPUTS[name]
+
+
+def test_a_row_without_a_header_and_a_serial_number_is_refused():
+    row = next(line for line in text_of("nvme-list-1").splitlines() if line.startswith("/dev/nvme0n1"))
+    blank = row[:17] + " " * 20 + row[37:]
+    with pytest.raises(FleetError, match="include the header line of nvme list"):
+        read_drives(blank)

@@ -411,3 +411,8 @@ def test_the_page_links_to_the_form_of_results_only_where_a_test_is_the_next_ste
         for name in ("DC EX4", "TOASTER 9000")
     )
     assert ('href="/submit/"' in tested, 'href="/submit/"' in untested) == (False, True)
+
+
+def test_a_phone_row_names_the_firmware(client, ex4):
+    page = client.post("/check/answer/", {"list": "model,firmware,capacity_gb\nEX4,F2,4000\n"})
+    assert '<span class="only-phone">firmware </span><bdi>F2</bdi>' in page.text

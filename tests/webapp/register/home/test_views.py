@@ -5,16 +5,27 @@ from html import unescape
 
 import pytest
 
-from results.models import Visibility
+from results.models import Product, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows, read_titles
 from webapp.register.drives.store import charted_rows
+from webapp.register.home.question import drive_choices
 from webapp.register.landscape.page_svg import GAP_WIDTH
 
 pytestmark = pytest.mark.django_db
 
 ANY_SPEED = "/?min_device_tps=0"
 AS_PUBLISHED = "within the limits, as published: tested by Aerospike or the makers."
+
+
+ALL_KINDS = drive_choices()[0][0]
+
+
+def slug_of(client, name):
+    """Return the drive that the all-kinds answer links by this name."""
+    page = client.get(f"/?category={ALL_KINDS}").text.replace("&nbsp;", " ").replace("\N{NBSP}", " ")
+    links = re.findall(r'href="/drive/([^/]+)/[^"]*">(.*?)</a>', page)
+    return next(slug for slug, text in links if " ".join(re.sub(r"<[^>]*>", " ", text).split()) == name)
 
 
 def text_of(response):
@@ -25,7 +36,7 @@ def text_of(response):
 def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     said = text_of(client.get("/"))
     assert f"11 of 30 NVMe flash drives sustain this load {AS_PUBLISHED}" in said
-    assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable." in said
+    assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable (ACT 6.x, 1 device) ." in said
     assert (
         "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating that "
         "sustains it."
@@ -46,6 +57,21 @@ def test_the_answer_counts_the_ratings_that_sustain_the_load(client, catalogue, 
     assert sentence in text_of(client.get(f"/?{question}"))
 
 
+OTHER_KIND = re.compile(r"In all kinds of drives : (\S.*?); its rating sustains ([\d,]+) tps\.")
+
+
+def test_a_current_drive_of_another_category_is_named_if_only_its_rating_sustains_the_load(client, catalogue):
+    named = OTHER_KIND.search(text_of(client.get("/")))
+    assert named
+    assert int(named[2].replace(",", "")) >= 500_000
+    assert not Product.objects.get(slug=slug_of(client, named[1])).historical
+
+
+@pytest.mark.parametrize("question", ["min_device_tps=400000", "min_device_tps=0", f"category={ALL_KINDS}"])
+def test_no_other_category_is_named_if_an_answer_has_such_a_rating_or_all_kinds_are_chosen(client, catalogue, question):
+    assert not OTHER_KIND.search(text_of(client.get(f"/?{question}")))
+
+
 def test_the_endurance_of_the_fastest_drive_is_that_of_its_speed_if_no_load_is_entered(client, catalogue):
     said = text_of(client.get(ANY_SPEED))
     assert "At 1,728,000 tps it takes 24 drive writes a day; it is rated for 3." in said
@@ -54,9 +80,9 @@ def test_the_endurance_of_the_fastest_drive_is_that_of_its_speed_if_no_load_is_e
 
 @pytest.mark.parametrize(
     ("path", "before"),
-    [("/", "<h1>"), *[(f"/drives/{each}", "<form") for each in ("", "nvme-flash/", "cloud/", "historical/")]],
+    [("/", "</main>"), *[(f"/drives/{each}", "<form") for each in ("", "nvme-flash/", "cloud/", "historical/")]],
 )
-def test_abbreviations_are_spelt_out_before_the_form(client, catalogue, path, before):
+def test_abbreviations_are_spelt_out_before_the_form_and_below_the_answer_of_home(client, catalogue, path, before):
     intro = client.get(path).text.split('<main id="main"')[1].split(before)[0]
     terms = {"ACT": "Aerospike Certification Tool", "DWPD": "drive writes per day"}
     if path != "/":
@@ -67,8 +93,10 @@ def test_abbreviations_are_spelt_out_before_the_form(client, catalogue, path, be
 
 def test_the_page_begins_with_what_drivecert_is(client):
     text = client.get("/").text.split('<main id="main"')[1]
-    what = "Drivecert is a public register of storage drives: their speed under database load, their slow reads, and"
+    what = "Drivecert lists published tests of storage drives: how fast they are, how many reads are slow, and how long"
     assert text.index(what) < text.index("<h1>")
+    claims = '<a href="/ycsb/claims/?outcome=contradicted">1 of 62 published claims contradicts its own table.</a>'
+    assert text.index(claims) < text.index("<h1>")
 
 
 def test_home_says_that_no_drive_is_certified_yet_and_what_a_certificate_needs(client, catalogue):
@@ -85,7 +113,8 @@ def test_results_without_a_rank_say_why_and_what_to_do(client, catalogue):
     networked = text_of(client.get("/?category=networked&min_device_tps=0"))
     assert (
         "They are not ranked, because the number of devices is not reported. A result is ranked if its data was not "
-        "compressible and it reports speed, version of ACT and number of devices."
+        "compressible and it reports speed, version of ACT and number of devices. "
+        "A published result of a drive counts as one device."
     ) in networked
     one = text_of(client.get("/?category=m2-flash&min_device_tps=0"))
     assert "It is not ranked, because the version of ACT is not reported." in one
@@ -103,8 +132,34 @@ def test_a_drive_that_was_measured_like_no_other_is_named_with_its_way_of_measur
     assert f"1 of 1 result of NVMe flash drives is {AS_PUBLISHED} It is Exemplar EX" in text_of(client.get(ANY_SPEED))
     for _ in range(2):
         make_published_run(tps=800, tool_version="5.3")
-    measured = "ACT 6.x: service time, as published, 1 device"
+    measured = "ACT 6.x: time in the drive, as published, 1 device"
     assert f"is the only one of them in its comparison group ({measured})" in text_of(client.get(ANY_SPEED))
+
+
+@pytest.mark.parametrize("typed", ["400%2C000", "400k", "0.4M"])
+def test_a_submitted_form_gets_the_short_address_of_its_question(client, catalogue, typed):
+    form = f"/?category=nvme-flash&min_device_tps={typed}&limit_1ms=3&limit_8ms=1&limit_64ms=0.1"
+    assert client.get(form).headers["Location"] == "/?min_device_tps=400000&limit_1ms=3"
+
+
+def test_a_submitted_form_without_changes_gets_the_bare_address(client, catalogue):
+    response = client.get("/?category=nvme-flash&min_device_tps=500%2C000&limit_1ms=5&limit_8ms=1&limit_64ms=0.1")
+    assert response.headers["Location"] in {"/", "/?"}
+
+
+def test_home_has_headings_for_its_charts_and_its_results(client, catalogue):
+    headings = re.findall(r"<h2[^>]*>([^<]*)", client.get("/").text)
+    assert headings[:2] == ["Charts of the drives", "Drives that match"]
+
+
+def test_home_leads_a_newcomer_to_a_trial_before_its_question(client, catalogue):
+    before = client.get("/").text.split("<h1>")[0].split('<main id="main"')[1]
+    assert '<a href="/try/">Try your log</a>' in before
+
+
+def test_home_has_a_link_to_its_view(client, catalogue):
+    text = client.get("/?category=nvme-flash&min_device_tps=400000&limit_1ms=3&limit_8ms=1").text
+    assert '<a data-form="html" href="?min_device_tps=400000&amp;limit_1ms=3">Link to this view</a>' in text
 
 
 def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, catalogue):
@@ -169,9 +224,11 @@ def test_the_results_that_do_not_match_are_counted_with_the_reasons(client, make
     for tps in (100, 200):
         make_published_run(tps=tps)
     make_published_run({1000: "5.01"}, tps=900)
-    reasons = "not match: too slow, over a limit, or not passed for another reason."
-    assert f"1 result of NVMe flash drives does {reasons}" in text_of(client.get(ANY_SPEED))
-    assert f"2 results of NVMe flash drives do {reasons}" in text_of(client.get("/?min_device_tps=200"))
+    assert "1 result of NVMe flash drives does not match: over a limit." in text_of(client.get(ANY_SPEED))
+    both = "2 results of NVMe flash drives do not match: slower than 200 tps (1), over a limit (1)."
+    assert both in text_of(client.get("/?min_device_tps=200"))
+    overlapping = "3 results of NVMe flash drives do not match: slower than 1,000 tps (3), over a limit (1)."
+    assert f"{overlapping} A result can have several reasons." in text_of(client.get("/?min_device_tps=1000"))
 
 
 def test_other_kinds_of_drives_can_be_asked_for(client, catalogue):

@@ -301,14 +301,13 @@ def _profile():
 def test_recomputed_claims_are_counted_by_the_outcomes_of_the_pages():
     import_claims()
     counted = {change.page.partition("#")[2]: change.sentence for change in changes_page().changes}
-    said = "from the publication's own figures"
+    said = "The register computed them from the publication's tables and charts"
     assert counted == {
-        "micron-7400-brief": f"The register recomputed 14 claims {said}: 1 contradicted, 8 confirmed, "
-        "5 cannot be checked.",
-        "kioxia-fl6-brief": f"The register recomputed 30 claims {said}: 29 confirmed, 1 cannot be checked. "
+        "micron-7400-brief": f"Micron states 14 claims. {said}: 1 contradicted, 8 confirmed, 5 cannot be checked.",
+        "kioxia-fl6-brief": f"KIOXIA states 30 claims. {said}: 29 confirmed, 1 cannot be checked. "
         "4 of them use a result that cannot be true.",
-        "micron-7450-brief": f"The register recomputed 2 claims {said}: 2 read from a chart.",
-        "micron-x100-paper": f"The register recomputed 16 claims {said}: 2 read from a chart, 14 cannot be checked.",
+        "micron-7450-brief": f"Micron states 2 claims. {said}: 2 read from a chart.",
+        "micron-x100-paper": f"Micron states 16 claims. {said}: 2 read from a chart, 14 cannot be checked.",
     }
 
 
@@ -319,10 +318,25 @@ def test_the_page_of_a_publication_has_the_same_outcomes(publication):
     assert event.details["outcomes"] == Counter(entry.outcome.value for entry in entries_of(publication))
 
 
+def test_a_contradicted_claim_is_named_with_its_page_if_the_count_is_that_of_the_release():
+    event = {"outcomes": {"contradicted": 1, "confirmed": 8}}
+    record_event(None, CLAIMS_RECOMPUTED, ("publication", "micron-7400-brief"), "", event)
+    assert list(newest().contradicted) == [
+        (
+            "Micron on the 7400 PRO: 24 % mean improvement over thread counts, workload D",
+            "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/",
+        )
+    ]
+    other = {"outcomes": {"contradicted": 2, "confirmed": 7}}
+    record_event(None, CLAIMS_RECOMPUTED, ("publication", "micron-7400-brief"), "", other)
+    assert not newest().contradicted
+    assert newest().contradicted_page == "/ycsb/claims/?outcome=contradicted&brief=micron-7400-brief"
+
+
 def test_claims_that_were_recomputed_without_counts_say_less():
     record_event(None, CLAIMS_RECOMPUTED, ("publication", "micron-7400-brief"), "", {})
-    assert newest().title == "Claims recomputed: Micron 7400 PRO against 7300 PRO on RocksDB"
-    assert sentences() == ["The register recomputed claims from the publication's own figures."]
+    assert newest().title == "Claims computed: Micron 7400 PRO against 7300 PRO on RocksDB"
+    assert sentences() == ["Micron states claims. The register computed them from the publication's tables and charts."]
 
 
 CHANGED_CLAIM = {
@@ -338,8 +352,8 @@ CHANGED_CLAIM = {
 def test_a_claim_with_another_result_shows_both_and_links_to_its_page():
     record_event(None, CLAIM_CHANGED, ("claim", "0" * 64), "", CHANGED_CLAIM)
     assert sentences() == [
-        "Peak throughput improvement, A, 7400 PRO: its status changed from “confirmed” to “truncated”; "
-        "recomputed value from 43.9 % to 43.8 %."
+        "Micron on the 7400 PRO, peak throughput improvement, workload A: its status changed from “confirmed” to "
+        "“confirmed, truncated”; recomputed value from 43.9 % to 43.8 %."
     ]
     assert newest().page == "/ycsb/claims/micron-7400-brief/peak-throughput-improvement-a/"
 

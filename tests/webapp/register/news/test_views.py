@@ -142,8 +142,11 @@ def test_an_entry_of_the_feed_keeps_its_id(client, publish, import_results):
 def test_claims_of_the_published_briefs_are_news(client, db):
     import_claims()
     titles = [entry["title"] for entry in read_entries(client)]
-    assert "Claims recomputed: Micron 7400 PRO against 7300 PRO on RocksDB" in titles
+    assert "Claims computed: Micron 7400 PRO against 7300 PRO on RocksDB" in titles
     assert len(titles) == 4
+    month = client.get(f"/news/{timezone.now():%Y-%m}/").text
+    assert "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/" in month
+    assert "Contradicted: Micron on the 7400 PRO: 24 % mean" in client.get("/news/feed.atom").text
     import_claims()
     assert len(read_entries(client)) == 4
 

@@ -34,6 +34,7 @@ def test_a_query_is_answered(client):
 
 def test_a_request_with_a_probability_near_one_is_not_called_certain(client):
     assert rows(client, "?nines=1&parallel=500")["500"] == "more than 99.9 %"
+    assert "more than 99.9\N{NO-BREAK SPACE}%" in client.get("/nines/?nines=1&parallel=500").text
 
 
 def test_the_rows_are_exported_with_their_digits(client):
@@ -66,3 +67,9 @@ def test_the_page_needs_no_database(client):
 def test_each_field_has_the_label_that_its_errors_name(client):
     labels = re.findall(r"<label>([^<]+?) *<[^>]*>", client.get("/nines/").text)
     assert labels == [label for name, label in labels_of(PARAMETERS).items() if name != "format"]
+
+
+def test_a_reader_of_drives_finds_the_page(client, catalogue):
+    for path in ("/drives/", "/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/"):
+        main = client.get(path).text.split("<main")[1].split("</main>")[0]
+        assert '<a href="/nines/">nines at scale</a>' in main, path

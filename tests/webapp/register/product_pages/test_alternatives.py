@@ -25,6 +25,20 @@ def test_better_drives_are_faster_or_slower_to_be_slow_and_never_worse_in_one(ma
     assert names(found.similar) == ["Exemplar Equal 1.6 TB", "Exemplar Mixed 1.6 TB"]
 
 
+def test_a_list_of_better_drives_that_is_not_whole_says_so_and_links_to_all(make_ranked, context_of):
+    this = make_ranked(400_000, "2.00", model="EX")
+    for number in range(3):
+        make_ranked(500_000 + number, "1.00", model=f"Better {number}")
+    found = context_of(this)["neighbours"]
+    assert (found.better_shown, found.better_address) == ("", "")
+    make_ranked(600_000, "1.00", model="XPoint", category="nvme-3dxpoint")
+    found = context_of(this)["neighbours"]
+    assert found.better_shown == "3 of 4 shown"
+    assert found.better_sentence.startswith("4 drives of all categories are better:")
+    address = "/drives/?category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash&min_device_tps=400000&max_1ms=2.00"
+    assert found.better_address == f"{address}&within=only"
+
+
 def test_similar_drives_come_in_the_order_that_their_sentence_states(make_ranked, context_of):
     this = make_ranked(400_000, model="EX", capacity_gb=3200, endurance_dwpd=Decimal(3))
     make_ranked(390_000, "5.00", model="Small", capacity_gb=1600)
@@ -117,11 +131,14 @@ def test_capacities_say_how_each_was_measured_only_if_they_differ(make_ranked, c
     make_ranked(2_400_000, product=this, run={"device_count": 4})
     capacities = context_of(this)["capacities"]
     assert [(each["speed"], each["how"], each["is_mixed"]) for each in capacities] == [
-        ("600,000", "ACT 6.x: service time, as published, 4 devices", True),
-        ("500,000", "ACT 6.x: service time, as published, 1 device", True),
+        ("600,000", "ACT 6.x: time in the drive, as published, 4 devices", True),
+        ("500,000", "ACT 6.x: time in the drive, as published, 1 device", True),
     ]
     make_ranked(900_000, product=this, run={"tool_version": "5.3"})
-    assert context_of(this)["capacities"][0]["how"] == "ACT up to 5.3: with queue time, as published, 1 device"
+    assert (
+        context_of(this)["capacities"][0]["how"]
+        == "ACT up to 5.3: time in the drive and in the queue, as published, 1 device"
+    )
 
 
 def test_a_comparison_of_many_capacities_has_the_drive_itself(make_ranked, context_of):

@@ -48,7 +48,8 @@ def test_the_fastest_drive_says_so_with_its_endurance(make_ranked, answer_of):
     make_ranked(200_000)
     fastest = make_ranked(864_000)
     assert answer_of(fastest) == (
-        "The fastest of 3 comparable NVMe flash drives. Its endurance rating sustains an eighth of the tested speed."
+        "The fastest of 3 comparable NVMe flash drives within the limits. Its endurance rating sustains an eighth of "
+        "the tested speed."
     )
 
 
@@ -65,7 +66,7 @@ def test_a_historical_drive_is_ranked_among_historical_ones(make_ranked, answer_
     make_ranked(900_000)
     make_ranked(50_000, historical=True)
     assert answer_of(make_ranked(100_000, historical=True)).startswith(
-        "The fastest of 2 comparable historical NVMe flash drives."
+        "The fastest of 2 comparable historical NVMe flash drives within the limits."
     )
 
 
@@ -175,7 +176,7 @@ def test_a_faster_result_that_cannot_be_ranked_takes_no_position_away(make_ranke
     product = make_ranked(300_000)
     make_ranked(900_000, product=product, run=unranked)
     assert context_of(product)["headline"].speed == "300,000"
-    assert answer_of(product).startswith("The fastest of 2 comparable NVMe flash drives.")
+    assert answer_of(product).startswith("The fastest of 2 comparable NVMe flash drives within the limits.")
     make_ranked(950_000, "9.00", product=product)
     assert context_of(product)["headline"].speed == "300,000"
 
@@ -186,7 +187,7 @@ def test_an_instance_is_compared_with_instances_of_as_many_devices(make_ranked, 
     instance = make_ranked(400_000, run=four, **cloud)
     make_ranked(300_000, run=four, **cloud)
     make_ranked(900_000, run={"device_count": 8, "device_gb": 900}, **cloud)
-    assert answer_of(instance) == "The fastest of 2 comparable cloud instances with 4 devices."
+    assert answer_of(instance) == "The fastest of 2 comparable cloud instances with 4 devices within the limits."
 
 
 def test_a_networked_system_has_no_endurance(make_ranked, answer_of, context_of):

@@ -76,9 +76,9 @@ def test_a_line_of_the_ladder_connects_no_runs_of_two_comparison_groups(client, 
     (ladder,) = ladders_of(client, product)
     lines = {line.name: [rung.load for rung in line.rungs] for line in ladder["panels"][0]["lines"]}
     assert lines == {
-        "1 device, ACT up to 5.3: with queue time": [45.0],
-        "1 device, ACT 6.x: service time": [30.0, 60.0],
-        "1 device, ACT 6.x: service time, compressible data": [90.0],
+        "1 device, ACT up to 5.3: time in the drive and in the queue": [45.0],
+        "1 device, ACT 6.x: time in the drive": [30.0, 60.0],
+        "1 device, ACT 6.x: time in the drive, compressible data": [90.0],
     }
     assert ladder["names"] == list(lines)
 

@@ -81,7 +81,7 @@ def test_drives_that_are_left_out_are_counted_with_the_reason(make_ranked, make_
     make_judged_run(make_product(), 30, tool="act_storage", tool_version="6.6")
     make_ranked(900_000, category="m2-flash")
     assert context_of(this)["position"].left_out == (
-        "Not comparable, so left out: 1 over a limit, 1 without a reported speed or share of slow reads, "
+        "1 over a limit, 1 without a reported speed or share of slow reads, "
         "1 tested with ACT up to 5.3, which counts the time in the queue, 1 with an unknown version of ACT, "
         "1 tested with compressible data, 1 with shares of another statistic, 1 tested with another number of devices."
     )
@@ -93,18 +93,16 @@ def test_a_log_without_a_pass_is_over_a_limit_only_by_its_shares(make_product, c
     make_judged_run(this, 30, **ACT).shares.create(**SHARE)
     make_judged_run(other, 60, outcome, **ACT).shares.create(**SHARE)
     left_out = context_of(this)["position"].left_out
-    assert left_out == "Not comparable, so left out: 1 failed for another reason or without a verdict."
+    assert left_out == "1 failed for another reason or without a verdict."
     make_judged_run(other, 60, outcome, **ACT).shares.create(**SHARE | {"share_pct": 6, "printed": "6.00"})
-    assert context_of(this)["position"].left_out == "Not comparable, so left out: 1 over a limit."
+    assert context_of(this)["position"].left_out == "1 over a limit."
 
 
 def test_a_log_without_a_number_of_devices_says_that_it_is_unknown(make_product, context_of):
     this, other = make_product(), make_product()
     make_judged_run(this, 30, **ACT).shares.create(**SHARE)
     make_judged_run(other, 60, device_count=None, **ACT).shares.create(**SHARE)
-    assert context_of(this)["position"].left_out == (
-        "Not comparable, so left out: 1 with an unknown number of devices."
-    )
+    assert context_of(this)["position"].left_out == ("1 with an unknown number of devices.")
 
 
 def test_a_drive_with_a_comparable_result_is_not_left_out_for_its_other_results(make_ranked, context_of):
@@ -119,7 +117,7 @@ def test_a_drive_that_is_left_out_is_counted_once_and_as_over_a_limit_first(make
     this, both = make_ranked(100_000), make_ranked(200_000, run={"tool_version": "5.3"})
     make_ranked(300_000, "6.00", product=both)
     make_ranked(300_000, product=both, run={"compress_pct": 50})
-    assert context_of(this)["position"].left_out == "Not comparable, so left out: 1 over a limit."
+    assert context_of(this)["position"].left_out == "1 over a limit."
 
 
 def test_a_drive_is_represented_by_its_fastest_result_within_the_limits(make_ranked, context_of):
@@ -154,7 +152,7 @@ def test_many_drives_are_drawn_as_columns(make_ranked, context_of, monkeypatch):
 
 def test_the_published_catalogue_is_worded_as_in_the_register(client, catalogue):
     text = client.get("/drive/sandisk-dc-sn861-6400gb/").text.replace(NBSP, " ")
-    assert "The fastest of 12 comparable NVMe flash drives. Its endurance rating sustains an eighth" in text
+    assert "The fastest of 12 comparable NVMe flash drives within the limits. Its endurance rating sustains" in text
     assert "16 tested with ACT up to 5.3" in text
     assert "2 tested with compressible data" in text
     assert len(re.findall(r'<svg class="strip" role="group"', text)) == 3

@@ -95,6 +95,7 @@ def test_a_fleet_is_found_by_reported_part_numbers(client, catalogue):
     assert [row["products"] for row in rows] == [slug for _, slug in FLEET]
     assert {(row["state"], row["matched_by"]) for row in rows} == {("published", "part-number")}
     assert "Its part number KCM61VUL3T20 is that of Kioxia CM6-V, 3.2\N{NO-BREAK SPACE}TB." in rows[4]["sentence"]
+    assert "is that of Intel P5510, 7.68\N{NO-BREAK SPACE}TB." in rows[6]["sentence"]  # its number has 076
 
 
 @pytest.mark.django_db

@@ -19,7 +19,7 @@ def test_wider_limits_pass_more_slices_and_keep_the_verdict(client, make_log_run
     assert [row[5] for row in slices_of(client, run)] == ["passes", "fails", "fails", "fails"]
     assert [row[5] for row in slices_of(client, run, query)] == ["passes", "fails", "passes", "passes"]
     text = client.get(f"/runs/{run.public_id}/{query}").text
-    assert "With your limits: 3 of 4 slices are within every limit." in text
+    assert "With your limits: 3 of 4 slices are within every limit. With those of the profile: 1 of 4" in text
     assert '<span class="fail">Fails</span>: slice 2' in text
 
 

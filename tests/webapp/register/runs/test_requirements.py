@@ -102,7 +102,7 @@ def test_the_page_of_a_drive_shows_them_for_its_best_result(client, make_product
     response = client.get(f"/drive/{product.slug}/")
     assert response.context["requirements"].run == best
     section = response.text.split('<h2 id="certificates">')[1]
-    assert re.search(rf'best result, <a href="/runs/{best.public_id}/">run {best.public_id}</a>', section)
+    assert re.search(rf'best result is <a href="/runs/{best.public_id}/">run {best.public_id}</a>', section)
     assert "300,000\N{NO-BREAK SPACE}tps; reads and writes not reported" in section
 
 

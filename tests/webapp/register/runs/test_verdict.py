@@ -1,12 +1,13 @@
-"""Links from the shares in the sentence of a verdict to their slices, and the sentence on a short run."""
+"""Links from the shares in the sentence of a verdict, digits and ranges of shares, and the sentence on a short fail."""
 
 import json
 
 import pytest
 
 from results.models import Profile, Run, Verdict
+from results.rules.act.limits import parse_limits
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
-from webapp.register.runs.verdict import parts_of, short_fail_sentence, short_run_sentence
+from webapp.register.runs.verdict import figures, parts_of, short_fail_sentence, verdict_view
 
 
 def share(share_pct, number, statistic="worst-slice", over_count=1):
@@ -61,31 +62,51 @@ def test_links_of_verdict_and_figures_are_answered(client, make_log_run, path):
     assert client.get(address).status_code == 200
 
 
-def sentence_on(duration_s, outcome=Verdict.Outcome.UNDECIDED, required_s=86_400, slice_s=3_600):
-    profile = Profile(document=json.dumps({"duration_s": required_s, "slice_length_s": slice_s}))
-    return short_run_sentence(Run(duration_s=duration_s), Verdict(outcome=outcome, profile=profile))
-
-
 @pytest.mark.parametrize(
-    ("duration_s", "sentence"),
-    [
-        (60, "No verdict: the test ran 1 minute. A verdict needs 24 hours, judged hour by hour."),
-        (86_399, "No verdict: the test ran 86,399 seconds. A verdict needs 24 hours, judged hour by hour."),
-        (86_400, ""),
-        (None, ""),
-    ],
+    ("over_count", "share_text", "excess"),
+    [(10_004, "1.0004", "1.0004"), (9_996, "0.9996", "0.9996"), (10_000, "1.00", "1.00")],
 )
-def test_a_run_shorter_than_its_profile_demands_has_a_sentence(duration_s, sentence):
-    assert sentence_on(duration_s) == sentence
+def test_a_violation_next_to_its_limit_shows_on_which_side_it_is(make_log_run, over_count, share_text, excess):
+    violation = {"slice": 8, "threshold_us": 8000, "share_pct": "1.00", "limit_pct": "1", "over_count": over_count}
+    violation |= {"ops_count": 1_000_000, "excess_ratio": "1.00"}
+    run = make_log_run(document=SLOW_DISK_VERDICT | {"violations": [violation]})
+    view = verdict_view(run, run.verdicts.get())
+    assert [(each["share"], each["excess"]) for each in view["violations"]] == [(share_text, excess)]
 
 
-def test_the_sentence_on_a_short_run_names_the_slices_of_the_profile():
-    sentence = sentence_on(7_200, required_s=10_800, slice_s=600)
-    assert sentence == "No verdict: the test ran 2 hours. A verdict needs 3 hours, judged in slices of 10 minutes."
+def ranges(run):
+    return [
+        (figure["share"].statistic, figure["text"], figure.get("at_most"), figure.get("log_text"))
+        for figure in figures(run, parse_limits(run.verdicts.get().profile.document), run.verdicts.get().document)
+        if figure["share"].threshold_us == 1000
+    ]
 
 
-def test_a_short_run_that_fails_has_no_such_sentence():
-    assert sentence_on(60, outcome=Verdict.Outcome.FAIL) == ""
+def test_a_share_has_its_range_or_what_a_side_file_counted(client, make_log_run):
+    worst, whole = (
+        next(
+            each
+            for each in SLOW_DISK_VERDICT["shares"]
+            if (each["statistic"], each["threshold_us"]) == (statistic, 1000)
+        )
+        for statistic in ("worst-slice", "overall")
+    )
+    worst, whole = (each | {"read_at_us": 1024} for each in (worst, whole))
+    at_most = worst | {"over_at_most_count": worst["over_count"] + 60, "at_most_pct": "6.83"}
+    exact = whole | {"over_count": 120, "ops_count": 2_400_000, "share_pct": "0.00"}
+    document = SLOW_DISK_VERDICT | {"shares": [at_most, whole], "exact": [exact]}
+    run = make_log_run(document=document)
+    assert ranges(run) == [
+        ("worst-slice", worst["share_pct"], "6.83", None), ("overall", "<0.01", None, "3.04")
+    ]  # fmt: skip
+    text = client.get(f"/runs/{run.public_id}/").text
+    assert "to 6.83 %, limit 5" in text
+    assert "3.04&nbsp;% in the log: its bucket edge is 1,024\N{NO-BREAK SPACE}us" in text
+    assert "exactly" not in text
+
+
+def test_a_share_of_a_millisecond_log_has_no_range(make_log_run):
+    assert {figure[2:] for figure in ranges(make_log_run())} == {(None, None)}
 
 
 @pytest.mark.parametrize(

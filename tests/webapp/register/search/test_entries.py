@@ -43,11 +43,12 @@ def test_publications_without_figures_have_no_page_and_are_not_found():
 def test_a_publication_is_described_by_what_its_claims_are_worth(published):
     (entry,) = [entry for entry in search_sections()[0].entries if entry.publication == "micron-7400-brief"]
     assert (entry.title, entry.address) == ("Micron 7400 PRO against 7300 PRO on RocksDB", "/ycsb/micron-7400-brief/")
-    assert entry.detail == "1 of 14 claims contradicts its own table."
+    assert entry.detail == "Micron: 1 of 14 claims is contradicted by its own table."
 
 
 def test_a_claim_is_described_by_its_publication_and_outcome(published):
     address = "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/"
     (entry,) = [entry for entry in search_sections()[1].entries if entry.address == address]
-    assert entry.title == "Micron: mean improvement over thread counts, workload D"
-    assert entry.detail.endswith("Stated 24 %; its own figures give 25.8 %: contradicted.")
+    assert entry.title == "Micron on the 7400 PRO: 24 % mean improvement over thread counts, workload D"
+    assert entry.detail.startswith("Contradicted. Its own table gives 25.8 %. Stated 1.8 percentage points too low: ")
+    assert entry.detail.endswith("Micron 7400 PRO against 7300 PRO on RocksDB.")

@@ -29,6 +29,22 @@ def test_the_term_itself_comes_before_entries_that_contain_it(query):
     assert found(query)["terms"][:2] == ["DWPD", "endurance rating"]
 
 
+@pytest.mark.parametrize(
+    ("query", "term"),
+    [("slow reads", "slow read"), ("nines", "nines"), ("worst slice", "worst slice, worst hour"), ("claims", "claim")],
+)
+def test_the_definition_of_a_term_comes_first_also_by_its_plural(published, query, term):
+    groups = found_groups(query)
+    entries = next(group for group in groups if group.section.anchor == "terms").entries
+    assert entries[0].title == term
+    assert groups[0].is_named
+
+
+def test_a_search_that_names_a_term_shows_terms_before_claims(published):
+    assert next(iter(found("latency"))) == "claims"
+    assert next(iter(found("slow reads"))) == "terms"
+
+
 def test_a_title_that_is_the_search_comes_before_longer_titles():
     titles = found("time")["terms"]
     assert titles[0] == "Time"
@@ -44,6 +60,20 @@ def test_a_term_is_found_in_the_glossary_and_where_it_is_explained():
 @pytest.mark.parametrize(("query", "page"), [("sizing", "Sizing"), ("claims", "Claims"), ("licence", "About")])
 def test_a_page_is_found_by_its_name_or_content(query, page):
     assert found(query)["pages"][0] == page
+
+
+@pytest.mark.parametrize(
+    ("query", "pages"),
+    [
+        *((query, ["About"]) for query in ("funding", "who pays", "owner", "contact", "sponsor")),
+        *((query, ["Submit", "Try your log"]) for query in ("log", "upload")),
+    ],
+)
+def test_a_page_is_found_first_by_what_readers_call_it(query, pages):
+    groups = found_groups(query)
+    (group,) = [group for group in groups if group.section.anchor == "pages"]
+    assert [entry.title for entry in group.entries][: len(pages)] == pages
+    assert group.is_named
 
 
 def test_words_must_begin_a_word():
@@ -70,7 +100,7 @@ def test_only_the_first_entries_are_shown_with_the_list_of_all(published):
 
 def test_the_contradicted_claim_of_a_publication_comes_first(published):
     _, claims = found_groups("micron 7400 pro")
-    assert claims.entries[0].title == "Micron: mean improvement over thread counts, workload D"
+    assert claims.entries[0].title == "Micron on the 7400 PRO: 24 % mean improvement over thread counts, workload D"
 
 
 def test_publications_and_claims_are_named_by_all_words_of_a_title(published):

@@ -180,9 +180,8 @@ def test_a_named_publication_comes_before_similar_drives(client, catalogue):
         "Claims of publications",
         "Similar drives in the register",
     ]
-    assert '<p class="lede">No drive matches <bdi>micron 7400 pro</bdi>.</p>' in response.text
-    assert "Found: <a" in response.text
-    assert '<a href="#publications">1 publication</a>, <a href="#claims">14 claims</a>.' in response.text
+    found = '<a href="#publications">1 publication</a>, <a href="#claims">14 claims</a>. No drive has this name.</p>'
+    assert f'<p class="lede also-found">Found for <bdi>micron 7400 pro</bdi>: {found}' in response.text
     assert '<a href="/ycsb/micron-7400-brief/">Micron 7400 PRO against 7300 PRO on RocksDB</a>' in response.text
     assert response.text.count('<a href="/ycsb/claims/micron-7400-brief/') == 5
     assert '<a href="/ycsb/claims/?brief=micron-7400-brief">' in response.text
@@ -190,7 +189,7 @@ def test_a_named_publication_comes_before_similar_drives(client, catalogue):
 
 def test_a_term_is_no_drive_that_the_register_lacks(client, catalogue):
     response = client.get("/search/?q=DWPD")
-    assert '<p class="lede">No drive matches <bdi>DWPD</bdi>.</p>' in response.text
+    assert '<p class="lede also-found">Found for <bdi>DWPD</bdi>: <a href="#terms">' in response.text
     assert '<a href="/explain/glossary/#what-is-rated-dwpd">DWPD</a>' in response.text
     assert read_rows(response) == []
     assert "submit a result" not in response.text

@@ -50,6 +50,13 @@ def test_a_low_rating_limits_by_endurance(client, drive):
     assert (found["drives"], found["binding"], found["needed_dwpd"]) == (9, "endurance", "0.295")
 
 
+def test_drives_that_need_the_same_number_are_counted(client, drive):
+    drive(capacity_gb=20_000, model="FIRST9")
+    drive(capacity_gb=20_000, model="SECOND9")
+    drive(capacity_gb=1_000, model="SMALL9")
+    assert "limited by throughput; one of 2 with 3 drives." in client.get(f"/sizing/?{ASKED}").text
+
+
 def test_the_fewest_drives_come_first_and_are_named_in_the_sentence(client, drive):
     drive(capacity_gb=1_000, model="SMALL9")
     drive(capacity_gb=20_000, model="LARGE9")
@@ -121,6 +128,9 @@ def test_live_typing_replaces_the_links_and_the_answer_names_its_assumptions(cli
     for name in re.findall(r'<a href="#field-(\w+)">', text.partition('id="answer"')[2]):
         assert f'id="field-{name}"' in text
     assert '<a href="#field-defrag">defrag threshold ' in text
+    assert '<a href="#field-object">object ' in text
+    assert '<a href="#field-data">data, one copy ' in text
+    assert '<a href="#field-reads">' not in text
 
 
 def test_every_column_is_in_a_group_that_a_phone_can_choose(client, drive, instance):
@@ -688,7 +698,9 @@ def test_results_are_ranked_within_their_comparison_group(client, drive, make_pr
         (True, False),
         (True, False),
     ]
-    assert "This ranks 2 drives of one comparison group: ACT 6.x: service time, as published, 1 device." in text
+    assert (
+        "The ranking has 2 drives of one comparison group (ACT 6.x: time in the drive, as published, 1 device)." in text
+    )
     assert f"Fewest drives: 2 x Exemplar {product['6.4'].model} 100" in text
 
 

@@ -42,9 +42,11 @@ class Answer:
         return "x-drivecert-snapshot" in self.headers
 
 
-def django_application(environ, start_response):
+def django_application(environ, start_response, change_response=None):
     """Django without the signals that would close the test's connection."""
     response = rendering.respond(environ)
+    if change_response is not None:
+        change_response(response)
     start_response(f"{response.status_code} x", list(response.items()))
     return response
 
@@ -54,11 +56,12 @@ class Site:
 
     def __init__(self, root):
         self.reached_django = []
+        self.change_response = None  # called with each response of Django
         self.application = SnapshotMiddleware(self._django, root)
 
     def _django(self, environ, start_response):
         self.reached_django.append(serving.address_of(environ))
-        return django_application(environ, start_response)
+        return django_application(environ, start_response, self.change_response)
 
     def get(self, path, method="GET", **headers):
         started = []

@@ -202,6 +202,50 @@ def test_a_page_with_parameters_is_rendered_once_for_each_version_of_the_snapsho
     assert site.reached_django == [FILTERED] * 2
 
 
+NOT_FOR_EVERY_CLIENT = {
+    "private": lambda response: response.headers.__setitem__("Cache-Control", "private, no-cache"),
+    "not to be stored": lambda response: response.headers.__setitem__("Cache-Control", "no-store"),
+    "unlisted": lambda response: response.headers.__setitem__("X-Robots-Tag", "noindex"),
+    "by cookie": lambda response: response.headers.__setitem__("Vary", "Cookie"),
+    "by language": lambda response: response.headers.__setitem__("Vary", "Accept-Language"),
+    "by anything": lambda response: response.headers.__setitem__("Vary", "*"),
+    "with a cookie": lambda response: response.set_cookie("sessionid", "x"),
+    "with a header that sets a cookie": lambda response: response.headers.__setitem__("Set-Cookie", "sessionid=x"),
+}
+
+
+def test_a_response_that_is_not_the_same_for_every_client_is_not_stored(site, snapshot_of):
+    for kind, change_response in NOT_FOR_EVERY_CLIENT.items():
+        site.reached_django.clear()
+        site.change_response = change_response
+        site.get(FILTERED)
+        site.get(FILTERED)
+        assert len(site.reached_django) == 2, kind
+
+
+def test_a_response_that_was_rendered_during_a_change_is_not_sent_after_it(site, snapshot_of, staff):
+    def change_register(_response):
+        site.change_response = None
+        visibility.withdraw(snapshot_of, staff, "A mistake in the set-up.")
+        updates.update_snapshot()
+
+    site.change_response = change_register
+    before = site.get(FILTERED)
+    after = site.get(FILTERED)
+    assert site.reached_django == [FILTERED] * 2
+    assert before.content != after.content
+
+
+def test_any_change_of_the_register_ends_the_use_of_stored_responses(site, root, snapshot_of):
+    """The page of a drive with limits of its reader compares other drives than the page without parameters."""
+    address = f"/drive/{snapshot_of.product.slug}/?limit_1ms=9"
+    site.get(address)
+    store.purge(store.current_directory(root), [EVERYTHING])
+    assert site.get(f"/drive/{snapshot_of.product.slug}/").is_from_snapshot
+    assert site.get(address).status == 200
+    assert site.reached_django == [address] * 2
+
+
 def test_a_page_with_parameters_is_rendered_again_as_soon_as_it_is_purged(site, root, snapshot_of):
     site.get(FILTERED)
     store.purge(store.current_directory(root), [EVERYTHING])

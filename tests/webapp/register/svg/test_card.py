@@ -9,7 +9,7 @@ from PIL import Image
 
 from tests.webapp.register.drawings import parsed
 from webapp.register.svg import card
-from webapp.register.svg.card import HEIGHT, PLOT, WIDTH, Headline, share_card
+from webapp.register.svg.card import HEIGHT, PLOT, WIDTH, Headline, Plot, plot_surface, share_card
 from webapp.register.svg.png import render_png, text_width
 
 LIGHT = (Path(settings.BASE_DIR) / "static/css/tokens.css").read_text().split("@media")[0]
@@ -23,9 +23,9 @@ def size_of(style):
     return int(re.search(r"font-size:(\d+)px", style)[1])
 
 
-def make(label="Its own table gives", words="25.8 %", foot="A brief", plot=""):
+def make(label="Its own table gives", words="25.8 %", foot="A brief", plot="", x_title=""):
     headlines = [Headline("Stated", "24 %", warns=True), Headline(label, words)]
-    return share_card("published claims", headlines, foot, [foot, foot], plot, "%")
+    return share_card("published claims", headlines, foot, [foot, foot], Plot(plot, "%", x_title) if plot else None)
 
 
 def test_a_card_is_a_picture_of_1200_by_630_without_transparency():
@@ -76,3 +76,12 @@ def test_the_colours_are_those_of_the_light_theme():
     names = {"paper": card.PAPER, "ink": card.INK, "ink-2": card.INK_2, "ink-3": card.INK_3, "over": card.OVER}
     names |= {"rule": card.RULE, "rule-2": card.RULE_2, "accent": card.ACCENT, "accent-2": card.ACCENT_2}
     assert {name: re.search(rf"--{name}:(#\w+)", LIGHT)[1] for name in names} == names
+
+
+def test_the_title_of_the_horizontal_axis_has_room_below_the_plot():
+    at = dict(texts_of(make(plot='<g class="mark"></g>', x_title="threads")))
+    surface = plot_surface("threads")
+    tick_baseline = surface.top + surface.height + 17 * surface.zoom
+    assert tick_baseline + 18 <= float(at["threads"]["y"]) <= 460
+    assert "threads" not in {text for text, _ in texts_of(make(plot='<g class="mark"></g>'))}
+    assert plot_surface("") == PLOT

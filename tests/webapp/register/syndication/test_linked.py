@@ -52,7 +52,7 @@ def test_a_citation_has_tier_and_statistic(client, make_published_run):
 def test_a_citation_of_a_run_has_its_year_of_publication_and_no_retrieval_date(client, make_published_run):
     run = make_published_run(published_at=datetime(2021, 12, 31, 23, 0, tzinfo=UTC))
     told = client.get(f"/runs/{run.public_id}/").text
-    assert f'. Drivecert, register of certified storage drives, 2021. <a href="{SITE}/id/{run.public_id}">' in told
+    assert f'. Drivecert, public register of storage drives, 2021. <a href="{SITE}/id/{run.public_id}">' in told
     assert f"run {run.public_id}</bdi>. " in told
     assert "  year = {2021}," in told
     assert "In a citation, also state the date on which you read this page." in told

@@ -52,8 +52,10 @@ def test_networked_storage_adds_device_and_protocol(client, catalogue):
 def test_cloud_instances_of_all_providers_are_sorted_by_speed_with_tenancy_and_storage(client, catalogue):
     response = client.get("/drives/cloud/")
     titles = read_titles(response)
-    assert titles[0].startswith("ACT 6.x: service time, as published. 38 results, ranked.")
-    assert titles[1].startswith("ACT up to 5.3: with queue time, as published. 1 result, ranked separately")
+    assert titles[0].startswith("ACT 6.x: time in the drive, as published. 38 results, ranked.")
+    assert titles[1].startswith(
+        "ACT up to 5.3: time in the drive and in the queue, as published. 1 result, ranked separately"
+    )
     assert titles[2].startswith("ACT version or number of devices not reported, as published. 1 result, not ranked")
     assert read_rows(response)[0][:4] == ["GCP n2-standard-80", "yes", "24 x 375 GB", "6,408,000"]
     assert read_rows(response)[7][:4] == ["AWS c5d.24xlarge", "no", "4 x 900 GB", "564,000"]
@@ -64,8 +66,8 @@ def test_cloud_instances_of_all_providers_are_sorted_by_speed_with_tenancy_and_s
 def test_rows_are_in_bands_of_results_that_compare(client, catalogue):
     titles = read_titles(client.get("/drives/nvme-flash/"))
     assert [title.split(", as published. ")[0] for title in titles] == [
-        "ACT 6.x: service time",
-        "ACT up to 5.3: with queue time",
+        "ACT 6.x: time in the drive",
+        "ACT up to 5.3: time in the drive and in the queue",
         "Compressible data",
     ]
     assert titles[0].endswith("12 results, ranked. Shares are steady-state values, not the worst hour.")
@@ -80,7 +82,8 @@ def test_results_without_a_number_of_devices_are_not_ranked(client, catalogue):
     ]
     assert (
         "4 results are within the limits, but they are not ranked, because the number of devices is not reported. A "
-        "result is ranked if its data was not compressible and it reports speed, version of ACT and number of devices."
+        "result is ranked if its data was not compressible and it reports speed, version of ACT and number of devices. "
+        "A published result of a drive counts as one device."
     ) in response.text
 
 

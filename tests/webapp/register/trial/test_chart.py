@@ -8,7 +8,7 @@ import pytest
 from results.access.intervals import HistogramSlice
 from results.rules.act.limits import Limit
 from webapp.register.runs.slices import ReadLimit
-from webapp.register.trial.chart import BOTTOM, LEFT, TOP, TOP_OF_LIMIT, WIDTH, panels_of
+from webapp.register.trial.chart import BOTTOM, LEFT, RIGHT, TOP, TOP_OF_LIMIT, panels_of
 
 LIMIT = ReadLimit(Limit(1000, Decimal(5)), 1024, 1)
 ZERO = ReadLimit(Limit(1000, Decimal(0)), 1024, 1)
@@ -47,7 +47,7 @@ def test_the_bars_fill_the_panel_without_touching(count):
     bars = panel_of(*[1] * count).bars
     assert len(bars) == count
     assert bars[0].x > LEFT
-    assert bars[-1].x + bars[-1].width < WIDTH - LEFT
+    assert bars[-1].x + bars[-1].width < RIGHT
     assert all(before.x + before.width < after.x for before, after in pairwise(bars))
 
 
@@ -70,8 +70,17 @@ def test_the_summary_says_what_the_picture_shows():
         "The largest share over 1\N{NO-BREAK SPACE}ms is 7.00 %, slice 2, 10-20\N{NO-BREAK SPACE}s. "
         "The limit is 5 %. 2 bars are over it."
     )
-    assert panel_of(0, 0).summary == "No slice has a read over 1\N{NO-BREAK SPACE}ms. The limit is 5 %."
+    assert panel_of(0, 0).summary == "No slice has a read of 1,024\N{NO-BREAK SPACE}us or longer. The limit is 5 %."
     assert panel_of(1, ops_count=10**6).summary.startswith("The largest share over 1\N{NO-BREAK SPACE}ms is <0.01 %")
+
+
+def test_a_share_that_may_be_over_the_limit_has_an_open_part_and_is_named():
+    ranged = ReadLimit(Limit(1000, Decimal(5)), 1024, 2, 1)
+    slices = [HistogramSlice(1, [94, 2, 4], 100, 0, 10, 1, 2), HistogramSlice(2, [100], 100, 10, 20, 3, 4)]
+    (panel,) = panels_of("run-1", slices, [ranged])["panels"]
+    assert [bar.may_height for bar in panel.bars] == pytest.approx([FULL / TOP_OF_LIMIT * 2 / 5, 0], abs=0.1)
+    assert panel.bars[0].may_y < panel.limit_y < panel.bars[0].y
+    assert panel.summary.endswith("No bar is over it. The log does not decide it for 1 bar.")
 
 
 def test_a_share_is_truncated_as_in_the_table_of_slices():
@@ -85,7 +94,7 @@ def test_a_share_is_truncated_as_in_the_table_of_slices():
 def test_the_label_of_the_highest_bar_stays_in_the_panel(worst, anchor):
     label = panel_of(*[9 if place == worst else 1 for place in range(24)]).label
     assert (label.anchor, label.text) == (anchor, "9.00 %")
-    assert LEFT <= label.x <= WIDTH - LEFT
+    assert LEFT <= label.x <= RIGHT
 
 
 def test_a_limit_of_zero_is_the_base_line():

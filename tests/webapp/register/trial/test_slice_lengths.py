@@ -1,10 +1,13 @@
 """Slice lengths for logs without a chosen one: the reader is asked a second time only for a short log."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from results.reader.process import ReaderBrokenError
 from results.reader.unstored import UnstoredFiles
 from tests.results.builders import log_bytes, recorded_reading
+from webapp.register.trial import readings
 from webapp.register.trial.slice_lengths import fitting_slice_length_s
 
 HOUR_S = 3600
@@ -57,3 +60,31 @@ def test_a_second_reading_that_fails_leaves_the_first_one(send, lengths_read):
     assert response.status_code == 200
     assert lengths_read == [HOUR_S]
     assert "you chose no slice length" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("clock_s", "processor_s", "limits_s"),
+    [(0, 0, [20, 20]), (50, 1, [20, 19]), (4, 12, [20, 16]), (50, 19, [20, 1]), (50, 19.5, [20]), (50, 50, [20])],
+)
+def test_the_second_reading_has_what_the_first_one_left_of_the_processor_time(
+    monkeypatch, settings, clock_s, processor_s, limits_s
+):
+    """The first reading waits for a busy machine, or other readings of the process use the processor meanwhile."""
+    settings.TRIAL_CPU_S = 20
+    used = {"clock": 100.0, "processor": 7.0}
+    limits = []
+
+    def read(_files, slice_length_s, reader_limits):
+        limits.append(reader_limits.cpu_s)
+        used["clock"] += clock_s
+        used["processor"] += processor_s
+        return document((60, slice_length_s))
+
+    monkeypatch.setattr(UnstoredFiles, "read", read)
+    monkeypatch.setattr(readings, "time", SimpleNamespace(monotonic=lambda: used["clock"]))
+    usage = SimpleNamespace(
+        RUSAGE_CHILDREN=-1, getrusage=lambda _: SimpleNamespace(ru_utime=used["processor"] - 2, ru_stime=2)
+    )
+    monkeypatch.setattr(readings, "resource", usage, raising=False)
+    readings._read(UnstoredFiles(None), None)
+    assert limits == limits_s

@@ -1,5 +1,6 @@
 """Bars and columns: lengths by value, intervals of chart readings, and lines at the stated value."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -34,6 +35,12 @@ def test_the_own_drive_differs_by_its_fill_and_each_bar_says_its_words():
     chart = drawn(draw_bars([BarGroup("", [OLD, NEW])], PAGE))
     assert [each.get("class") for each in of_class(chart, "col")] == ["col", "col own"]
     assert words_of(chart) == texts_of(chart, "value") == ["7300: 50 us", "7400: 100 us"]
+
+
+def test_a_bar_of_an_impossible_result_differs_by_its_frame_and_says_so():
+    chart = drawn(draw_bars([BarGroup("", [replace(OLD, is_impossible=True), NEW])], PAGE))
+    assert [each.get("class") for each in of_class(chart, "col")] == ["col impossible", "col own"]
+    assert words_of(chart) == texts_of(chart, "value") == ["7300: 50 us, impossible", "7400: 100 us"]
 
 
 def test_each_group_has_a_scale_of_its_own():
@@ -94,12 +101,34 @@ def test_columns_and_lines_share_one_axis():
     assert texts_of(chart, "tick") == ["0", "10", "20", "30", "40", "1", "2"]
 
 
-@pytest.mark.parametrize(("stated", "moves"), [(10, ["-6", "15"]), (30, ["15", "-6"]), (20, ["-6", "15"])])
-def test_the_label_of_the_higher_line_is_above_it(stated, moves):
+@pytest.mark.parametrize(("stated", "moves"), [(5, ["-6", "-6"]), (30, ["15", "-6"]), (20, ["-6", "15"])])
+def test_the_labels_of_lines_are_next_to_them_where_no_column_is(stated, moves):
     levels = Levels((Fraction(20), "table"), (Fraction(stated), "stated"))
     chart = drawn(draw_columns(columns_of(10, 40), levels, PAGE))
     labels = [*of_class(chart, "strong"), *(each for each in of_class(chart, "stated") if each.tag == "text")]
     assert [each.get("dy") for each in labels] == moves
+
+
+@pytest.mark.parametrize("gains", [(4, 9, 18, 28, 44, 34, 36, 35, 28, 22), (44, 34), (5, 5, 5), (-4, 9, 30)])
+@pytest.mark.parametrize("stated", [24, 26, 40])
+def test_the_labels_of_lines_cover_no_column_on_a_phone(gains, stated):
+    levels = Levels((Fraction(26), "its table 25.8 %"), (Fraction(stated), "stated 24 %"))
+    chart = drawn(draw_columns(columns_of(*gains), levels, PAGE))
+    width, height = 320, 290
+    labels = [*of_class(chart, "strong"), *(each for each in of_class(chart, "stated") if each.tag == "text")]
+    boxes = []
+    for each in labels:
+        left = percent(each.get("x")) * width / 100 + 4
+        base = percent(each.get("y")) * height / 100 + float(each.get("dy"))
+        boxes.append((left, left + 7.1 * len(each.text), base - 10, base + 3))
+    for column in of_class(chart, "col"):
+        x, y, across, down = (percent(column.get(name)) for name in ("x", "y", "width", "height"))
+        boxes.append((x * width / 100, (x + across) * width / 100, y * height / 100, (y + down) * height / 100))
+    for number, label in enumerate(boxes[:2]):
+        assert label[1] <= width
+        for other in boxes[number + 1 :]:
+            apart = label[1] <= other[0] or other[1] <= label[0] or label[3] <= other[2] or other[3] <= label[2]
+            assert apart, (label, other)
 
 
 def test_a_negative_gain_is_drawn_below_zero():

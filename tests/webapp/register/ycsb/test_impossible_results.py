@@ -38,6 +38,17 @@ def test_the_page_lists_the_claims_that_use_an_impossible_result(client):
         assert ", from a result that cannot be true.</h1>" in page
 
 
+def test_the_page_says_how_impossible_a_result_is_whose_drive_it_is_and_whom_each_figure_favours(client):
+    text = client.get(PAGE).text
+    assert (
+        "TLC PCIe 4.0, workload A: throughput x mean latency means 135.1 operations in flight, but 128 threads can "
+        "have at most one each: 5.5 % more than possible. The TLC PCIe 4.0 is the competitor&#x27;s drive in the "
+        "publication of KIOXIA. At least one of the two figures is too high: the throughput, which favours the TLC "
+        "PCIe 4.0, or the mean latency, which favours the FL6."
+    ) in text
+    assert text.count("more than possible") == 1
+
+
 def test_each_impossible_result_is_marked_on_the_page_of_its_publication(client):
     import_figures()
     for each in impossible_results.checked_results():

@@ -89,11 +89,11 @@ def test_a_wrong_claim_of_a_brief_is_framed_next_to_its_table_and_links_to_its_p
 
 def test_a_brief_begins_with_what_its_claims_are_worth(client, published):
     text = client.get("/ycsb/micron-7400-brief/").text
-    assert "<b>1 of 14 claims contradicts its own table.</b> 8 are confirmed, 5 cannot be checked." in text
+    assert "<b>1 of 14 claims is contradicted by its own table.</b> 8 are confirmed, 5 cannot be checked." in text
     assert text.index("1 of 14 claims") < text.index('<p class="lede">')
     strip = text.split('<ol class="cells">')[1].split("</ol>")[0]
     assert strip.count("<a href=") == 14
-    sentence = "29 of 30 claims follow from their own table; 4 of them use a result that cannot be true."
+    sentence = "29 of 30 claims are confirmed by their own table; 4 of them use a result that cannot be true."
     fl6 = client.get("/ycsb/kioxia-fl6-brief/").text
     assert f'<b>{sentence}</b> 1 cannot be checked. <a href="/ycsb/impossible/">Impossible results</a>' in fl6
 
@@ -106,7 +106,7 @@ def test_the_crumbs_name_the_publication(client, published):
 def test_what_is_not_known_about_a_brief_is_one_sentence(client, published):
     text = client.get("/ycsb/micron-7400-brief/").text
     assert "Micron: Brief on the Micron 7400 PRO and RocksDB." in text
-    assert "Address, date, page and printed title not recorded." in text
+    assert "The publication's address, date, page and printed title are not recorded." in unescape(text)
     assert "<dt>" not in text
 
 
@@ -117,7 +117,7 @@ def test_what_is_known_about_a_brief_is_shown(client, published, monkeypatch):
     text = client.get(f"/ycsb/{slug}/").text
     facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)", text))
     assert facts == {"Printed title": "RocksDB on NVMe", "Date": "May 2022"}
-    assert "Page not recorded." in text
+    assert "The publication's page is not recorded." in unescape(text)
     monkeypatch.setattr(publications, "published_sources", lambda: {slug: replace(source, page="3")})
     assert "not recorded" not in client.get(f"/ycsb/{slug}/").text
 
@@ -188,7 +188,7 @@ def test_fixed_levels_are_drawn_and_points_read_from_a_chart_have_intervals_inst
 def test_every_figure_of_the_fl6_brief_is_in_a_chart_with_its_digits_and_its_unit(client, published):
     charts = charts_of(client.get("/ycsb/kioxia-fl6-brief/"))
     assert len(charts) == 6
-    words = [each for chart in charts for each in words_of(chart)]
+    words = [each.removesuffix(", impossible") for chart in charts for each in words_of(chart)]
     stored = PublishedFigure.objects.filter(publication="kioxia-fl6-brief")
     expected = sorted(f"{each.model}: {Decimal(each.value):,f} {each.unit}" for each in stored)
     assert sorted(words) == expected
@@ -298,3 +298,19 @@ def test_an_unknown_publication_is_named(client, published, address):
 def test_an_invalid_parameter_is_named(client, published, address):
     assert "Unknown parameter “colour”. This page has: “Format” (format)" in client.get(f"{address}?colour=red").text
     assert "Format: expected one of html, csv, json. Found “xml”." in client.get(f"{address}?format=xml").text
+
+
+def test_impossible_figures_are_marked_in_charts_and_in_the_list_of_claims(client, published):
+    text = client.get("/ycsb/kioxia-fl6-brief/").text
+    bars = re.findall(
+        r'<rect class="col( own)?( impossible)?"[^>]*/?>', text.split('id="workload-a"')[1].split("</figure>")[0]
+    )
+    assert [bool(impossible) for _, impossible in bars].count(True) == 4  # run time, throughput and two mean latencies
+    assert "impossible" not in " ".join(re.findall(r'<rect class="(col[^"]*)"', text.split('id="workload-b"')[1]))
+    strip = text.split('<ol class="cells">')[1].split("</ol>")[0]
+    assert strip.count('<b class="impossible"') == strip.count("; uses an impossible result") == 4
+    assert "</b> uses an impossible result" in text
+    other = client.get("/ycsb/micron-7400-brief/").text
+    assert 'class="impossible"' not in other
+    page = client.get("/ycsb/claims/kioxia-fl6-brief/throughput-gain-a/").text
+    assert re.search(r"TLC PCIe 4.0: [^<]*, impossible</text>", page)

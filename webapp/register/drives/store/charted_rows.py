@@ -41,7 +41,7 @@ from webapp.register.tables.groups import TIME_WORDS
 from webapp.templatetags import units
 
 FRONTIER_NAMES = {
-    Fill.SERVICE: (("frontier of ACT 6.x:", "no result within the", "limits beats these"), "ACT 6.x"),
+    Fill.SERVICE: (("frontier of ACT 6.x:", "none is faster with", "fewer slow reads"), "ACT 6.x"),
     Fill.WITH_QUEUE: (("dashed: the same", "for ACT up to 5.3"), "to 5.3"),
 }
 

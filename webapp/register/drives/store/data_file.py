@@ -11,7 +11,7 @@ from typing import Any
 from results.models.ids import product_stem
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, EncodedColumn
-from webapp.register.tables.makers import BRAND_NAMES, OTHER_NAMES
+from webapp.register.tables.other_names import OTHER_NAMES
 
 SCHEMA = "drivecert.drives/1"
 # Computed from speed and number of devices by static/js/drives/column-store.js, to keep the file small.
@@ -28,7 +28,7 @@ def data_document(store: ColumnStore) -> dict[str, Any]:
         "product": [None if slug == _usual_slug(store, row) else slug for row, slug in enumerate(store.slugs)],
         "columns": {code: _column(code, encoded) for code, encoded in store.columns.items() if code not in DERIVED},
         "remarks": {str(row): remarks for row, remarks in store.remarks.items()},
-        "other_names": OTHER_NAMES | BRAND_NAMES,
+        "other_names": OTHER_NAMES,
     }
 
 

@@ -6,16 +6,19 @@ Each list of all rows is made once per state of the register; a query takes sets
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
+from math import ceil
 from operator import ge, or_
 
 from results.models import Statistic, Visibility
 from results.models.categories import SYSTEMS
 from results.rules.act.comparison_groups import ComparisonGroup, group_of_code
-from results.rules.endurance import needed_dwpd, sustained_tps
+from results.rules.endurance import needed_dwpd, sustained_tps, written_gb_per_day
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, rows_of, set_of
 from webapp.register.landscape.marks import Fill, fill_of
 from webapp.register.svg.marks import symbol_of
 from webapp.register.tables.columns import share_code
+
+RATING_PARTS = 100  # ratings are stored with two places
 
 
 def current_rows(store: ColumnStore) -> Rows:
@@ -117,6 +120,24 @@ def needed_at_load(store: ColumnStore, row: int, tps: int) -> Fraction | None:
     if not store.columns["needed_dwpd"].word(row) or capacity is None:
         return None
     return needed_dwpd(Fraction(tps), round(capacity))
+
+
+def rows_rated_for(store: ColumnStore, tps: int) -> Rows:
+    """Return the rows whose rating sustains a load, exactly."""
+    bound = ceil(written_gb_per_day(tps) * RATING_PARTS)
+    return set_of(map(ge, _rated_writes(store), [bound] * store.count))
+
+
+def _rated_writes(store: ColumnStore) -> list[int]:
+    """Return what the rating of each row allows to write, in hundredths of GB a day; 0 if it is not known."""
+    rated, capacity, sustained = (store.columns[code] for code in ("endurance_dwpd", "capacity_gb", "sustained_tps"))
+
+    def of_row(row: int) -> int:
+        if sustained.codes[row] == NOT_REPORTED:
+            return 0
+        return round((rated.value(row) or 0) * RATING_PARTS) * round(capacity.value(row) or 0)
+
+    return store.cached("rated writes", lambda: list(map(of_row, range(store.count))))
 
 
 def sustaining_rows(store: ColumnStore) -> Rows:

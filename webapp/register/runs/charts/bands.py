@@ -17,10 +17,12 @@ from webapp.register.runs.charts.drawing import (
     band,
     drawing,
     element,
+    joined,
     percent,
     time_ticks,
 )
 from webapp.register.runs.charts.over_time import Column
+from webapp.register.runs.charts.slice_marks import SliceMarks, draw_slices
 from webapp.register.runs.charts.telemetry import Quantity, Telemetry
 from webapp.templatetags import units
 
@@ -29,7 +31,7 @@ AIR = 0.05  # above and below the bars, of their extent
 TICKS = 5
 
 
-def rate_drawing(columns: Sequence[Column], requested: Decimal | None) -> SafeString:
+def rate_drawing(columns: Sequence[Column], requested: Decimal | None, slices: SliceMarks | None = None) -> SafeString:
     """Return the picture of the achieved rate: in percent of the requested rate, if the log reports it."""
     known = [(each.least_per_s, each.greatest_per_s) for each in columns]
     ends = [end for pair in known for end in pair if end is not None]
@@ -37,9 +39,10 @@ def rate_drawing(columns: Sequence[Column], requested: Decimal | None) -> SafeSt
     axis = _percent_axis(ends, part) if requested else Linear(0, max(ends, default=0) * (1 + AIR) or 1)
     start_s, end_s = columns[0].start_s, columns[-1].end_s
     x_ticks, x_title = time_ticks(start_s, end_s)
+    time = Linear(start_s, end_s)
     return drawing(
         "Achieved rate of reads, % of the requested rate" if requested else "Achieved rate of reads per second",
-        band(_rate_bars(columns, Linear(start_s, end_s), axis, requested)),
+        joined([draw_slices(slices, time), band(_rate_bars(columns, time, axis, requested))]),
         x_ticks=x_ticks,
         y_ticks=[Tick(axis.part(value), f"{value:,.10g}{' %' if requested else ''}") for value in axis.ticks(TICKS)],
         x_title=x_title,
@@ -75,15 +78,19 @@ def _level(part: float) -> SafeString:
     return element("line", class_="limit", x1=0, x2=FULL, y1=percent(1 - part), y2=percent(1 - part))
 
 
-def telemetry_drawings(telemetry: Telemetry) -> list[tuple[Quantity, SafeString]]:
+def telemetry_drawings(telemetry: Telemetry, slices: SliceMarks | None = None) -> list[tuple[Quantity, SafeString]]:
     """Return a picture for each quantity of the telemetry; none without an interval."""
     if not telemetry.columns:
         return []
-    return [(quantity, _quantity_drawing(telemetry, quantity, *ends)) for quantity, *ends in telemetry.drawn]
+    return [(quantity, _quantity_drawing(telemetry, slices, quantity, *ends)) for quantity, *ends in telemetry.drawn]
 
 
 def _quantity_drawing(
-    telemetry: Telemetry, quantity: Quantity, least: Sequence[float | None], greatest: Sequence[float | None]
+    telemetry: Telemetry,
+    slices: SliceMarks | None,
+    quantity: Quantity,
+    least: Sequence[float | None],
+    greatest: Sequence[float | None],
 ) -> SafeString:
     end_s = telemetry.columns[-1][1]
     time, axis = (
@@ -104,7 +111,7 @@ def _quantity_drawing(
     )
     return drawing(
         f"{quantity.label}, {quantity.unit}",
-        band(bars),
+        joined([draw_slices(slices, time), band(bars)]),
         x_ticks=x_ticks,
         y_ticks=[Tick(axis.part(value), f"{value:,.10g}") for value in axis.ticks(TICKS)],
         x_title=x_title,

@@ -12,13 +12,25 @@ from math import floor, log10
 from django.utils.safestring import SafeString
 
 from results.models import Histogram
-from webapp.register.runs.charts.drawing import FULL, Tick, drawing, element, joined, percent, stretched, time_ticks
+from webapp.register.runs.charts.drawing import (
+    FULL,
+    Linear,
+    Tick,
+    drawing,
+    element,
+    joined,
+    percent,
+    stretched,
+    time_ticks,
+)
 from webapp.register.runs.charts.over_time import Column, OverTime
+from webapp.register.runs.charts.slice_marks import SliceMarks, draw_slices
 from webapp.register.runs.slices import ReadLimit, bucket_text, span_of
 from webapp.templatetags import units
 
 SHADE_EDGES_PCT = (0.001, 0.01, 0.1, 1, 2, 5, 10, 25)  # a shade for each step, narrow around the limits; h0 is zero
-EDGE_TEXTS_MAX = 12
+EDGE_TEXTS_MAX = 12  # along a bottom axis
+ROW_TEXTS_MAX = 24  # along the upright axis of the heat map, which is twice as high as other charts
 LEAST_PCT = 1e-5  # of the logarithmic axis, unless a share is smaller
 
 
@@ -42,19 +54,22 @@ def shade_key() -> list[tuple[int, str]]:
     return list(enumerate(texts))
 
 
-def heat_map(histogram: Histogram, data: OverTime, limits: Sequence[ReadLimit]) -> SafeString:
+def heat_map(
+    histogram: Histogram, data: OverTime, limits: Sequence[ReadLimit], slices: SliceMarks | None = None
+) -> SafeString:
     """Return the heat map of a run; a run without reads has an empty one."""
     columns, buckets = data.columns, data.buckets
     x_ticks, x_title = time_ticks(columns[0].start_s, columns[-1].end_s)
+    time = Linear(columns[0].start_s, columns[-1].end_s)
     shades = [[_shade(column, row) for column in columns] for row in range(len(buckets))]
     marks = [*_cells(shades), *_columns(histogram, data)]
     return drawing(
         "Distribution of the reads over the run: one row for each bucket of the log",
         stretched(max(1, len(columns)), max(1, len(buckets)), marks),
         x_ticks=x_ticks,
-        y_ticks=_edge_ticks(histogram, buckets, limits),
+        y_ticks=_edge_ticks(histogram, buckets, limits, ROW_TEXTS_MAX),
         x_title=x_title,
-        above=_edge_lines(buckets, limits),
+        above=joined([_edge_lines(buckets, limits), draw_slices(slices, time)]),
         kind="heat-map",
     )
 
@@ -94,15 +109,26 @@ def _slowest(histogram: Histogram, buckets: range, column: Column) -> str:
     )
 
 
-def _edge_ticks(histogram: Histogram, buckets: range, limits: Sequence[ReadLimit]) -> list[Tick]:
-    """Return the lower edges of the buckets, with the edges of limits among them."""
+def _edge_ticks(
+    histogram: Histogram, buckets: range, limits: Sequence[ReadLimit], most: int = EDGE_TEXTS_MAX
+) -> list[Tick]:
+    """Return the edges of the buckets, with the edges of limits and the last upper edge among them."""
+    if not buckets:
+        return []
     read_at = {limit.first_bucket for limit in limits}
-    step = -(-len(buckets) // EDGE_TEXTS_MAX) or 1
+    always = read_at | {buckets.stop}
+    step = -(-(len(buckets) + 1) // most)
+    edges = [span_of(histogram, bucket)[0] for bucket in buckets] + [span_of(histogram, buckets[-1])[1]]
     return [
-        Tick(place / len(buckets), units.threshold(span_of(histogram, bucket)[0]), is_strong=bucket in read_at)
-        for place, bucket in enumerate(buckets)
-        if bucket in read_at or (place % step == 0 and not {bucket - 1, bucket + 1} & read_at)
+        Tick((bucket - buckets.start) / len(buckets), units.threshold(edge), is_strong=bucket in read_at)
+        for bucket, edge in enumerate(edges, buckets.start)
+        if bucket in always or ((bucket - buckets.start) % step == 0 and (step == 1 or not _near(bucket, always, step)))
     ]
+
+
+def _near(bucket: int, always: set[int], step: int) -> bool:
+    """Return whether the text of an edge would be too near to one that is always shown."""
+    return any(abs(bucket - other) < step for other in always)
 
 
 def _edge_lines(buckets: range, limits: Sequence[ReadLimit]) -> SafeString:

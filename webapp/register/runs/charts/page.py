@@ -1,5 +1,6 @@
 """Charts of the run page: the data of the slice chart, and the pictures and captions of all charts."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, islice
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from results.access.intervals import HistogramSlice, SeriesDamagedError, each_slice
 from results.access.withholding import is_withheld
 from results.models import Run
-from results.rules.act.limits import act_share_pct, is_count_within, over_count
+from results.rules.act.limits import is_count_within, over_count
 from results.rules.reduction import spans
 from webapp.register.runs.charts.bands import rate_drawing, telemetry_drawings
 from webapp.register.runs.charts.distribution import SHADE_EDGES_PCT, distribution, heat_map, shade_key
@@ -19,9 +20,10 @@ from webapp.register.runs.charts.over_time import (
     with_interval_rates,
 )
 from webapp.register.runs.charts.slice_bars import slice_drawing
+from webapp.register.runs.charts.slice_marks import SliceMarks, slice_marks
 from webapp.register.runs.charts.telemetry import NoCharts, PageIntervals, page_intervals
 from webapp.register.runs.histograms import bucket_rows
-from webapp.register.runs.slices import ReadLimit, SliceTable
+from webapp.register.runs.slices import ReadLimit, SliceTable, share_text, upper_counts
 from webapp.templatetags import units
 
 BARS_MAX = 288
@@ -64,27 +66,42 @@ def _worst(slices: Sequence[HistogramSlice], limit: ReadLimit) -> Bar | None:
     place = max(range(len(counted)), key=shares.__getitem__)
     worst = counted[place]
     is_over = not is_count_within(overs[place], worst.ops_count, limit.limit.limit_pct)
-    drawn = float(f"{shares[place]:.4g}")  # enough digits for a drawing
-    span = f"slice {worst.number:,d}, {units.span(worst.start_s, worst.end_s)}"
-    return {"share_pct": drawn, "span": span, "is_over": is_over, "text": _exact_text(overs[place], worst.ops_count)}
+    _, at_most = upper_counts(worst.counts, worst.ops_count, limit)
+    return {
+        "share_pct": _drawn(shares[place]),
+        "most_pct": _drawn(at_most * 100 / worst.ops_count),
+        "span": f"slice {worst.number:,d}, {units.span(worst.start_s, worst.end_s)}",
+        "is_over": is_over,
+        "may_be_over": not is_over and not is_count_within(at_most, worst.ops_count, limit.limit.limit_pct),
+        "text": _exact_text(overs[place], at_most, worst.ops_count, limit),
+    }
 
 
-def _exact_text(over: int, ops_count: int) -> str:
-    """Return a share as the table of slices shows it, with its unit and its counts."""
-    share = units.share(str(act_share_pct(over, ops_count)), over)
-    return f"{share} % ({over:,d} of {ops_count:,d} reads)"
+def _drawn(share_pct: float) -> float:
+    """Return a share with enough digits for a drawing."""
+    return float(f"{share_pct:.4g}")
+
+
+def _exact_text(over: int, at_most: int, ops_count: int, limit: ReadLimit) -> str:
+    """Return a share as the table of slices shows it, with its unit and its counts; a range with both ends."""
+    ends = dict.fromkeys((over, at_most))
+    shares = " to ".join(share_text(count, ops_count, limit.limit.limit_pct) for count in ends)
+    return f"{shares} % ({' to '.join(f'{count:,d}' for count in ends)} of {ops_count:,d} reads)"
 
 
 def _panel(bars: Sequence[Bar | None], limit: ReadLimit) -> dict[str, Any]:
     return {
         "threshold": units.threshold(limit.limit.threshold_us),
+        "readAt": units.threshold(limit.read_at_us),
         "thresholdUs": limit.limit.threshold_us,
         "limit": float(limit.limit.limit_pct),
         "limitText": units.decimal(limit.limit.limit_pct),
         "shares": [bar["share_pct"] if bar else None for bar in bars],
+        "most": [bar["most_pct"] if bar else None for bar in bars],
         "spans": [bar["span"] if bar else "" for bar in bars],
         "texts": [bar["text"] if bar else "no operations" for bar in bars],
         "over": [bar is not None and bar["is_over"] for bar in bars],
+        "mayBeOver": [bar is not None and bar["may_be_over"] for bar in bars],
     }
 
 
@@ -112,17 +129,20 @@ def charts_of(run: Run, table: SliceTable | None) -> dict[str, Any]:
     """Return the context of the chart templates; a run without slices has only the telemetry of its side file."""
     found = page_intervals(run)
     intervals = found if isinstance(found, PageIntervals) else None
-    pictures = [] if intervals is None else telemetry_drawings(intervals.telemetry)
+    slices = None if is_withheld(run) else slice_marks(table)
+    pictures = [] if intervals is None else telemetry_drawings(intervals.telemetry, slices)
     reason = found if isinstance(found, NoCharts) else None if pictures else NoCharts.NO_INTERVAL
     telemetry: dict[str, Any] = {
         "telemetry_charts": pictures,
         "no_telemetry_reason": reason,
         "no_telemetry_sentence": NO_CHARTS_SENTENCES[reason] if reason else "",
         "has_telemetry_files": reason is not NoCharts.TOO_LARGE,
+        "slice_marks": json.dumps(slices.document()) if slices else "",
+        "slices_sentence": _slices_sentence(slices),
     }
     if table is None or not table.rows:
         return telemetry
-    context = _slices(run, table) | ({} if is_withheld(run) else _over_time(run, table, intervals))
+    context = _slices(run, table) | ({} if is_withheld(run) else _over_time(run, table, intervals, slices))
     return telemetry | context | {"not_drawn": _not_drawn(table, context)}
 
 
@@ -141,9 +161,11 @@ def _slices(run: Run, table: SliceTable) -> dict[str, Any]:
     chart = slice_chart(slices, table.total, table.limits)
     # A panel with any share stays: limits that a reader sets in the browser may turn the share into a bar.
     # The data of more slices than the page lists is not in the page: the script fetches it with all its panels.
-    drawn = [not is_listed or any(panel["shares"]) for panel in chart["panels"]]
-    unseen = [panel["threshold"] for panel, is_seen in zip(chart["panels"], drawn, strict=True) if not is_seen]
-    unseen_note = f" Not shown: {' and '.join(unseen)}, because no slice has a slower read." if unseen else ""
+    # So does a panel in which a slice may be over its limit.
+    drawn = [not is_listed or any(panel["shares"]) or any(panel["mayBeOver"]) for panel in chart["panels"]]
+    unseen = [limit for limit, is_seen in zip(table.limits, drawn, strict=True) if not is_seen]
+    names = " and ".join(limit.threshold for limit in unseen)
+    unseen_note = f" Not shown: {names}, because no slice has {_no_read(unseen)}." if unseen else ""
     seen = list(compress(chart["panels"], drawn))
     pictures = [slice_drawing(chart["middles"], panel) for panel in seen]
     return {
@@ -151,7 +173,26 @@ def _slices(run: Run, table: SliceTable) -> dict[str, Any]:
         "panels": list(zip(compress(table.limits, drawn), pictures, strict=True)),
         "unseen": unseen,
         "chart_sentence": chart["sentence"] + unseen_note,
+        "range_sentence": range_sentence(seen),
     }
+
+
+def _no_read(unseen: Sequence[ReadLimit]) -> str:
+    """Return which reads no slice has: those from the lowest of the bucket edges at which the log is read."""
+    lowest = min(unseen, key=lambda limit: limit.read_at_us)
+    reads = f"a read of {units.threshold(lowest.read_at_us)} or longer"
+    return reads if lowest.is_exact else f"{reads}, the bucket edge at which the log is read"
+
+
+def range_sentence(panels: Iterable[Mapping[str, Any]]) -> str:
+    """Return what the open part of a bar means; empty if the log has an edge at each threshold that is drawn."""
+    ranged = [panel["threshold"] for panel in panels if panel["most"] != panel["shares"]]
+    if not ranged:
+        return ""
+    return (
+        "The open part of a bar reaches to the largest share that the log allows, because its buckets do not begin at "
+        f"{' and '.join(ranged)}."
+    )
 
 
 def _not_drawn(table: SliceTable, context: Mapping[str, Any]) -> str:
@@ -160,13 +201,24 @@ def _not_drawn(table: SliceTable, context: Mapping[str, Any]) -> str:
     if table.total < FEWEST_DRAWN:
         parts.append("slow reads by slice (there is only one slice)")
     elif not context["panels"]:
-        parts.append(f"slow reads by slice (no slice has a read over {' or '.join(context['unseen'])})")
+        parts.append(f"slow reads by slice (no slice has {_no_read(context['unseen'])})")
     if "piece" in context and "pieces_sentence" not in context:
         parts.append(f"latency and rate over time (the log has only one {context['piece']})")
     return f"Charts not shown: {'; '.join(parts)}." if parts else ""
 
 
-def _over_time(run: Run, table: SliceTable, intervals: PageIntervals | None) -> dict[str, Any]:
+def _slices_sentence(marks: SliceMarks | None) -> str:
+    """Return what the marks of slices in the charts over time mean."""
+    if marks is None:
+        return ""
+    lines = "Thin vertical lines are the ends of slices." if marks.edges_s else ""
+    worst = "The framed slice has the largest share of slow reads compared with its limit." if marks.worst else ""
+    return f" {lines} {worst}".rstrip()
+
+
+def _over_time(
+    run: Run, table: SliceTable, intervals: PageIntervals | None, slices: SliceMarks | None
+) -> dict[str, Any]:
     """Return the context of the charts over time; for a run of one piece only the distribution of its reads."""
     count, piece = (run.series.intervals_count, "minute") if has_minutes(run) else (table.total, "slice")
     rows = bucket_rows(table.histogram, table.rows, table.limits)
@@ -185,11 +237,13 @@ def _over_time(run: Run, table: SliceTable, intervals: PageIntervals | None) -> 
             "requested_rate": units.decimal(requested),
             "rate_sentence": _rate_sentence(piece, has_intervals=intervals is not None, is_requested=bool(requested)),
         }
-        | _pictures(run, table, intervals)
+        | _pictures(run, table, intervals, slices)
     )
 
 
-def _pictures(run: Run, table: SliceTable, intervals: PageIntervals | None) -> dict[str, Any]:
+def _pictures(
+    run: Run, table: SliceTable, intervals: PageIntervals | None, slices: SliceMarks | None
+) -> dict[str, Any]:
     """Return the heat map and the achieved rate, or why they cannot be drawn."""
     try:
         data = over_time(run, table.histogram)
@@ -197,10 +251,10 @@ def _pictures(run: Run, table: SliceTable, intervals: PageIntervals | None) -> d
         return {"damaged_sentence": f"The per-minute counts of this run cannot be read: {error}."}
     rates = data if intervals is None else with_interval_rates(data, intervals)
     return {
-        "heat_map": heat_map(table.histogram, data, table.limits),
+        "heat_map": heat_map(table.histogram, data, table.limits, slices),
         "shade_key": shade_key(),
         "shade_edges": " ".join(f"{edge:g}" for edge in SHADE_EDGES_PCT),
-        "rate": rate_drawing(rates.columns, requested_reads_per_s(run)),
+        "rate": rate_drawing(rates.columns, requested_reads_per_s(run), slices),
     }
 
 

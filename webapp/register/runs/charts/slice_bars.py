@@ -18,7 +18,7 @@ BAR = 0.8  # of the width of a slice
 
 def slice_drawing(middles: Sequence[float], panel: Mapping[str, Any]) -> SafeString:
     """Return the picture of a panel of slice_chart()."""
-    limit, most = panel["limit"], max((share or 0 for share in panel["shares"]), default=0)
+    limit, most = panel["limit"], max((share or 0 for share in panel["most"]), default=0)
     top = max(ABOVE_LIMIT * limit, ABOVE_BARS * most) or 1
     return drawing(
         f"Share over {panel['threshold']} by slice; limit {panel['limitText']} %",
@@ -41,6 +41,12 @@ def _bars(panel: Mapping[str, Any], top: float) -> Iterator[SafeString]:
             "rect", element("title", text), class_="over" if is_over else "bar",
             x=place + (1 - BAR) / 2, width=BAR, y=100 - height, height=height,
         )  # fmt: skip
+        if (panel["most"][place] or 0) > (share or 0):
+            top_height = panel["most"][place] * 100 / top
+            yield element(
+                "rect", element("title", text), class_="may", data_place=place,
+                x=place + (1 - BAR) / 2, width=BAR, y=100 - top_height, height=top_height - height,
+            )  # fmt: skip
 
 
 def _highest(top: float, limit: float, most: float) -> SafeString:

@@ -13,12 +13,13 @@ from results.rules.ycsb.claims import MEAN_OF_GAINS, PEAKS, Basis, BasisRow
 from results.rules.ycsb.gains import better
 from results.rules.ycsb.statements import Taken, printed
 from results.rules.ycsb.sweeps import improvements
-from webapp.register.svg.card import PLOT, Headline, share_card
+from webapp.register.svg.card import Headline, Plot, plot_surface, share_card
 from webapp.register.svg.drawing import Surface
 from webapp.register.ycsb.bars import Bar, BarGroup, Column, Levels, bars_height_px, draw_bars, draw_columns
 from webapp.register.ycsb.claims.entries import ClaimEntry
-from webapp.register.ycsb.claims.sentences import card_foot, card_headlines, card_remark
+from webapp.register.ycsb.claims.sentences import card_foot, card_headlines, favours
 from webapp.register.ycsb.gains import READ_FROM_CHART, digits
+from webapp.register.ycsb.impossible_results import impossible_results_behind
 from webapp.register.ycsb.publications import metric_name
 
 COLUMNS_HEIGHT_PX = 290
@@ -107,19 +108,23 @@ def _group(entry: ClaimEntry, basis: Basis, *, is_only: bool) -> BarGroup:
     rows = [peak_row(basis.rows, side) if is_peak else basis.rows[0] for side in "ab"]
     own, other = (getattr(row, side) for row, side in zip(rows, "ab", strict=True))
     at = [f" with {row.threads} threads" if is_peak else "" for row in rows]
-    bars = [_bar(claim.against, other, f"{basis.unit}{at[1]}"), _bar(claim.device, own, f"{basis.unit}{at[0]}", True)]
+    wrong = {each.check.model for row in rows for each in impossible_results_behind(entry.row.check, basis, row)}
+    bars = [
+        _bar(drive, taken, f"{basis.unit}{where}", is_own=is_own, is_impossible=drive in wrong)
+        for drive, taken, where, is_own in ((claim.against, other, at[1], False), (claim.device, own, at[0], True))
+    ]
     needed = needed_value(entry.row.check, other) if is_only else None
     level = (needed, f"stated {entry.stated} needs {digits(_short(needed))} {basis.unit}") if needed else None
     return BarGroup("" if is_only else f"Workload {basis.workload}", bars, level)
 
 
-def _bar(drive: str, taken: Taken, unit: str, is_own: bool = False) -> Bar:
+def _bar(drive: str, taken: Taken, unit: str, *, is_own: bool, is_impossible: bool) -> Bar:
     low, high = taken.ends[0], taken.ends[-1]
     words = f"{digits(taken.value)} {unit}"
     if low == high:
-        return Bar(drive, taken.value, words, is_own)
+        return Bar(drive, taken.value, words, is_own, is_impossible=is_impossible)
     detail = f", {READ_FROM_CHART}: {digits(low)} to {digits(high)}"
-    return Bar(drive, taken.value, words, is_own, (low, high), detail)
+    return Bar(drive, taken.value, words, is_own, (low, high), detail, is_impossible)
 
 
 def _short(value: Fraction) -> Fraction:
@@ -131,16 +136,18 @@ def _short(value: Fraction) -> Fraction:
 def card_of(entry: ClaimEntry) -> str:
     """Return the share image of a claim as SVG."""
     chart = chart_of(entry)
-    plot = chart.draw(PLOT, False) if chart and chart.fits_card else ""
+    plot = None
+    if chart and chart.fits_card:
+        plot = Plot(chart.draw(plot_surface(chart.x_title), False), chart.title, chart.x_title)
     first, second = card_headlines(entry)
     headlines = [Headline(*first, warns=entry.is_contradicted), Headline(*second)]
     impossible = "; uses an impossible result" if entry.impossible_results else ""
-    foot = [*card_foot(entry), f"{settings.PUBLIC_URL}{reverse('permanent-id', args=[entry.public_id])}"]
+    address = f"{settings.PUBLIC_URL}{reverse('permanent-id', args=[entry.public_id])}"
+    foot = [*card_foot(entry), f"{address} (licence of the data: {settings.DATA_LICENCE})"]
     return share_card(
         f"published claims, recomputed: {entry.label}{impossible}",
         headlines,
-        card_remark(entry),
+        favours(entry),
         foot,
         plot,
-        chart.title if chart else "",
     )

@@ -20,15 +20,16 @@ from webapp.register.ycsb.gains import span
 from webapp.register.ycsb.impossible_results import CheckedResult, impossible_results_of
 from webapp.register.ycsb.publications import Publication, publication_of
 
+# The label of a status begins with the words of its outcome, so that rows, counts and filter have the same words.
 LABELS: dict[str, str] = {
     Status.REPRODUCES: "confirmed",
-    Status.TRUNCATED: "truncated",
-    Status.ROUNDED_UP: "rounded up",
-    Status.AS_READ: "consistent with the chart",
-    Status.AT_POINTS: "chart too imprecise, values agree",
-    Status.NOT_DECIDABLE: "chart too imprecise, values differ",
+    Status.TRUNCATED: "confirmed, truncated",
+    Status.ROUNDED_UP: "confirmed, rounded up",
+    Status.AS_READ: "read from a chart, consistent",
+    Status.AT_POINTS: "read from a chart, too imprecise; values agree",
+    Status.NOT_DECIDABLE: "read from a chart, too imprecise; values differ",
     Status.CONTRADICTS: "contradicted",
-    Status.IN_WORDS: "not a number",
+    Status.IN_WORDS: "cannot be checked, no number",
     Status.CANNOT_BE_CHECKED: "cannot be checked",
 }
 OUTCOME_LABELS = {
@@ -91,6 +92,11 @@ class ClaimEntry:
         return LABELS[self.status]
 
     @property
+    def status_line(self) -> str:
+        """Return its status in words; no claim that uses an impossible result is simply confirmed."""
+        return f"{self.label}, but from an impossible result" if self.impossible_results else self.label
+
+    @property
     def outcome(self) -> Outcome:
         """Return the group of its status."""
         return outcome_of(self.status)
@@ -115,6 +121,18 @@ class ClaimEntry:
     def text(self) -> str:
         """Return the text of the claim with its workloads."""
         return ", ".join(part for part in (self.row.check.claim.claim, self.workloads) if part)
+
+    @property
+    def subject(self) -> str:
+        """Return who states the claim and about which drive, as titles begin."""
+        return f"{self.source.publisher or 'The publication'} on the {self.row.check.claim.device}"
+
+    @property
+    def assertion(self) -> str:
+        """Return who states what about which drive, with the stated number unless it is a word of the text."""
+        if self.is_number or not self.row.check.claim.stated_value.isalpha():
+            return f"{self.subject}: {self.stated} {self.text}"
+        return f"{self.subject}, {self.text}"
 
     @property
     def stated(self) -> str:
@@ -185,6 +203,16 @@ class Headline:
     uses_impossible: bool
 
 
+def contradicted_sentence() -> str:
+    """Return how many of all claims the figures of their own publications contradict; empty if none."""
+    wrong = [entry for entry in entries() if entry.is_contradicted]
+    if not wrong:
+        return ""
+    verb, whose = ("contradicts", "its") if len(wrong) == 1 else ("contradict", "their")
+    source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
+    return f"{len(wrong)} of {counted(len(entries()), 'published claim')} {verb} {whose} own {source}."
+
+
 def headline_of(found: Sequence[ClaimEntry]) -> Headline:
     """Return the headline of a publication from its claims. A contradiction comes first, however many claims hold.
 
@@ -197,12 +225,12 @@ def headline_of(found: Sequence[ClaimEntry]) -> Headline:
     others = [Outcome.FROM_CHART, Outcome.UNCHECKED]
     if wrong:
         source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
-        verb = "contradicts its own" if len(wrong) == 1 else "contradict their own"
-        sentence = f"{len(wrong)} of {total} {verb} {source}"
+        verb, whose = ("is", "its") if len(wrong) == 1 else ("are", "their")
+        sentence = f"{len(wrong)} of {total} {verb} contradicted by {whose} own {source}"
         others = [Outcome.CONFIRMED, *others]
     elif held:
-        verb = "follows from its own" if len(held) == 1 else "follow from their own"
-        sentence = f"{len(held)} of {total} {verb} table"
+        verb, whose = ("is", "its") if len(held) == 1 else ("are", "their")
+        sentence = f"{len(held)} of {total} {verb} confirmed by {whose} own table"
     else:
         sentence = f"None of {total} can be confirmed from the publication's own figures"
     impossible = _impossible_among(wrong or held)
@@ -225,7 +253,7 @@ def _impossible_among(found: Iterable[ClaimEntry]) -> str:
 
 _OTHERS = {
     Outcome.CONFIRMED: ("is confirmed", "are confirmed"),
-    Outcome.FROM_CHART: ("depends on a chart", "depend on charts"),
+    Outcome.FROM_CHART: ("is read from a chart", "are read from a chart"),
     Outcome.UNCHECKED: ("cannot be checked", "cannot be checked"),
 }
 

@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from results.catalogue.claims import READ_OFF, CheckedRow
 from results.rules.act.loads import printed_decimal
-from results.rules.ycsb.statements import Outcome, Status
+from results.rules.ycsb.statements import Outcome, Status, outcome_of
 from webapp.register.http.files import Value
 from webapp.register.http.query_params import FORMAT, read_parameters, word
 from webapp.register.ycsb.claims.entries import (
@@ -23,7 +23,7 @@ from webapp.register.ycsb.claims.entries import (
     headline_of,
     impossible_drives,
 )
-from webapp.register.ycsb.claims.sentences import MEANINGS, computation, missing_figures
+from webapp.register.ycsb.claims.sentences import MEANINGS, computation, favours, missing_figures, result
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
 from webapp.register.ycsb.impossible_results import checked_results, impossible_sentence
 from webapp.register.ycsb.publications import publication_of
@@ -98,7 +98,7 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
     counts = Counter(entry.status for entry in entries())
     return {
         "sentence": _sentence(counts),
-        "contradicted": [entry for entry in entries() if entry.is_contradicted],
+        "contradicted": [(entry, result(entry), favours(entry)) for entry in entries() if entry.is_contradicted],
         "groups": _groups(found, is_filtered=bool(_given(query))),
         "shown": len(found),
         "total": len(entries()),
@@ -156,14 +156,15 @@ def _all(query: ClaimQuery) -> dict[str, str]:
 
 def _sentence(counts: Counter[Status]) -> str:
     """Return a summary of the claims by group of statuses."""
+    found = Counter[Outcome]()
+    for status, number in counts.items():
+        found[outcome_of(status)] += number
     odd = counts[Status.TRUNCATED] + counts[Status.ROUNDED_UP]
-    charts = counts[Status.AS_READ] + counts[Status.AT_POINTS] + counts[Status.NOT_DECIDABLE]
-    unchecked = counts[Status.IN_WORDS] + counts[Status.CANNOT_BE_CHECKED]
-    rounding = f" (in {odd} cases with unusual rounding)" if odd else ""
     return (
-        f"The register has {counts.total()} claims. The figures of the same publication confirm "
-        f"{counts[Status.REPRODUCES] + odd} of them{rounding} and contradict {counts[Status.CONTRADICTS]}. "
-        f"Another {charts} depend on values that were read from charts, and {unchecked} cannot be checked."
+        f"The register has {counts.total()} claims and checks each against the figures of its own publication: "
+        f"{found[Outcome.CONFIRMED]} are confirmed{f' ({odd} of them with unusual rounding)' if odd else ''}, "
+        f"{found[Outcome.CONTRADICTED]} contradicted, {found[Outcome.FROM_CHART]} read from a chart, and "
+        f"{found[Outcome.UNCHECKED]} cannot be checked."
     )
 
 

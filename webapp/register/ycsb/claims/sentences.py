@@ -1,4 +1,4 @@
-"""Sentences of a claim: statement, recomputation, formula, favoured drive, other computations, and citation."""
+"""Sentences of a claim: statement, recomputation, formula, favoured side, other computations, and citation."""
 
 import math
 from fractions import Fraction
@@ -6,12 +6,13 @@ from fractions import Fraction
 from django.utils.text import capfirst
 
 from results.rules.ycsb import claim_terms
-from results.rules.ycsb.claim_analysis import Alternative, Computation, Side, alternatives, favoured
+from results.rules.ycsb.claim_analysis import Alternative, Computation, Favoured, Side, alternatives, favoured
 from results.rules.ycsb.claims import AT_A_FIXED, MEAN_OF_GAINS, PEAKS, Basis
 from results.rules.ycsb.gains import Better, better
-from results.rules.ycsb.statements import Status, Taken, places_of, printed
-from webapp.register.ycsb.claims.entries import ClaimEntry, vendors
+from results.rules.ycsb.statements import Outcome, Status, Taken, places_of, printed
+from webapp.register.ycsb.claims.entries import LABELS, ClaimEntry, vendors
 from webapp.register.ycsb.gains import digits
+from webapp.register.ycsb.impossible_results import CheckedResult
 from webapp.register.ycsb.publications import metric_words
 
 MEANINGS = {
@@ -26,42 +27,69 @@ MEANINGS = {
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
 }
 
-CONFIRMED = {
-    Status.REPRODUCES: "confirmed",
-    Status.TRUNCATED: "confirmed, truncated",
-    Status.ROUNDED_UP: "confirmed, rounded up",
-}
-
+EQUAL_NUMBERS = "Equal numbers do not show how the publication computed the stated number."
 # Without line breaks, so that a formula is read in one line as far as possible.
 LESS_1, DIVIDED_BY = "\N{NO-BREAK SPACE}-\N{NO-BREAK SPACE}1", "\N{NO-BREAK SPACE}÷\N{NO-BREAK SPACE}"
 
 
 def title(entry: ClaimEntry) -> str:
-    """Return the title of a claim's page: the stated number, what its figures give, and whether that confirms it."""
+    """Return the title of a claim's page: who states what about which drive, and what the figures give."""
+    return f"{entry.assertion}. {result(entry)}"
+
+
+def result(entry: ClaimEntry) -> str:
+    """Return what the figures of a claim give, and whether that confirms it."""
     if entry.row.check.span:
-        return f"Stated {entry.stated}. Its own chart allows {entry.recomputed}."
+        return f"Its own chart allows {entry.recomputed}."
     if entry.recomputed:
-        confirmed = f": {CONFIRMED[entry.status]}" if entry.status in CONFIRMED else ""
+        confirmed = f": {LABELS[entry.status]}" if entry.outcome is Outcome.CONFIRMED else ""
         if entry.impossible_results:
             confirmed = ", from a result that cannot be true"
-        return f"Stated {entry.stated}. Its own table gives {entry.recomputed}{confirmed}."
-    return f"Stated {entry.stated}. Its figures are not published."
+        return f"Its own table gives {entry.recomputed}{confirmed}."
+    return "Its figures are not published."
 
 
 def impossible_sentences(entry: ClaimEntry) -> list[str]:
     """Return a sentence on each impossible result whose figures the claim uses."""
     return [
         f"The claim uses a result that cannot be true: the throughput and the mean latency of the {each.check.model}, "
-        f"workload {each.check.workload}, contradict each other."
+        f"workload {each.check.workload}, contradict each other: {each.in_flight} operations in flight with "
+        f"{each.check.law.threads} threads, {each.excess_pct} % more than possible. {whom_it_favours(entry, each)}"
         for each in entry.impossible_results
     ]
 
 
+def whom_it_favours(entry: ClaimEntry, found: CheckedResult) -> str:
+    """Return whose drive has an impossible result of a claim, and whom each of its two figures can favour.
+
+    More operations in flight than threads mean that the throughput or a mean latency is too high. A throughput that is
+    too high favours the drive itself; a mean latency that is too high favours the other drive.
+    """
+    claim, model, publisher = entry.row.check.claim, found.check.model, entry.source.publisher or "the publication"
+    other = claim.against if model == claim.device else claim.device
+    own_maker, other_maker = _makers(entry)
+    if model == claim.device:
+        whose = f"the drive that {publisher} praises"
+    elif own_maker and other_maker and own_maker != other_maker:
+        whose = f"the competitor's drive in the publication of {publisher}"
+    else:
+        whose = f"the drive with which {publisher} compares the {other}"
+    return (
+        f"The {model} is {whose}. At least one of the two figures is too high: the throughput, which "
+        f"favours the {model}, or the mean latency, which favours the {other}."
+    )
+
+
 def statement(entry: ClaimEntry) -> str:
-    """Return what the publication states, with its drives and its workload."""
-    claim = entry.row.check.claim
-    who = entry.source.publisher or "The publication"
-    return f"{who} states for the {claim.device}, compared with the {claim.against}: {entry.text}, {entry.stated}."
+    """Return what the title does not say: by how much a contradicted claim is wrong, or what the status means."""
+    check, found = entry.row.check, favoured(entry.row.check)
+    if not entry.is_contradicted or found.side not in {Side.DEVICE, Side.AGAINST}:
+        claim = check.claim
+        return f"The claim compares the {claim.device} with the {claim.against}. {MEANINGS[entry.status]}"
+    gives = "The mean of its table is" if check.claim.formula == MEAN_OF_GAINS else "Its figures give"
+    return (
+        f"{gives} {entry.recomputed}, so the claim is {_too_far(entry, found)}. That {_favoured_words(entry, found)}."
+    )
 
 
 def recomputed_note(entry: ClaimEntry) -> str:
@@ -87,29 +115,49 @@ def missing_figures(entry: ClaimEntry) -> str:
 
 
 def favours(entry: ClaimEntry) -> str:
-    """Return which drive the claim favours, and by how much."""
+    """Return whether the difference of the stated number favours the publisher or its competitor, and its size."""
     check, found = entry.row.check, favoured(entry.row.check)
-    claim, size = check.claim, _difference(entry, found.difference)
-    sentence = {
-        Side.NEITHER: "Neither drive: rounding explains the difference.",
-        Side.UNDECIDED: "Not decided: the chart is not precise enough.",
-        Side.UNKNOWN: f"Not known: the claim {'has no number' if check.values else 'cannot be recomputed'}.",
-        Side.DEVICE: f"The {claim.device}, by {size}. The stated number is higher than its figures give.",
-        Side.AGAINST: (
-            f"The {claim.against}, by {size}. The stated number is lower than its figures give, so the difference does "
-            f"not favour the {claim.device}."
-        ),
-    }[found.side]
-    return f"{sentence} {makers(entry)}"
+    unknown = "has no number" if check.values else "cannot be recomputed"
+    unfavoured = {
+        Side.NEITHER: "Favours neither side: rounding explains the difference.",
+        Side.UNDECIDED: "Favoured side not decided: the chart is not precise enough.",
+        Side.UNKNOWN: f"Favoured side not known: the claim {unknown}.",
+    }
+    return unfavoured.get(found.side) or f"Stated {_too_far(entry, found)}: {_favoured_words(entry, found)}."
+
+
+def _too_far(entry: ClaimEntry, found: Favoured) -> str:
+    """Return by how much the stated number is too high or too low."""
+    return f"{_difference(entry, found.difference)} too {'high' if found.side is Side.DEVICE else 'low'}"
+
+
+def _favoured_words(entry: ClaimEntry, found: Favoured) -> str:
+    """Return which side a number favours. If it is too low, the publisher's own older drive is no competitor."""
+    if found.side is Side.DEVICE:
+        return f"favours the publisher{_named(entry.source.publisher)}"
+    own, other = _makers(entry)
+    if own and own == other:
+        return f"does not favour the publisher{_named(entry.source.publisher)}"
+    return f"favours the {'competitor' if own and other else 'other drive'}, the {entry.row.check.claim.against}"
+
+
+def _named(name: str) -> str:
+    return f", {name}" if name else ""
 
 
 def makers(entry: ClaimEntry) -> str:
     """Return whether both drives are of one maker."""
-    claim = entry.row.check.claim
-    own, other = (vendors().get((entry.slug, drive), "") for drive in (claim.device, claim.against))
+    own, other = _makers(entry)
     if not own or not other:
         return "The makers of the drives are not reported."
     return f"Both drives are from {own}." if own == other else "The two drives are from different makers."
+
+
+def _makers(entry: ClaimEntry) -> tuple[str, str]:
+    """Return the makers of the praised drive and of the other one; empty if not reported."""
+    claim = entry.row.check.claim
+    own, other = (vendors().get((entry.slug, drive), "") for drive in (claim.device, claim.against))
+    return own, other
 
 
 def _difference(entry: ClaimEntry, difference: Fraction | None) -> str:
@@ -119,15 +167,23 @@ def _difference(entry: ClaimEntry, difference: Fraction | None) -> str:
 
 
 def other_computations(entry: ClaimEntry) -> list[str]:
-    """Return what other computations give from the same figures, one line each."""
-    return [_alternative(entry, each) for each in alternatives(entry.row.check)]
+    """Return what other computations give from the same figures, one line each, without those that lead the facts."""
+    return [_alternative(entry, each) for each in alternatives(entry.row.check) if not _leads(entry, each)]
+
+
+def stated_number_computations(entry: ClaimEntry) -> list[str]:
+    """Return the other computations that give the stated number of a contradicted claim, which lead its facts."""
+    return [_alternative(entry, each) for each in alternatives(entry.row.check) if _leads(entry, each)]
+
+
+def _leads(entry: ClaimEntry, found: Alternative) -> bool:
+    return entry.is_contradicted and found.gives_stated
 
 
 def other_computations_note(entry: ClaimEntry) -> str:
     """Return what the other computations show, and what a result that gives the stated number does not show."""
-    if any(each.gives_stated for each in alternatives(entry.row.check)):
-        return "They use the same figures. Equal numbers do not show how the publication computed the stated number."
-    return "They use the same figures."
+    has_equal = any(each.gives_stated and not _leads(entry, each) for each in alternatives(entry.row.check))
+    return f"They use the same figures.{f' {EQUAL_NUMBERS}' if has_equal else ''}"
 
 
 def _alternative(entry: ClaimEntry, found: Alternative) -> str:
@@ -187,27 +243,14 @@ def _figure(basis: Basis | None, side: str) -> str:
 
 def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
     """Return the two labels of the share image with their large words."""
+    stated = (f"{entry.subject}: stated", entry.stated)
     if entry.row.check.span:
-        return [("Stated", entry.stated), ("Its own chart allows", entry.recomputed)]
+        return [stated, ("Its own chart allows", entry.recomputed)]
     if entry.recomputed:
-        is_confirmed = entry.status in CONFIRMED and not entry.impossible_results
+        is_confirmed = entry.outcome is Outcome.CONFIRMED and not entry.impossible_results
         gives = "Confirmed: its own table gives" if is_confirmed else "Its own table gives"
-        return [("Stated", entry.stated), (gives, entry.recomputed)]
-    return [("Stated", entry.stated), ("Recomputed", "not possible")]
-
-
-def card_remark(entry: ClaimEntry) -> str:
-    """Return which drive the stated number favours, as the share image says it."""
-    check, found = entry.row.check, favoured(entry.row.check)
-    stated = f"Stated {_difference(entry, found.difference)}"
-    unknown = "has no number" if check.values else "cannot be recomputed"
-    return {
-        Side.NEITHER: "Favours neither drive: rounding explains the difference.",
-        Side.UNDECIDED: "Favoured drive not decided: the chart is not precise enough.",
-        Side.UNKNOWN: f"Favoured drive not known: the claim {unknown}.",
-        Side.DEVICE: f"{stated} higher than computed: favours the {check.claim.device}.",
-        Side.AGAINST: f"{stated} lower than computed: favours the {check.claim.against}.",
-    }[found.side]
+        return [stated, (gives, entry.recomputed)]
+    return [stated, ("Recomputed", "not possible")]
 
 
 def card_foot(entry: ClaimEntry) -> list[str]:
@@ -217,11 +260,10 @@ def card_foot(entry: ClaimEntry) -> list[str]:
 
 def citation_name(entry: ClaimEntry) -> str:
     """Return the claim as a citation names it."""
-    drive = f"{entry.source.publisher} {entry.row.check.claim.device}".strip()
-    return f"{drive}: {entry.text} (claim {entry.public_id})"
+    return f"{entry.subject}: {entry.text} (claim {entry.public_id})"
 
 
 def citation_words(entry: ClaimEntry) -> str:
     """Return the result of the check as a citation states it."""
     impossible = " The claim uses a result that cannot be true." if entry.impossible_results else ""
-    return f"{title(entry)} Status: {entry.label}.{impossible}"
+    return f"Stated {entry.stated}. {result(entry)} Status: {entry.label}.{impossible}"

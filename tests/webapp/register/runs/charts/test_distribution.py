@@ -60,6 +60,13 @@ def test_edges_of_limits_have_lines_where_the_buckets_reach(buckets, lines):
     assert heat_map(histogram(1), over_time(buckets, shares, shares), LIMITS).count('class="limit"') == lines
 
 
+def test_each_row_of_the_heat_map_has_its_edges_up_to_the_top():
+    data = over_time(range(1, 17), (50,) * 16, (50,) * 16)
+    picture = heat_map(histogram(*[1] * 17), data, LIMITS).replace("\N{NO-BREAK SPACE}", " ")
+    shown = re.findall(r'<text class="(?:tick|strong)" [^>]*>([^<]+)</text>', picture)
+    assert shown == [f"{2**power:,d} ms" for power in range(17)]
+
+
 def rows_of(*counts):
     return [{"span": f"bucket {place}", "share": "1.00", "largest": "2.00"} for place, _ in enumerate(counts)]
 

@@ -218,13 +218,34 @@ def page_of(client, run):
 def test_a_panel_without_shares_is_left_out_and_named(client, make_log_run):
     text = page_of(client, make_log_run(slices=[(60_000, [59_000, 1_000])] * 2))
     assert text.count('class="drawing slice-bars"') == 1
-    assert "Not shown: 8 ms and 64 ms, because no slice has a slower read." in text
+    assert "Not shown: 8 ms and 64 ms, because no slice has a read of 8 ms or longer." in text
 
 
 def test_a_panel_of_small_shares_is_shown_under_limits_of_the_reader(client, make_log_run):
     slices = [(60_000, [59_000, 999, 0, 0, 1]), (60_000, [60_000])]
     text = page_of(client, make_log_run(slices=slices))
-    assert "Not shown: 64 ms, because no slice has a slower read." in text
+    assert "Not shown: 64 ms, because no slice has a read of 64 ms or longer." in text
+
+
+def test_a_panel_that_is_left_out_names_the_bucket_edge_of_the_log(client, make_log_run):
+    counts = [0] * 14 + [119_999, 0, 1]  # bucket 16 ends at 65,536 us
+    text = page_of(client, make_log_run(slices=[(120_000, counts)] * 2, unit="us"))
+    edge = "no slice has a read of 65,536 us or longer, the bucket edge at which the log is read."
+    assert f"Not shown: 64 ms, because {edge}" in text
+
+
+def test_a_bar_reaches_up_to_the_largest_share_that_the_log_allows(client, make_log_run):
+    counts = [0] * 10 + [98_797, 0, 0, 543, 660]  # bucket 13 is [4,096, 8,192) us
+    run = make_log_run(slices=[(100_000, counts), (100_000, [100_000])], unit="us")
+    text = page_of(client, run)
+    assert text.count('<rect class="may" data-place="0"') == 2  # for 1 ms and 8 ms
+    assert "slice 1, 0-10 s: 0.66 to 1.20 % (660 to 1,203 of 100,000 reads)" in text
+    assert "its buckets do not begin at 1 ms and 8 ms." in text
+
+
+def test_a_log_with_edges_at_the_thresholds_has_no_open_bars(client, make_log_run):
+    text = page_of(client, make_log_run())
+    assert ('class="may"' in text, "The open part" in text) == (False, False)
 
 
 def test_every_chart_of_the_page_is_a_picture_and_none_waits_for_a_script(client, make_log_run):

@@ -7,13 +7,14 @@ import pytest
 from webapp.register.runs.charts.slice_bars import slice_drawing
 
 
-def panel(*shares, limit=5.0, over=None):
+def panel(*shares, limit=5.0, over=None, most=None):
     return {
         "threshold": "1 ms",
         "thresholdUs": 1000,
         "limit": limit,
         "limitText": f"{limit:g}",
         "shares": list(shares),
+        "most": list(most or shares),
         "spans": [f"slice {number}" for number in range(1, len(shares) + 1)],
         "texts": [f"{share} % (so many reads)" for share in shares],
         "over": over or [share is not None and share > limit for share in shares],
@@ -58,6 +59,12 @@ def test_the_pointer_shows_the_exact_text_and_whether_the_limit_is_exceeded():
 @pytest.mark.parametrize(("count", "texts"), [(3, ["1", "2", "3"]), (200, ["1", "101", "200"])])
 def test_each_of_few_slices_has_a_tick_and_three_of_many(count, texts):
     assert re.findall(r'class="tick along"[^>]*>(\d+)<', picture_of(*[1.0] * count)) == texts
+
+
+def test_the_open_part_of_a_bar_reaches_from_its_share_to_the_largest_possible_one():
+    picture = picture_of(3.0, 1.0, most=(6.0, 1.0))
+    parts = re.findall(r'<rect class="may" data-place="(\d)"[^>]* y="([\d.]+)" height="([\d.]+)"', picture)
+    assert [(place, float(y), float(height)) for place, y, height in parts] == [("0", 1.9608, 49.0196)]
 
 
 def test_a_limit_of_zero_has_a_scale():

@@ -1,4 +1,4 @@
-"""The page of one claim: statement, figures, recomputation, favoured drive, other computations, and the strip."""
+"""The page of one claim: statement, figures, recomputation, favoured side, other computations, and the strip."""
 
 import csv
 import re
@@ -13,6 +13,7 @@ from tests.webapp.register.drawings import charts_of, texts_of, words_of
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries, headline_of
 from webapp.register.ycsb.claims.sentences import title
 
+WRONG_CLAIM = "Micron on the 7400 PRO: 24 % mean improvement over thread counts, workload D"
 WRONG = "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/"
 PEAK = "/ycsb/claims/micron-7400-brief/peak-throughput-improvement-a/"
 THROUGHPUT = "/ycsb/claims/kioxia-fl6-brief/throughput-gain-a/"
@@ -39,14 +40,18 @@ def test_every_claim_has_a_page_with_its_stated_number_and_its_result(client, en
 
 def test_the_contradicted_claim_has_the_figures_of_its_table(client):
     text = text_of(client, WRONG)
-    assert "Stated 24 %. Its own table gives 25.8 %." in text
-    assert "Micron states for the 7400 PRO, compared with the 7300 PRO: mean improvement over thread counts" in text
+    assert f"{WRONG_CLAIM}. Its own table gives 25.8 %." in text
+    lead = "The mean of its table is 25.8 %, so the claim is 1.8 percentage points too low."
+    assert f"contradicted {lead} That does not favour the publisher, Micron." in text
     assert "25.8 % (exactly 25.77; rounds to 26, cut off to 25)" in text
-    assert "The 7300 PRO, by 1.8 percentage points. The stated number is lower than its figures give" in text
-    assert "Both drives are from Micron." in text
+    favours = "Stated 1.8 percentage points too low: does not favour the publisher, Micron."
+    assert f"{favours} Both drives are from Micron." in text
     assert "Mean without the row of 48 threads: 23.8 %, which rounds to the stated 24." in text
-    note = "They use the same figures. Equal numbers do not show how the publication computed the stated number."
-    assert note in text
+    note = "Equal numbers do not show how the publication computed the stated number."
+    assert text.count(note) == 1
+    assert text.index("Mean without the row of 48 threads") < text.index(note) < text.index("Stated 24 %")
+    assert text.count("Mean without the row of 48 threads") == 1
+    assert '<p class="finding">Mean without' in client.get(WRONG).text
     assert "Equal numbers" not in text_of(client, RUN_TIME)
     assert "Remark" not in text
 
@@ -79,35 +84,48 @@ def test_values_of_a_chart_have_their_ranges_in_chart_and_table(client):
     (chart,) = charts_of(response)
     assert words_of(chart)[1] == "X100: 290 us, read from a chart: 240 to 340"
     assert "240 to 340" in response.text.split('id="recomputation"')[1]
-    assert "Stated 14 x. Its own chart allows 10.3 to 18.8 x." in text_of(client, CHART)
-    assert "Not decided: the chart is not precise enough." in text_of(client, CHART)
+    assert (
+        "14 x lower p99.9 read latency at 460,000 ops/s, workload A. Its own chart allows 10.3 to 18.8 x."
+        in text_of(client, CHART)
+    )
+    assert "Favoured side not decided: the chart is not precise enough." in text_of(client, CHART)
 
 
 def test_a_claim_in_words_has_the_figures_of_all_its_workloads(client):
     (chart,) = charts_of(client.get(WORDS))
     assert len(words_of(chart)) == 12
-    assert "Not known: the claim has no number." in text_of(client, WORDS)
+    text = text_of(client, WORDS)
+    assert "Favoured side not known: the claim has no number." in text
+    assert "KIOXIA on the FL6, memory utilization: small gains, workloads A-F. Its own table gives" in text
 
 
 def test_a_claim_without_figures_has_no_chart_and_says_what_is_missing(client):
     assert charts_of(client.get(UNCHECKED)) == []
     text = text_of(client, UNCHECKED)
-    assert "Stated 51 %. Its figures are not published." in text
+    assert (
+        "Micron on the 7400 PRO: 51 % lower average read latency, mean over thread counts, workload F. Its figures"
+        in text
+    )
     assert "no figure of average read latency for 7400 PRO, workload F" in text
     assert "the conclusion says 57 for F" in text
 
 
 def test_what_was_not_recorded_about_the_source_is_one_sentence(client):
     text = text_of(client, WRONG)
-    assert "Brief on the Micron 7400 PRO and RocksDB. Address, date, page and printed title not recorded." in text
+    facts = "address, date, page, printed title and original sentence"
+    assert f"Brief on the Micron 7400 PRO and RocksDB. The publication's {facts} are not recorded." in text
 
 
 @pytest.mark.parametrize(
     ("address", "headline"),
     [
-        (THROUGHPUT, "Stated ~9 %. Its own table gives 9.8 %, from a result that cannot be true."),
+        (
+            THROUGHPUT,
+            "KIOXIA on the FL6: ~9 % throughput gain, workload A. Its own table gives 9.8 %, from a result that cannot "
+            "be true.",
+        ),
         ("/ycsb/claims/kioxia-fl6-brief/throughput-gain-e/", "Its own table gives 0.5 %: confirmed, rounded up."),
-        (PEAK, "Stated 44 %. Its own table gives 43.9 %: confirmed."),
+        (PEAK, "44 % peak throughput improvement, workload A. Its own table gives 43.9 %: confirmed."),
     ],
 )
 def test_the_headline_of_a_confirmed_claim_says_so(client, address, headline):
@@ -119,7 +137,8 @@ def test_the_headline_of_a_confirmed_claim_says_so(client, address, headline):
 def test_a_claim_that_uses_an_impossible_result_says_so_on_its_page(client):
     sentence = (
         "The claim uses a result that cannot be true: the throughput and the mean latency of the TLC PCIe 4.0, "
-        'workload A, contradict each other. <a href="/ycsb/impossible/">'
+        "workload A, contradict each other: 135.1 operations in flight with 128 threads, 5.5 % more than "
+        "possible. The TLC PCIe 4.0 is the competitor&#x27;s drive in the publication of KIOXIA. "
     )
     marked = [entry.address for entry in entries() if sentence in client.get(entry.address).text]
     names = ("run-time", "throughput", "average-read-latency", "average-update-latency")
@@ -130,13 +149,20 @@ def test_a_claim_that_uses_an_impossible_result_says_so_on_its_page(client):
     assert {row["impossible_drive"] for row in rows} == {None}
 
 
+def test_a_claim_from_an_impossible_result_is_not_simply_confirmed(client):
+    verdict = client.get(THROUGHPUT).text.split('<p class="verdict">')[1].split("</p>")[0]
+    status = '<span class="fail">impossible</span> <b>Confirmed, truncated, but from an impossible result.</b>'
+    assert verdict.startswith(status)
+    assert "favours the competitor" not in client.get(RUN_TIME.replace("-b/", "-f/")).text
+
+
 def test_the_strip_has_all_claims_of_the_publication_by_outcome_and_marks_this_one(client):
     text = client.get(WRONG).text
     strip = text.split('<ol class="cells">')[1].split("</ol>")[0]
     classes = re.findall(r'<li class="([a-z-]+)">', strip)
     assert {kind: classes.count(kind) for kind in classes} == {"confirmed": 8, "contradicted": 1, "unchecked": 5}
     assert re.findall(r'<a href="([^"]+)" aria-current="page">', strip) == [WRONG]
-    assert "<b>1 of 14 claims contradicts its own table.</b> 8 are confirmed, 5 cannot be checked." in text
+    assert "<b>1 of 14 claims is contradicted by its own table.</b> 8 are confirmed, 5 cannot be checked." in text
 
 
 @pytest.mark.parametrize(
@@ -166,11 +192,12 @@ def test_the_figures_of_a_claim_are_exported(client):
 def test_the_page_has_tags_for_sharing_with_the_address_of_its_image(client):
     text = client.get(WRONG).text
     tags = dict(re.findall(r'<meta (?:property|name)="([^"]+)" content="([^"]*)">', text))
-    assert tags["og:title"] == "Stated 24 %. Its own table gives 25.8 %."
+    assert tags["og:title"] == f"{WRONG_CLAIM}. Its own table gives 25.8 %."
     assert tags["og:image"] == f"http://127.0.0.1:8000{WRONG}share.png"
     assert (tags["og:image:width"], tags["og:image:height"]) == ("1200", "630")
     assert tags["twitter:card"] == "summary_large_image"
     assert tags["og:description"] == tags["description"]
+    assert tags["og:description"].startswith("The mean of its table is 25.8 %, so the claim is 1.8 percentage points")
     assert tags["og:url"] == f"http://127.0.0.1:8000{WRONG}"
 
 
@@ -181,8 +208,8 @@ def of_outcomes(*addresses):
 
 def test_the_headline_of_a_publication_begins_with_its_contradictions():
     wrong, fine, unchecked = of_outcomes(WRONG, PEAK, UNCHECKED)
-    assert headline_of([wrong, fine]).sentence == "1 of 2 claims contradicts its own table."
-    assert headline_of([wrong, wrong, fine]).sentence == "2 of 3 claims contradict their own table."
+    assert headline_of([wrong, fine]).sentence == "1 of 2 claims is contradicted by its own table."
+    assert headline_of([wrong, wrong, fine]).sentence == "2 of 3 claims are contradicted by their own table."
     assert headline_of([wrong, unchecked]).others == "1 cannot be checked."
 
 
@@ -190,8 +217,8 @@ def test_the_headline_of_a_publication_without_contradictions_counts_the_confirm
     fine, chart, unchecked = of_outcomes(PEAK, CHART, UNCHECKED)
     found = headline_of([fine, chart, unchecked])
     assert (found.sentence, found.others) == (
-        "1 of 3 claims follows from its own table.",
-        "1 depends on a chart, 1 cannot be checked.",
+        "1 of 3 claims is confirmed by its own table.",
+        "1 is read from a chart, 1 cannot be checked.",
     )
     assert not found.is_contradicted
     assert (
@@ -208,8 +235,9 @@ def test_a_headline_counts_the_claims_that_use_an_impossible_result():
     fine, wrong = of_outcomes(PEAK, WRONG)
     using = of_outcomes(THROUGHPUT, "/ycsb/claims/kioxia-fl6-brief/run-time-gain-a/")
     remark = "a result that cannot be true"
-    assert headline_of([fine, *using]).sentence == f"3 of 3 claims follow from their own table; 2 of them use {remark}."
-    assert headline_of([using[0]]).sentence == f"1 of 1 claim follows from its own table; 1 of them uses {remark}."
+    of_three, of_one = headline_of([fine, *using]).sentence, headline_of([using[0]]).sentence
+    assert of_three == f"3 of 3 claims are confirmed by their own table; 2 of them use {remark}."
+    assert of_one == f"1 of 1 claim is confirmed by its own table; 1 of them uses {remark}."
     assert headline_of([wrong, *using]).others == f"2 are confirmed (2 of them use {remark})."
     assert [headline_of(found).uses_impossible for found in ([fine], using)] == [False, True]
 
@@ -242,9 +270,9 @@ def test_a_claim_has_a_citation_with_a_permanent_id_and_the_date(client, monkeyp
     (public_id,) = set(re.findall(r"/id/(pc-\w{8})", text))
     cited = text_of(client, WRONG).split("Cite this page")[1]
     assert cited.startswith(
-        f" Micron 7400 PRO: mean improvement over thread counts, workload D (claim {public_id}) . Stated 24 %. Its own "
-        "table gives 25.8 %. Status: contradicted. State of the data: 8 November 2026 (UTC). Drivecert, register of "
-        "certified storage drives, 2026."
+        f" Micron on the 7400 PRO: mean improvement over thread counts, workload D (claim {public_id}) . Stated 24 %. "
+        "Its own table gives 25.8 %. Status: contradicted. State of the data: 8 November 2026 (UTC). Drivecert, "
+        "public register of storage drives, 2026."
     )
     assert text.index('id="recomputation"') < text.index('id="share"') < text.index('id="cite"')
     response = client.get(f"/id/{public_id}")
@@ -261,4 +289,3 @@ def test_the_link_to_a_claim_is_its_address_and_the_page_says_what_became_of_it(
     text = client.get(WRONG).text
     link = f'<a data-form="html" href="{WRONG}">Link to this claim</a>'
     assert f'{link} <span role="status" data-link-status></span>' in text
-    assert "js/copy-link." in text

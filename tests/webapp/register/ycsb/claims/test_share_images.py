@@ -7,11 +7,12 @@ import pytest
 from PIL import Image
 
 from tests.webapp.register.drawings import charts_of, of_class, parsed, percent, texts_of
-from webapp.register.svg.card import HEIGHT, PLOT, WIDTH
+from webapp.register.svg.card import HEIGHT, WIDTH, plot_surface
 from webapp.register.svg.png import ELLIPSIS
 from webapp.register.ycsb.claims.charts import card_of
 from webapp.register.ycsb.claims.entries import entries, entry_of
 
+PLOT = plot_surface("threads")
 MEAN = entry_of("micron-7400-brief", "mean-improvement-over-thread-counts-d")
 SHOWN = [entry for entry in entries() if entry.claim_id in {
     "mean-improvement-over-thread-counts-d", "throughput-gain-a", "lower-p99-9-read-latency-at-460000-ops-s-a",
@@ -51,9 +52,19 @@ def test_the_words_of_an_image_are_those_of_the_page(client, entry):
 
 def test_the_image_of_the_contradicted_claim_says_what_its_page_says():
     words = card_texts(MEAN)
-    assert words[:4] == ["Drivecert", "published claims, recomputed: contradicted", "Stated", "24 %"]
+    assert words[:4] == [
+        "Drivecert",
+        "published claims, recomputed: contradicted",
+        "Micron on the 7400 PRO: stated",
+        "24 %",
+    ]
     assert words[4:6] == ["Its own table gives", "25.8 %"]
-    assert {"its table 25.8 %", "stated 24 %"} <= set(words)
+    assert {"its table 25.8 %", "stated 24 %", "threads"} <= set(words)
+
+
+def test_an_image_names_the_licence_of_the_data(settings):
+    settings.DATA_LICENCE = "CC0-1.0"
+    assert any(text.endswith("(licence of the data: CC0-1.0)") for text in card_texts(MEAN))
 
 
 def test_the_plot_of_an_image_has_the_columns_of_the_page_at_the_same_places(client):
@@ -90,12 +101,12 @@ def test_a_plot_that_would_be_too_small_is_left_out():
     assert re.search('class="mark"', card_of(MEAN))
 
 
-def test_an_image_says_which_drive_the_number_favours_where_it_is_from_and_where_its_page_is():
+def test_an_image_says_which_side_the_number_favours_where_it_is_from_and_where_its_page_is():
     assert card_texts(MEAN)[6:10] == [
-        "Stated 1.8 percentage points lower than computed: favours the 7300 PRO.",
+        "Stated 1.8 percentage points too low: does not favour the publisher, Micron.",
         "Mean improvement over thread counts, workload D",
         "Brief on the Micron 7400 PRO and RocksDB; date not recorded",
-        f"http://127.0.0.1:8000/id/{MEAN.public_id}",
+        f"http://127.0.0.1:8000/id/{MEAN.public_id} (licence of the data: CC-BY-4.0)",
     ]
 
 
@@ -103,38 +114,43 @@ def test_an_image_says_which_drive_the_number_favours_where_it_is_from_and_where
     ("publication", "name", "remark"),
     [
         (
+            "kioxia-fl6-brief",
+            "run-time-gain-f",
+            "Favours neither side: rounding explains the difference.",
+        ),
+        (
             "micron-7400-brief",
             "peak-throughput-improvement-a",
-            "Favours neither drive: rounding explains the difference.",
+            "Favours neither side: rounding explains the difference.",
         ),
         (
             "micron-x100-paper",
             "lower-p99-9-read-latency-at-460000-ops-s-a",
-            "Favoured drive not decided: the chart is not precise enough.",
+            "Favoured side not decided: the chart is not precise enough.",
         ),
         (
             "kioxia-fl6-brief",
             "throughput-gain-e",
-            "Stated 0.5 percentage points higher than computed: favours the FL6.",
+            "Favours neither side: rounding explains the difference.",
         ),
         (
             "kioxia-fl6-brief",
             "memory-utilization-small-gains-a-f",
-            "Favoured drive not known: the claim has no number.",
+            "Favoured side not known: the claim has no number.",
         ),
         (
             "micron-x100-paper",
             "throughput-d",
-            "Favoured drive not known: the claim cannot be recomputed.",
+            "Favoured side not known: the claim cannot be recomputed.",
         ),
     ],
 )
-def test_the_favoured_drive_of_an_image(publication, name, remark):
+def test_the_favoured_side_of_an_image(publication, name, remark):
     assert remark in card_texts(entry_of(publication, name))
 
 
 def test_an_image_says_that_a_claim_uses_an_impossible_result():
-    subject = "published claims, recomputed: truncated; uses an impossible result"
+    subject = "published claims, recomputed: confirmed, truncated; uses an impossible result"
     assert card_texts(entry_of("kioxia-fl6-brief", "throughput-gain-a"))[1] == subject
 
 

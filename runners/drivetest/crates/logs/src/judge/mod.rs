@@ -273,7 +273,7 @@ fn edge_decides(limit_edges: &[LimitEdge<'_>], parts: &[Part<'_>], outcome: Outc
         place(limit_edge, part),
         limit_edge.edge.read_at_us,
         at_least.printed(),
-        at_most.printed()
+        at_most.shown_over(limit_edge.limit.limit_pct)
     );
     Some(rule::EDGE_DECIDES.at(None, sentence))
 }

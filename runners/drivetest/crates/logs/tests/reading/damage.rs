@@ -487,26 +487,27 @@ fn limits_are_enforced_and_reported() {
 }
 
 #[test]
-fn a_deciding_edge_is_reported() {
-    let block = |at: u64| {
-        format!(
-            "after {at} sec:\nreads ({0} total)\n (05: {1:010}) (10: {2:010})\n\n",
-            at * 8000,
-            at * 7000,
-            at * 1000
-        )
-    };
-    let header = &FOUR_US[..FOUR_US.find("HISTOGRAM NAMES").unwrap()];
-    let log = header.to_owned() + "HISTOGRAM NAMES\nreads\n\n" + &(1..=60).map(block).collect::<String>();
-    let reading = read(log.as_bytes());
-    assert_eq!(
-        (ids(&reading), outcome(&reading)),
-        (vec!["edge-decides"], Outcome::Pass)
-    );
-    let reported = |finding: &&Finding| finding.id == "edge-decides";
-    let sentence = &reading.runs[0].findings.iter().find(reported).unwrap().sentence;
-    assert!(
-        sentence.ends_with("the share is between 0.00 % and 12.50 %"),
-        "{sentence}"
-    );
+fn a_deciding_edge_is_reported_with_digits_over_the_limit() {
+    for (between_per_s, more, most) in [(1000, 0, "12.50"), (400, 1, "5.001")] {
+        let block = |at: u64| {
+            let between = at * between_per_s + more;
+            let fast = at * 8000 - between;
+            format!(
+                "after {at} sec:\nreads ({0} total)\n (05: {fast:010}) (10: {between:010})\n\n",
+                at * 8000
+            )
+        };
+        let header = &FOUR_US[..FOUR_US.find("HISTOGRAM NAMES").unwrap()];
+        let log =
+            header.to_owned() + "HISTOGRAM NAMES\nreads\n\n" + &(1..=60).map(block).collect::<String>();
+        let reading = read(log.as_bytes());
+        assert_eq!(
+            (ids(&reading), outcome(&reading)),
+            (vec!["edge-decides"], Outcome::Pass)
+        );
+        let reported = |finding: &&Finding| finding.id == "edge-decides";
+        let sentence = &reading.runs[0].findings.iter().find(reported).unwrap().sentence;
+        let range = format!("the share is between 0.00 % and {most} %");
+        assert!(sentence.ends_with(&range), "{sentence}");
+    }
 }
