@@ -79,7 +79,9 @@ def separate_register() -> Iterator[Path]:
 
 def submit_and_read(log: Path, number: int) -> dict[str, Any]:
     """Submit a log as a new organisation, and measure until its run page."""
-    vendor = Organisation.objects.create(slug=f"bench-{number}", name=f"Bench {number}", kind="vendor")
+    vendor = Organisation.objects.create(
+        slug=f"bench-{number}", name=f"Bench {number}", kind="vendor", confirmed_at="2026-01-01T00:00Z"
+    )
     with log.open("rb") as stream:
         store_s, receipt = timed(
             lambda: accept_submission(vendor, stream, log.name, SubmissionMetadata(), "form", None)

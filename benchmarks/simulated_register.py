@@ -26,7 +26,7 @@ def simulated_register() -> Iterator[tuple[Organisation, Any]]:
     name = connection.settings_dict["NAME"]
     connection.creation.create_test_db(verbosity=0, autoclobber=True)
     try:
-        lab = Organisation.objects.create(slug="a-lab", name="A lab", kind="lab")
-        yield lab, User.objects.create_user("sam", is_staff=True)
+        lab = Organisation.objects.create(slug="a-lab", name="A lab", kind="lab", confirmed_at="2026-01-01T00:00Z")
+        yield lab, User.objects.create_user("sam", is_reviewer=True, is_operator=True)
     finally:
         connection.creation.destroy_test_db(name, verbosity=0)

@@ -29,14 +29,30 @@ django.setup()
 
 from django.apps import apps  # noqa: E402
 from django.conf import settings as django_settings  # noqa: E402
+from django.contrib.sessions.models import Session  # noqa: E402
 from django.db.models.signals import post_migrate  # noqa: E402
 from django.dispatch import receiver  # noqa: E402
 from django.test import Client  # noqa: E402
+from django.utils.crypto import get_random_string  # noqa: E402
 
 from results.models import Organisation, Profile  # noqa: E402
 from tests.database import CatalogueDatabase, catalogue_name, copy_template, drop_template, template_name  # noqa: E402
-from webapp.accounts.models import Membership  # noqa: E402
+from tests.results.builders import verify_address  # noqa: E402
+from webapp.accounts.models import Membership, Role  # noqa: E402
+from webapp.accounts.sessions import hash_key  # noqa: E402
 
+sign_in_of_django = Client._login  # type: ignore[attr-defined]
+
+
+def sign_in_with_key(client, user, backend=None):
+    """Sign a client in as Django does, but put a key into its cookie: Django's client puts the stored hash there."""
+    sign_in_of_django(client, user, backend)
+    stored, key = client.cookies[django_settings.SESSION_COOKIE_NAME].value, get_random_string(32)
+    Session.objects.filter(session_key=stored).update(session_key=hash_key(key))
+    client.cookies[django_settings.SESSION_COOKIE_NAME] = key
+
+
+Client._login = sign_in_with_key  # type: ignore[attr-defined]
 # Django's own hash takes a third of a second by design, and half of all tests have a user with a password.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Without it, the first request of every client reads all static files, 7 ms. Browser tests serve them as `up` does.
@@ -180,19 +196,26 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture
 def organisation(db):
-    return Organisation.objects.create(slug="acme", name="Acme Storage", kind=Organisation.Kind.VENDOR)
+    return Organisation.objects.create(
+        slug="acme", name="Acme Storage", kind=Organisation.Kind.VENDOR, confirmed_at="2026-01-01T00:00Z"
+    )
 
 
 @pytest.fixture
 def member(organisation, django_user_model):
     user = django_user_model.objects.create_user("mia", password="a long enough password")
-    Membership.objects.create(user=user, organisation=organisation)
+    verify_address(user)
+    Membership.objects.create(user=user, organisation=organisation, role=Role.OWNER)
     return user
 
 
 @pytest.fixture
 def staff(db, django_user_model):
-    return django_user_model.objects.create_user("sam", password="a long enough password", is_staff=True)
+    user = django_user_model.objects.create_user(
+        "sam", password="a long enough password", is_reviewer=True, is_operator=True
+    )
+    verify_address(user)
+    return user
 
 
 @pytest.fixture

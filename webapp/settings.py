@@ -5,6 +5,7 @@ the embedded servers and set the variables for their child processes.
 """
 
 from pathlib import Path
+from urllib.parse import urlparse
 
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
@@ -24,6 +25,8 @@ DEBUG = env.read_bool("DEBUG", default=False)
 PRODUCTION = env.read_bool("PRODUCTION", default=False)
 DEVELOPMENT_SECRET_KEY = "development-only-never-in-production"
 SECRET_KEY = env.read_text("SECRET_KEY", DEVELOPMENT_SECRET_KEY)
+# The keys that encrypt secrets in the database, the newest first. Older ones only decrypt.
+ENCRYPTION_KEYS = env.read_list("ENCRYPTION_KEYS", DEVELOPMENT_SECRET_KEY)
 ALLOWED_HOSTS = env.read_list("ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
 # The public address of the site, for feeds, citations and search engines. Pages must not depend on the host name of a
@@ -35,6 +38,8 @@ REDIS_URL = env.read_text("REDIS_URL")
 if PRODUCTION:
     if SECRET_KEY == DEVELOPMENT_SECRET_KEY:
         raise ImproperlyConfigured("PRODUCTION: set SECRET_KEY to a long random text")
+    if not ENCRYPTION_KEYS or DEVELOPMENT_SECRET_KEY in ENCRYPTION_KEYS:
+        raise ImproperlyConfigured("PRODUCTION: set ENCRYPTION_KEYS to a long random text")
     if not ALLOWED_HOSTS:
         raise ImproperlyConfigured("PRODUCTION: set ALLOWED_HOSTS to the names this site answers to")
     if not DATABASE_URL or not REDIS_URL:
@@ -49,6 +54,10 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "rest_framework",
     "drf_spectacular",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "webapp",
     "webapp.accounts",
     "webapp.register",
@@ -66,11 +75,13 @@ MIDDLEWARE = [
     "webapp.middleware.ContentSecurityPolicyMiddleware",
     "webapp.middleware.TrackingMarksMiddleware",
     "webapp.register.snapshots.database_down.DatabaseAwayMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "webapp.accounts.sessions.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "webapp.accounts.required_steps.RequiredStepsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -106,9 +117,74 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-LOGIN_URL = "login"
+SESSION_ENGINE = "webapp.accounts.sessions"
+AUTHENTICATION_BACKENDS = ["webapp.accounts.backends.AuthenticationBackend"]
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "submission-list"
 LOGOUT_REDIRECT_URL = "home"
+
+# django-allauth. People sign in with their user name or their mail address. The address is verified by a link.
+ACCOUNT_ADAPTER = "webapp.accounts.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
+ACCOUNT_FORMS = {
+    "login": "webapp.accounts.forms.SignInForm",
+    "signup": "webapp.accounts.forms.SignUpForm",
+    "add_email": "webapp.accounts.forms.AddressForm",
+    "change_password": "webapp.accounts.forms.PasswordChangeForm",
+    "reset_password": "webapp.accounts.forms.PasswordResetForm",
+    "reset_password_from_key": "webapp.accounts.forms.NewPasswordForm",
+    "reauthenticate": "webapp.accounts.forms.PasswordForm",
+}
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_CHANGE_EMAIL = True  # an account has one address; a new one replaces it when it is verified
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # only in the browser in which the person signed up
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa")
+ACCOUNT_SESSION_REMEMBER = True
+# Names that the register's own people would have. `admin` is the first user of a register that is not public.
+ACCOUNT_USERNAME_BLACKLIST = ["admin", "administrator", "drivecert", "operator", "reviewer", "root", "staff", "support"]
+
+# Wrong passwords are counted in webapp/accounts/throttle.py. `login_failed` counts wrong codes of second factors.
+# No period is longer than the one that an answer 429 states.
+ACCOUNT_RATE_LIMITS = {
+    "login": None,
+    "login_failed": "5/15m/key",
+    "signup": "20/15m/ip",
+    "reset_password": "20/15m/ip,5/15m/key",
+}
+ALLAUTH_RATE_LIMIT_IPV6_PREFIX = 64
+CACHES = {"default": {"BACKEND": "webapp.access_limits.shared_cache.SharedCache"}}
+
+MFA_ADAPTER = "webapp.accounts.adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_TOLERANCE = 1  # 30 s before and after: clocks of phones and machines differ
+# A user without a verified address does not reach the pages of second factors; one who changes the address does.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_FORMS = {
+    "authenticate": "webapp.accounts.forms.CodeForm",
+    "reauthenticate": "webapp.accounts.forms.CodeAgainForm",
+    "activate_totp": "webapp.accounts.forms.AuthenticatorAppForm",
+    "add_webauthn": "webapp.accounts.forms.PasskeyForm",
+}
+# Passkeys belong to a domain name (the relying party), and to its subdomains. They do not work on an IP address.
+PASSKEY_DOMAIN = env.read_text("PASSKEY_DOMAIN", (urlparse(PUBLIC_URL).hostname or "") if PRODUCTION else "localhost")
+
+# Mail is sent by SMTP. Without a host, each message becomes a file.
+EMAIL_HOST = env.read_text("EMAIL_HOST")
+EMAIL_PORT = env.read_int("EMAIL_PORT", default=587)
+EMAIL_HOST_USER = env.read_text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = env.read_text("EMAIL_HOST_PASSWORD")
+EMAIL_USE_TLS = env.read_bool("EMAIL_USE_TLS", default=True)  # STARTTLS
+EMAIL_USE_SSL = env.read_bool("EMAIL_USE_SSL", default=False)
+if EMAIL_USE_SSL:
+    EMAIL_USE_TLS = False
+EMAIL_TIMEOUT = 10  # a server that does not answer must not hold every thread that serves pages
+EMAIL_FILE_PATH = DATA_DIR / "mail"
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'filebased'}.EmailBackend"
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.read_text("DEFAULT_FROM_EMAIL", "drivecert@localhost")
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

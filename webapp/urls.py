@@ -14,3 +14,4 @@ urlpatterns = [
 ]
 
 handler404 = "webapp.register.http.responses.page_not_found"
+handler429 = "webapp.accounts.throttle.too_many_requests"  # of django-allauth's own limits

@@ -1,4 +1,4 @@
-"""Withheld logs: what the register hides from every reader, its staff too, if a file of a log is sequestered.
+"""Withheld logs: what the register hides from every reader, its reviewers too, if a file of a log is sequestered.
 
 The rows do not record which file a value came from. If one file is sequestered, everything that may come from a
 companion file is hidden from all readers. The figures of the log itself stay.

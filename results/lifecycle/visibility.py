@@ -77,7 +77,7 @@ def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> 
 
     Under embargo, the run is reviewed now and public when the embargo ends. `warnings` are those that the actor
     saw and accepted; they are stored in the event. Raises ReviewRefusedError if the run is the actor's own, has no
-    product, ran on a virtual device, or is void.
+    product, ran on a virtual device, or is void, and if no operator has confirmed its organisation.
     """
     with transaction.atomic():
         locked = _lock(run)
@@ -190,7 +190,11 @@ def refuse_own(run: Run, actor: AbstractBaseUser, what: str) -> None:
 
 def _lock(run: Run) -> Run:
     """Lock the run's row until the transaction ends, and return the run that the transition is checked against."""
-    return Run.objects.select_for_update(of=("self",)).select_related("submission", "superseded_by").get(pk=run.pk)
+    return (
+        Run.objects.select_for_update(of=("self",))
+        .select_related("submission__organisation", "superseded_by")
+        .get(pk=run.pk)
+    )
 
 
 def _carry_out(
@@ -240,6 +244,11 @@ def _after(transition: Transition, locked: Run) -> Visibility:
 
 
 def _refuse_unpublishable(run: Run) -> None:
+    if run.submission and run.submission.organisation.confirmed_at is None:
+        raise ReviewRefusedError(
+            f"No operator has confirmed the organisation {run.submission.organisation} yet, so its runs cannot be "
+            "published. Ask an operator to confirm it at /accounts/organisations/."
+        )
     if run.is_virtual or (run.submission and run.submission.is_virtual):
         raise ReviewRefusedError(
             "The run used a virtual device (loop, zram, file, or a disk without a name of its own), which never "

@@ -11,19 +11,34 @@ from results.models.querysets import ReadingQuerySet
 
 
 class Organisation(models.Model):
-    """A vendor, a lab or the register itself; evidence, submissions and tokens belong to one."""
+    """A vendor, a lab or the register itself; evidence, submissions and tokens belong to one.
+
+    Anyone may create one under any name. An operator confirms the name before a result of it becomes public.
+    """
 
     class Kind(models.TextChoices):
-        """The role of an organisation: a vendor, a lab, or the register itself."""
+        """The role of an organisation: a vendor, a lab, another one, or the register itself."""
 
         VENDOR = "vendor"
         LAB = "lab"
+        OTHER = "other"
         REGISTER = "register"
 
     slug = models.SlugField(unique=True)
-    name = models.CharField(max_length=200, unique=True)
+    name = models.CharField(max_length=200)
     kind = models.CharField(max_length=10, choices=Kind)
+    website = models.URLField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    confirmed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """Confirmed names are unique. Others are not: a refusal would reveal who takes part in the register."""
+
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name"], condition=models.Q(confirmed_at__isnull=False), name="confirmed_name_unique"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

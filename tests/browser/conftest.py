@@ -17,7 +17,7 @@ QUIET_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     # Only this machine can be reached, so a request to any other address fails and is reported.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 
 

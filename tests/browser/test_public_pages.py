@@ -31,6 +31,6 @@ def test_the_first_staff_user_can_sign_in(page, credentials):
     page.goto("/submit/")  # redirects to the sign-in
     page.get_by_label("Username").fill(credentials["login"])
     page.get_by_label("Password").fill(credentials["password"])
-    page.get_by_role("main").get_by_role("button").click()
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/submit/")
     assert page.locator("main h1").count() == 1

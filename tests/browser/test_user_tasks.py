@@ -20,7 +20,7 @@ from results.lifecycle import review
 from tests.results.builders import log_bytes, make_organisation, make_user, send, wait_for
 submission = send(make_organisation(), log_bytes("slow-disk-ms"))
 wait_for(submission.runs.exists)
-reviewer = make_user("reviewer", is_staff=True)
+reviewer = make_user("reviewer", is_reviewer=True)
 review.create_product(submission, reviewer)
 review.publish(submission, reviewer)
 """

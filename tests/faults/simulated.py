@@ -147,7 +147,7 @@ def new_worker(data_dir):
 
 @pytest.fixture
 def sim_lab(db):
-    return Organisation.objects.create(slug="a-lab", name="A lab", kind="lab")
+    return Organisation.objects.create(slug="a-lab", name="A lab", kind="lab", confirmed_at="2026-01-01T00:00Z")
 
 
 @pytest.fixture

@@ -70,9 +70,10 @@ def main() -> None:
 def load(register: RegisterProcess) -> str:
     """Submit, publish and correct; return the token of the sender."""
     register.manage("add_organisation", "exemplar-storage", "Exemplar Storage")
-    password = (
-        register.manage("add_user", "bob", "--organisation", "exemplar-storage").split("password", 1)[1].split()[0]
-    )
+    add_user = ["add_user", "bob", "--organisation", "exemplar-storage"]
+    if "--email" in register.manage("add_user", "--help"):  # the older of two releases has no addresses
+        add_user += ["--email", "bob@example.org"]
+    password = register.manage(*add_user).split("password", 1)[1].split()[0]
     token = make_token(register, password)
     submissions = {}
     for upload in uploads():

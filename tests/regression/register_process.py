@@ -101,7 +101,8 @@ class Browser:
     def sign_in(self, name: str, password: str) -> None:
         """Sign in with the form of the login page."""
         form = next(form for form in self.page("/accounts/login/").forms if is_login(form))
-        self.submit(form, "/accounts/login/", username=name, password=password)
+        field = "login" if "login" in dict(form.values) else "username"  # the older of two releases has the latter
+        self.submit(form, "/accounts/login/", **{field: name}, password=password)
 
     def page(self, path: str) -> Page:
         """Return a page."""

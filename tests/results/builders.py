@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from allauth.account.models import EmailAddress
 from django.contrib.auth import get_user_model
 from django.db import connection
 
@@ -33,14 +34,22 @@ def recorded_reading(case: str) -> dict[str, Any]:
 
 
 def make_organisation(slug: str = "exemplar") -> Organisation:
-    return Organisation.objects.create(slug=slug, name=slug.title(), kind=Organisation.Kind.VENDOR)
+    return Organisation.objects.create(
+        slug=slug, name=slug.title(), kind=Organisation.Kind.VENDOR, confirmed_at="2026-01-01T00:00Z"
+    )
 
 
 def make_user(username: str, *organisations: Organisation, **columns: Any) -> Any:
     user = get_user_model().objects.create_user(username, **columns)
+    verify_address(user)
     for organisation in organisations:
-        user.memberships.create(organisation=organisation)
+        user.memberships.create(organisation=organisation, role="owner")
     return user
+
+
+def verify_address(user: Any) -> None:
+    """Give a user the verified address without which they reach only the page that enters one."""
+    EmailAddress.objects.create(user=user, email=f"{user.username}@example.org", verified=True, primary=True)
 
 
 def send(

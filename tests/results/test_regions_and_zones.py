@@ -33,7 +33,7 @@ def test_a_repeated_reading_does_not_change_the_location_of_a_run(evidence_dir, 
 def test_a_location_can_be_corrected_and_the_correction_reversed(evidence_dir, stand_in):
     submission = send(make_organisation(), log_bytes("slow-disk-ms"), facts=LOCATED)
     sweep()
-    rita = make_user("rita", is_staff=True)
+    rita = make_user("rita", is_reviewer=True)
     event = correct(submission.runs.get(), {"zone": "us-east-1f"}, rita, "The sender mistook it.")
     assert (Run.objects.get().zone, event.details["changes"]) == ("us-east-1f", {"zone": ["us-east-1a", "us-east-1f"]})
     take_back(event, rita, "It was right.")

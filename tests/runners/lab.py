@@ -92,7 +92,7 @@ def connect(fake):
 
 @pytest.fixture
 def a_lab(db):
-    return Organisation.objects.create(slug="a-lab", name="A lab", kind="lab")
+    return Organisation.objects.create(slug="a-lab", name="A lab", kind="lab", confirmed_at="2026-01-01T00:00Z")
 
 
 @pytest.fixture

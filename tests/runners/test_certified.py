@@ -103,7 +103,7 @@ def lab(fake, connect, a_lab, staff, clock, product):
 
 @pytest.fixture
 def publish(db):
-    rita = make_user("rita", is_staff=True)
+    rita = make_user("rita", is_reviewer=True)
 
     def read_and_publish():
         ingest_queue.sweep()
@@ -246,7 +246,7 @@ def test_a_virtual_device_certifies_nothing(fake, connect, a_lab, staff, clock, 
     ingest_queue.sweep()
     assert set(Run.objects.values_list("is_virtual", flat=True)) == {True}
     with pytest.raises(ReviewRefusedError, match="virtual"):
-        visibility.publish(Run.objects.first(), make_user("rita", is_staff=True))
+        visibility.publish(Run.objects.first(), make_user("rita", is_reviewer=True))
 
 
 def test_a_drive_that_the_host_no_longer_reports_keeps_its_log_and_shows_no_state(lab, publish, product):

@@ -25,7 +25,7 @@ def otto(db):
 
 @pytest.fixture
 def rita(db):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 @pytest.fixture

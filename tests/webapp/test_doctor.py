@@ -40,12 +40,20 @@ def test_every_part_is_listed_with_a_remedy_for_an_error():
 
 @pytest.mark.django_db
 def test_no_secret_is_shown(settings):
-    settings.SECRET_KEY = "hush"
+    settings.SECRET_KEY = settings.EMAIL_HOST_PASSWORD = "hush"
     settings.DATABASE_URL = "postgresql://drivecert:hush@/drivecert?host=/run/sockets"
     settings.REDIS_URL = "redis+socket://:hush@/run/redis.sock?virtual_host=0"
     _, text = run_doctor()
     assert "hush" not in text
     assert "postgresql://drivecert:***@/drivecert?host=/run/sockets" in text
+
+
+@pytest.mark.parametrize(
+    ("is_production", "host", "word"), [(True, "", "WARNING"), (False, "", "OK"), (True, "smtp.example.org", "OK")]
+)
+def test_a_public_register_without_a_mail_server_is_a_warning(settings, is_production, host, word):
+    settings.PRODUCTION, settings.EMAIL_HOST = is_production, host
+    assert doctor.examine_mail().word == word
 
 
 @pytest.mark.parametrize(

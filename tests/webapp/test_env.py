@@ -147,10 +147,30 @@ def test_a_command_whose_reader_closes_the_pipe_ends_without_a_message():
 )
 def test_a_production_register_has_example_runs_only_on_request(stated, is_wanted):
     inherited = {name: value for name, value in os.environ.items() if name not in {"EXAMPLE_RUNS", "PRODUCTION"}}
-    given = {"SECRET_KEY": "x" * 50, "ALLOWED_HOSTS": "drives.example", "REDIS_URL": "redis://localhost"}
-    environment = inherited | given | {"DATABASE_URL": "postgresql:///register"} | stated
-    command = [sys.executable, "-c", "from webapp import settings; print(settings.EXAMPLE_RUNS)"]
-    done = subprocess.run(
-        command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=True, timeout=60
-    )
+    done = run_with(inherited | COMPLETE | stated, "from webapp import settings; print(settings.EXAMPLE_RUNS)")
     assert done.stdout.strip() == str(is_wanted)
+
+
+COMPLETE = {
+    "SECRET_KEY": "x" * 50,
+    "ENCRYPTION_KEYS": "y" * 50,
+    "ALLOWED_HOSTS": "drives.example",
+    "REDIS_URL": "redis://localhost",
+    "DATABASE_URL": "postgresql:///register",
+}
+
+
+def run_with(environment, code):
+    command = [sys.executable, "-c", code]
+    return subprocess.run(
+        command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("missing", ["SECRET_KEY", "ENCRYPTION_KEYS", "ALLOWED_HOSTS"])
+def test_a_production_register_does_not_start_with_defaults_of_development(missing):
+    environment = {**os.environ, **COMPLETE, "PRODUCTION": "yes"}
+    code = "from webapp import settings; print(settings.PASSKEY_DOMAIN)"
+    assert run_with(environment, code).stdout.strip() == "drives.example"
+    del environment[missing]
+    assert f"PRODUCTION: set {missing}" in run_with(environment, code).stderr

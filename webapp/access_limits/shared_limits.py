@@ -69,16 +69,16 @@ class SharedLimit:
     def take(self, client: str = ANYONE) -> str:
         """Take one use and return its id. Raises LimitReachedError and LimitsDownError."""
         use = token_hex(8)
-        with _failures_reported():
-            wait_s = float(_redis().eval(TAKE, 1, self._key(client), self.most, self.period_s, use))
+        with failures_reported():
+            wait_s = float(redis().eval(TAKE, 1, self._key(client), self.most, self.period_s, use))
         if wait_s > 0:
             raise LimitReachedError(max(1, math.ceil(wait_s)))
         return use
 
     def give_back(self, use: str, client: str = ANYONE) -> None:
         """End a use before its period. If Redis is down, the use expires by itself."""
-        with suppress(LimitsDownError), _failures_reported():
-            _redis().zrem(self._key(client), use)
+        with suppress(LimitsDownError), failures_reported():
+            redis().zrem(self._key(client), use)
 
     def _key(self, client: str) -> str:
         return KEY.format(name=self.name, client=client)
@@ -87,10 +87,10 @@ class SharedLimit:
 def forget_all() -> None:
     """Remove the counts of all limits, and forget a failure of Redis, for the tests. Raises LimitsDownError."""
     _Outage.until = float("-inf")
-    with _failures_reported():
-        keys = list(_redis().scan_iter(KEY.format(name="*", client="*")))
+    with failures_reported():
+        keys = list(redis().scan_iter(KEY.format(name="*", client="*")))
         if keys:
-            _redis().delete(*keys)
+            redis().delete(*keys)
 
 
 class _Outage:
@@ -100,7 +100,7 @@ class _Outage:
 
 
 @contextmanager
-def _failures_reported() -> Iterator[None]:
+def failures_reported() -> Iterator[None]:
     """Raise LimitsDownError for every failure of Redis, and without a try for DOWN_S after a failure."""
     if time.monotonic() < _Outage.until:
         raise LimitsDownError(f"Redis did not answer less than {DOWN_S:g} s ago")
@@ -111,7 +111,8 @@ def _failures_reported() -> Iterator[None]:
         raise LimitsDownError(f"Redis does not answer: {error}") from error
 
 
-def _redis() -> Any:
+def redis() -> Any:
+    """Return the client of this process for the broker."""
     return _redis_of(app.conf.broker_write_url)
 
 

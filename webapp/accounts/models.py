@@ -1,9 +1,11 @@
-"""Users, their memberships, and the tokens that labs' scripts send."""
+"""Users, their roles and memberships, and the tokens that labs' scripts send."""
 
 import hashlib
 import secrets
+from typing import Any
 
 from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import UserManager as DjangoUserManager
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -13,23 +15,70 @@ from results.models import Organisation
 TOKEN_PREFIX = "dc_"
 
 
+class UserManager(DjangoUserManager["User"]):
+    """The creation of users, with the roles of the register instead of Django's `is_staff`."""
+
+    use_in_migrations = False
+
+    def create_user(
+        self, username: str, email: str | None = None, password: str | None = None, **columns: Any
+    ) -> "User":
+        """Create a user, who has no role unless `columns` states one."""
+        user = self.model(
+            username=self.model.normalize_username(username), email=self.normalize_email(email), **columns
+        )
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(
+        self, username: str, email: str | None = None, password: str | None = None, **columns: Any
+    ) -> "User":
+        """Create the first user of a register, who has both roles."""
+        roles = {"is_superuser": True, "is_reviewer": True, "is_operator": True}
+        return self.create_user(username, email, password, **roles, **columns)
+
+
 class User(AbstractUser):
-    """A person; staff review and run the lab. Our own model from the first migration, so that it can grow."""
+    """A person. Reviewers and operators have roles in the register; other roles are those of a membership."""
+
+    is_staff = None  # removes Django's column: the two roles replace it
+    is_reviewer = models.BooleanField(default=False)
+    is_operator = models.BooleanField(default=False)
+
+    objects = UserManager()  # type: ignore[misc]
+
+    # Of users whom webapp/accounts/backends.py loads for a session.
+    has_verified_address: bool
+    has_second_factor: bool
+
+
+class Role(models.TextChoices):
+    """What a member may do for an organisation; webapp/accounts/permissions.py has the table."""
+
+    OWNER = "owner"
+    SUBMITTER = "submitter"
+    VIEWER = "viewer"
 
 
 class Membership(models.Model):
-    """A person acts for an organisation."""
+    """A person acts for an organisation, in one role. No role is a default: each place that adds a member chooses."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+    joined_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         """Once each."""
 
-        constraints = [models.UniqueConstraint(fields=["user", "organisation"], name="one_membership_each")]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "organisation"], name="one_membership_each"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="membership_has_a_role"),
+        ]
 
     def __str__(self) -> str:
-        return f"{self.user} of {self.organisation}"
+        return f"{self.user}, {self.role} of {self.organisation}"
 
 
 class APITokenQuerySet(models.QuerySet["APIToken"]):

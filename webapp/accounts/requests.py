@@ -1,30 +1,18 @@
-"""Requests of signed-in people, and the organisations that they may act for."""
+"""Requests of signed-in people and of scripts: decorators of views, and tokens."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 
-from results.models import Organisation
 from webapp.accounts.models import APIToken, User, hash_token
-
-
-def organisations_of(user: User) -> QuerySet[Organisation]:
-    """Return the organisations that a person acts for, by name."""
-    return Organisation.objects.filter(memberships__user=user).order_by("name")
-
-
-def acts_for(user: User | AnonymousUser, organisation_id: int) -> bool:
-    """Return whether a signed-in person is a member of an organisation."""
-    return isinstance(user, User) and user.memberships.filter(organisation=organisation_id).exists()
-
+from webapp.accounts.permissions import ALLOWED, Action, may
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)
@@ -47,13 +35,21 @@ def members_only(view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) 
     return never_cache(login_required(answer))
 
 
-def staff_only(view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) -> View[P]:
+def reviewers_only(view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) -> View[P]:
     """Restrict a view like members_only, and respond with 403 to people who are not reviewers."""
+    return _only_for(Action.REVIEW, "This page is for reviewers.", view)
 
+
+def operators_only(view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) -> View[P]:
+    """Restrict a view like members_only, and respond with 403 to people who are not operators."""
+    return _only_for(Action.OPERATE, "This page is for operators.", view)
+
+
+def _only_for(action: Action, refusal: str, view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) -> View[P]:
     @wraps(view)
     def answer(request: UserRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        if not request.user.is_staff:
-            raise PermissionDenied("Only staff of the register review submissions.")
+        if not may(request.user, action):
+            raise PermissionDenied(refusal)
         return view(request, *args, **kwargs)
 
     return members_only(answer)
@@ -77,8 +73,10 @@ def bearer_secret(authorization: str) -> str | None:
 def find_token(secret: str) -> APIToken | None:
     """Return the token that a secret opens the register with; None for one unknown, revoked or expired.
 
-    A token also ends with the account of its owner, and with the owner's membership of its organisation.
+    A token also ends with the account of its owner, and with the owner's right to submit for its organisation.
     """
     tokens = APIToken.objects.valid().filter(digest=hash_token(secret), user__is_active=True)
-    tokens = tokens.filter(user__memberships__organisation=F("organisation"))
+    tokens = tokens.filter(
+        user__memberships__organisation=F("organisation"), user__memberships__role__in=ALLOWED[Action.SUBMIT]
+    )
     return tokens.select_related("user", "organisation").first()

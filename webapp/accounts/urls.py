@@ -1,13 +1,18 @@
-"""Addresses of this app."""
+"""Addresses of this app: those of django-allauth, and the register's own."""
 
-from django.contrib.auth.views import LoginView, LogoutView
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
-from webapp.accounts import views
+from webapp.accounts import mail, organisation_pages, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("login/", LoginView.as_view(template_name="accounts/login.html"), name="login"),
-    path("logout/", LogoutView.as_view(next_page="/"), name="logout"),
+    path("", include("allauth.urls")),
+    path("", views.account, name="account"),
+    path("sessions/<int:session_id>/end/", views.end_session, name="session-end"),
+    path("organisation/", organisation_pages.organisation_list, name="organisation-list"),
+    path("organisation/new/", organisation_pages.create, name="organisation-create"),
+    path("organisations/", organisation_pages.confirmations, name="organisation-confirmations"),
+    path("organisations/<slug:slug>/confirm/", organisation_pages.confirm, name="organisation-confirm"),
+    path("mail/", mail.sent_mail, name="sent-mail"),
     path("tokens/", views.tokens, name="token-list"),
     path("tokens/<int:token_id>/revoke/", views.revoke_token, name="token-revoke"),
 ]

@@ -1,16 +1,22 @@
-"""The tokens of the person who is signed in."""
+"""The account page, the sessions and the tokens of the person who is signed in."""
 
 from typing import Any, cast
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django import forms
+from django.conf import settings
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.models import Organisation
 from webapp.accounts.models import APIToken, User, issue_token
-from webapp.accounts.requests import UserRequest, members_only, organisations_of
+from webapp.accounts.permissions import Action, may, organisations_of
+from webapp.accounts.requests import UserRequest, members_only
 
 
 class TokenForm(forms.Form):
@@ -25,7 +31,7 @@ class TokenForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.user = user
         field = cast("forms.ModelChoiceField[Organisation]", self.fields["organisation"])
-        field.queryset = organisations_of(user)
+        field.queryset = organisations_of(user, Action.SUBMIT)
 
     def clean_name(self) -> str:
         """Refuse a name in use: a page reloaded after making a token would make another one, unseen."""
@@ -37,6 +43,34 @@ class TokenForm(forms.Form):
     def issue(self) -> tuple[APIToken, str]:
         """Create the requested token and return it with its secret, which is not stored."""
         return issue_token(self.user, self.cleaned_data["organisation"], self.cleaned_data["name"])
+
+
+@require_safe
+@members_only
+def account(request: UserRequest) -> HttpResponse:
+    """Link all pages of the account, with the state of each part."""
+    user = request.user
+    page = {
+        "address": EmailAddress.objects.get_primary_email(user),
+        "memberships": user.memberships.select_related("organisation").order_by("organisation__name"),
+        "has_second_factor": Authenticator.objects.filter(user=user).exists(),
+        "sessions_count": len(UserSession.objects.purge_and_list(user)),
+        "tokens_count": APIToken.objects.valid().filter(user=user).count(),
+        "shows_mail": may(user, Action.OPERATE) and not settings.PRODUCTION and not settings.EMAIL_HOST,
+    }
+    return render(request, "accounts/account.html", page)
+
+
+@require_POST
+@members_only
+def end_session(request: UserRequest, session_id: int) -> HttpResponse:
+    """End one session of the user; the own one by signing out."""
+    session = get_object_or_404(UserSession, pk=session_id, user=request.user)
+    if session.is_current():
+        return redirect("account_logout")
+    session.end()
+    messages.success(request, "The session is ended.")
+    return redirect("usersessions_list")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

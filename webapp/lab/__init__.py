@@ -1,1 +1,1 @@
-"""Staff pages of the lab: hosts, devices, dispatches and campaigns. The package runners does the work."""
+"""Operators' pages of the lab: hosts, devices, dispatches and campaigns. The package runners does the work."""

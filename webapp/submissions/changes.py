@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -14,8 +15,8 @@ from results.lifecycle.embargo import change_embargo, may_change_embargo
 from results.lifecycle.submission_states import StatedSubmission, SubmissionState, with_state
 from results.models import Submission
 from results.reevaluation.slice_lengths import may_change_slices, read_in_slices
-from webapp.accounts.models import User
-from webapp.accounts.requests import UserRequest, acts_for, members_only
+from webapp.accounts.permissions import Action, may
+from webapp.accounts.requests import UserRequest, members_only
 from webapp.submissions.forms import EmbargoForm, SlicesForm, valid_data
 from webapp.submissions.review_warnings import with_virtual_device_flag
 from webapp.templatetags import units
@@ -43,12 +44,6 @@ def refusals_shown(request: HttpRequest) -> Iterator[None]:
         messages.error(request, str(refusal))
 
 
-def is_owner_or_staff(request: HttpRequest, submission: Submission) -> bool:
-    """Return whether the person who is signed in may see the submission without a link."""
-    user = request.user
-    return (isinstance(user, User) and user.is_staff) or acts_for(user, submission.organisation_id)
-
-
 def find_submission(public_id: str) -> StatedSubmission | None:
     """Return a submission with its state, or None."""
     related = Submission.objects.select_related("organisation", "log", "side_file", "product", "submitted_by")
@@ -56,10 +51,12 @@ def find_submission(public_id: str) -> StatedSubmission | None:
 
 
 def _own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
-    """Return a submission of the person's organisations, or any for staff. Raises Http404 otherwise."""
+    """Return a submission that the person may change. Raises Http404 if they may not even read it."""
     submission = find_submission(public_id)
-    if submission is None or not is_owner_or_staff(request, submission):
+    if submission is None or not may(request.user, Action.READ, submission.organisation_id):
         raise Http404(f"No submission is named {public_id}.")
+    if not may(request.user, Action.CHANGE, submission.organisation_id):
+        raise PermissionDenied("Viewers of an organisation cannot change its submissions. Ask one of its owners.")
     return submission
 
 

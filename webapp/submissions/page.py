@@ -20,6 +20,8 @@ from results.ingest.rows import identity_of
 from results.lifecycle.submission_states import DECLINED_KIND, UNFINISHED, StatedSubmission, SubmissionState
 from results.models import Event, Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.rules.act.latency_table import LatencyRow, latency_table
+from webapp.accounts.models import User
+from webapp.accounts.permissions import register_roles
 from webapp.register.runs.histograms import judged_sentence
 from webapp.register.runs.page import HistoryLine, in_order, line_of, shared_by_all
 from webapp.register.runs.slices import FIRST_EDGES, cut_sentence, no_slice_sentence
@@ -249,7 +251,7 @@ def _review_step(state: SubmissionState, events: list[Event]) -> Step:
         return Step("Declined", "now", declined.reason, declined.at)
     if state in PAST_REVIEW:
         return Step("Reviewed", "done")
-    return Step("Review by staff of the register", "now" if state == SubmissionState.IN_REVIEW else "")
+    return Step("Review by a reviewer", "now" if state == SubmissionState.IN_REVIEW else "")
 
 
 def _publication_step(state: SubmissionState, submission: StatedSubmission, events: list[Event]) -> Step:
@@ -303,7 +305,7 @@ def entries_of(events: Iterable[Event]) -> list[dict[str, object]]:
 
 def _history_line(event: Event) -> HistoryLine:
     line = line_of(event)
-    if event.actor is not None and not getattr(event.actor, "is_staff", False):
+    if isinstance(event.actor, User) and not register_roles(event.actor):
         line |= {"by": "its organisation"}
     if event.kind != EMBARGO_CHANGED:
         return line

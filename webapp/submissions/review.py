@@ -19,7 +19,7 @@ from results.lifecycle.corrections import CORRECTABLE, CORRECTED, annotate, corr
 from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, with_state
 from results.models import Annotation, Event, Run, Submission
 from webapp.accounts.models import User
-from webapp.accounts.requests import UserRequest, staff_only
+from webapp.accounts.requests import UserRequest, reviewers_only
 from webapp.submissions import forms
 from webapp.submissions.changes import embargo_sentence, refusals_shown
 from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
@@ -34,7 +34,7 @@ Act = Callable[[UserRequest, Run], str]
 
 
 @require_safe
-@staff_only
+@reviewers_only
 def review_list(request: UserRequest) -> HttpResponse:
     """List what waits for a reviewer, oldest first, and what waits for the end of its embargo, the next first."""
     stated = with_state(Submission.objects.select_related("organisation", "log", "product"))
@@ -47,7 +47,7 @@ def review_list(request: UserRequest) -> HttpResponse:
 
 
 @require_POST
-@staff_only
+@reviewers_only
 def decide(request: UserRequest, public_id: str, decision: str) -> HttpResponse:
     """Carry out one decision and return to the submission's page, which shows the result."""
     submission = Submission.objects.filter(public_id=public_id).first()
@@ -115,7 +115,7 @@ DECISIONS: dict[str, Decision] = {
 
 
 @require_safe
-@staff_only
+@reviewers_only
 def run_review(request: UserRequest, public_id: str) -> HttpResponse:
     """Show the possible decisions about a run, and its history."""
     run = _find(public_id)
@@ -140,7 +140,7 @@ def run_review(request: UserRequest, public_id: str) -> HttpResponse:
 
 
 @require_POST
-@staff_only
+@reviewers_only
 def act_on_run(request: UserRequest, public_id: str, act: str) -> HttpResponse:
     """Carry out one action on a run and return to its page, which shows the result."""
     run = _find(public_id)

@@ -19,9 +19,10 @@ from results.intake.submissions import accept_submission
 from results.lifecycle.embargo import MomentError
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import YCSB, Event, Run, Submission
-from webapp.accounts.requests import UserRequest, mark_private, members_only, organisations_of
+from webapp.accounts.permissions import Action, may, organisations_of
+from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.http.access import is_public
-from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, is_owner_or_staff, slices_form
+from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
 from webapp.submissions.page import (
     attempts_sentences,
@@ -47,9 +48,10 @@ READ_AGAIN = (
 @require_http_methods(["GET", "HEAD", "POST"])
 @members_only
 def submit(request: UserRequest) -> HttpResponse:
-    organisations = list(organisations_of(request.user))
+    organisations = list(organisations_of(request.user, Action.SUBMIT))
     if not organisations:
-        return render(request, "submissions/submit/no_organisation.html", {"section": "submit"}, status=403)
+        page = {"section": "submit", "is_viewer": request.user.memberships.exists()}
+        return render(request, "submissions/submit/no_organisation.html", page, status=403)
     if request.method != "POST":
         return _show_form(request, SubmissionForm(organisations), 200)
     form = SubmissionForm(organisations, request.POST, request.FILES)
@@ -88,7 +90,7 @@ def _accept(request: UserRequest, form: SubmissionForm) -> HttpResponse:
 @require_safe
 @members_only
 def submission_list(request: UserRequest) -> HttpResponse:
-    own = Submission.objects.filter(organisation__memberships__user=request.user)
+    own = Submission.objects.filter(organisation__in=organisations_of(request.user, Action.READ))
     rows = with_virtual_device_flag(with_state(own)).select_related("organisation", "log")
     page = Paginator(rows.order_by("-received_at", "-pk"), PAGE_ROWS).get_page(request.GET.get("page"))
     return render(request, "submissions/list.html", {"page": page, "section": "submit"})
@@ -99,7 +101,9 @@ def submission_list(request: UserRequest) -> HttpResponse:
 def submission_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     submission = find_submission(public_id)
     key = request.GET.get("key", "")
-    if submission and (constant_time_compare(key, submission.link_key) or is_owner_or_staff(request, submission)):
+    if submission and (
+        constant_time_compare(key, submission.link_key) or may(request.user, Action.READ, submission.organisation_id)
+    ):
         return mark_private(render(request, "submissions/detail.html", submission_page(request, submission)))
     if request.user.is_authenticated:
         raise Http404(f"No submission is named {public_id}.")
@@ -114,7 +118,8 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     about_runs = Q(subject_type="run", subject_id__in=[run.public_id for run in all_runs])
     about = about_runs | Q(subject_type="submission", subject_id=submission.public_id)
     events = visible_events(Event.objects.filter(about).select_related("actor").order_by("at", "id"))
-    is_own = is_owner_or_staff(request, submission)
+    may_read = may(request.user, Action.READ, submission.organisation_id)
+    may_change = may_read and may(request.user, Action.CHANGE, submission.organisation_id)
     is_publishable = not submission.is_virtual and not (all_runs and all(run.is_virtual for run in all_runs))
     return {
         "section": "submit",
@@ -133,14 +138,16 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "public_runs": [run for run in all_runs if is_public(run)],
         "members": members_of(reading),
         "steps": steps_of(submission, reading, events, is_publishable=is_publishable),
-        "may_share_link": is_own,
-        "history": entries_of(events) if is_own else [],
+        "may_share_link": may_change,
+        "history": entries_of(events) if may_read else [],
         "has_slices": any(run.workload != YCSB for run in all_runs) or not runs,
         "product_sentence": product_sentence(submission),
-        "embargo_form": embargo_form(submission) if is_own and (is_publishable or submission.embargo_until) else None,
+        "embargo_form": embargo_form(submission)
+        if may_change and (is_publishable or submission.embargo_until)
+        else None,
         "embargo_sentence": embargo_sentence(submission),
-        "slices_form": slices_form(submission) if is_own else None,
-        "is_reviewer": bool(getattr(request.user, "is_staff", False)),
+        "slices_form": slices_form(submission) if may_change else None,
+        "is_reviewer": may(request.user, Action.REVIEW),
         "is_reviewable": submission.state in REVIEWABLE or _is_declined(submission),
         "is_declined": _is_declined(submission),
         "is_own": submission.submitted_by_id == request.user.pk,

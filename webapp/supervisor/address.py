@@ -33,6 +33,11 @@ class Address:
         host = ANY_ADDRESS.get(self.host, self.host)
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
+    @property
+    def shown_url(self) -> str:
+        """Return the address that people open. Passkeys need a domain name, so it is localhost for this machine."""
+        return self.url.replace("//127.0.0.1:", "//localhost:")
+
     def get(self, path: str) -> tuple[int, str]:
         """Return the status and text of the web server's response. Status 0 means that no server responds."""
         try:

@@ -141,10 +141,11 @@ class Supervisor:
         return environment
 
     def _default_settings(self) -> dict[str, str]:
-        """Return the port, and the secret key and the host names unless the operator set them."""
+        """Return the port, and the keys and the host names unless the operator set them."""
         defaults = {"PORT": str(self.address.port)}
-        if not env.read_text("SECRET_KEY"):
-            defaults["SECRET_KEY"] = self.directory.secret("django")
+        for variable, name in (("SECRET_KEY", "django"), ("ENCRYPTION_KEYS", "encryption")):
+            if not env.read_text(variable):
+                defaults[variable] = self.directory.secret(name)
         if not env.read_text("ALLOWED_HOSTS"):
             defaults["ALLOWED_HOSTS"] = ",".join(dict.fromkeys([*LOCAL_NAMES, self.address.host]))
         return defaults
@@ -179,9 +180,9 @@ class Supervisor:
 
     def _announce(self) -> None:
         login_file = self.directory.path / "first-login.txt"
-        self.report(f"\nDrivecert is up: {self.address.url}/")
+        self.report(f"\nDrivecert is up: {self.address.shown_url}/")
         if login_file.exists():
-            self.report(f"{login_file.read_text().strip()}\n(first staff user; stored in {login_file})")
+            self.report(f"{login_file.read_text().strip()}\n(first user; stored in {login_file})")
         self.report(f"logs: {self.directory.log_dir}. Ctrl-C stops everything.")
 
     def _create_examples(self, environment: dict[str, str]) -> None:

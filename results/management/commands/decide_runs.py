@@ -56,7 +56,7 @@ class Command(BaseCommand):
         chosen = {column: options[name] for name, (column, _) in CHOICES.items() if options[name]}
         if not chosen:  # it would be every public run of the register
             raise CommandError(f"expected at least one of --{', --'.join(CHOICES).replace('_', '-')}")
-        actor = get_user_model().objects.filter(username=options["actor"], is_staff=True, is_active=True).first()
+        actor = get_user_model().objects.filter(username=options["actor"], is_reviewer=True, is_active=True).first()
         if actor is None:
             raise CommandError(f"--actor: expected the username of a reviewer, got {options['actor']}")
         done, refused = [], []

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def rita(db):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_published_figures_without_a_log_certify_nothing(product):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_runs_published_at_the_same_time_make_one_certificate():
-    product, rita = make_product(), make_user("rita", is_staff=True)
+    product, rita = make_product(), make_user("rita", is_reviewer=True)
     runs = load_and_stress(product)
     Run.objects.update(visibility="unreviewed")
     start = threading.Barrier(2)

@@ -49,7 +49,7 @@ def test_an_unstated_capacity_matches_only_a_product_without_one(evidence_dir):
 
 
 def test_an_unpublished_product_is_matched_only_for_its_own_organisation(evidence_dir):
-    own, rita = make_organisation(), make_user("rita", is_staff=True)
+    own, rita = make_organisation(), make_user("rita", is_reviewer=True)
     product = create_product(send(own, b"first"), rita)
     run = make_run(product, visibility="embargoed")
     stranger = send(make_organisation("other"), b"theirs")

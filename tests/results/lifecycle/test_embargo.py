@@ -33,7 +33,7 @@ def vera(db):
 
 @pytest.fixture
 def rita(db):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ def sender():
 
 @pytest.fixture
 def reviewer(sender):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 @pytest.fixture

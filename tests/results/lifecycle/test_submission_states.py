@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def rita(db):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def rita(db):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_a_transition_needs_a_reason(name, product, rita):
 
 @pytest.mark.parametrize(("name", "is_refused"), [("withdraw", False), ("reinstate", True), ("unsupersede", True)])
 def test_a_reviewer_cannot_approve_their_own_run(evidence_dir, product, name, is_refused):
-    vera = make_user("vera", make_organisation(), is_staff=True)
+    vera = make_user("vera", make_organisation(), is_reviewer=True)
     submission = send(vera.memberships.get().organisation, log_bytes("four-us"), vera)
     run = run_in(next(iter(visibility.TRANSITIONS[name].before)), product)
     Run.objects.filter(pk=run.pk).update(submission=submission)
@@ -153,7 +153,7 @@ def in_threads(*tasks):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", ["publish", "withdraw", "reinstate", "unsupersede"])
 def test_one_of_several_concurrent_reviewers_makes_the_transition(name):
-    product, people = make_product(), [make_user(f"rita-{number}", is_staff=True) for number in range(6)]
+    product, people = make_product(), [make_user(f"rita-{number}", is_reviewer=True) for number in range(6)]
     run = run_in(sorted(visibility.TRANSITIONS[name].before)[0], product)
     ends = in_threads(*[lambda actor=actor: make_move(name, run, actor) for actor in people])
     assert ends == ["done", *["refused"] * 5]
@@ -162,7 +162,7 @@ def test_one_of_several_concurrent_reviewers_makes_the_transition(name):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_runs_never_supersede_each_other():
-    product, rita = make_product(), make_user("rita", is_staff=True)
+    product, rita = make_product(), make_user("rita", is_reviewer=True)
     for _ in range(5):
         one, other = make_run(product), make_run(product)
         ends = in_threads(
@@ -174,7 +174,7 @@ def test_two_runs_never_supersede_each_other():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_concurrent_withdrawal_and_supersession_leave_one_history():
-    product, rita = make_product(), make_user("rita", is_staff=True)
+    product, rita = make_product(), make_user("rita", is_reviewer=True)
     run, successor = make_run(product), make_run(product)
     in_threads(
         lambda: visibility.withdraw(run, rita, "wrong"),

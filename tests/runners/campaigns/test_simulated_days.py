@@ -94,7 +94,7 @@ def next_s(lab, clock, campaign):
 @pytest.fixture
 def publish(db):
     """Have every run reviewed, and return the certificates that follow."""
-    rita = make_user("rita", is_staff=True)
+    rita = make_user("rita", is_reviewer=True)
 
     def publish_all():
         for run in Run.objects.order_by("pk"):

@@ -114,7 +114,7 @@ def test_a_limit_that_was_lowered_waits_for_enough_uses():
 def test_redis_forgets_a_client_after_the_period():
     limit = SharedLimit("test", 5, 0.2)
     limit.take("a")
-    wait_for(lambda: not shared_limits._redis().exists(limit._key("a")))
+    wait_for(lambda: not shared_limits.redis().exists(limit._key("a")))
 
 
 @pytest.mark.long
@@ -162,7 +162,7 @@ def test_after_a_failure_redis_counts_as_down_for_some_seconds(monkeypatch):
             raise OSError("gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(shared_limits, "_redis", Broken)
+        patch.setattr(shared_limits, "redis", Broken)
         for _ in range(3):
             with pytest.raises(LimitsDownError):
                 limit.take()
@@ -191,5 +191,5 @@ def test_a_server_that_does_not_answer_is_given_up(silent_broker, monkeypatch):
 
 def test_each_process_of_the_tests_counts_in_its_own_database():
     number = os.environ.get("PYTEST_XDIST_WORKER", "gw-1").removeprefix("gw")
-    kwargs = shared_limits._redis().connection_pool.connection_kwargs
+    kwargs = shared_limits.redis().connection_pool.connection_kwargs
     assert kwargs["db"] == int(number) + 1 or "DRIVECERT_TEST_REDIS_URL" not in os.environ

@@ -19,13 +19,15 @@ def test_the_page_before_sign_in_describes_the_room(client, room, said):
     ("contact", "said"),
     [
         ("desk@example.org", '<a href="mailto:desk@example.org"><bdi>desk@example.org</bdi></a>.'),
-        ("the front desk", "write to <bdi>the front desk</bdi>."),
-        ("", 'This register states no contact: ask the person who gave you its address. <a href="/about/#operator">'),
+        ("the front desk", "Questions: <bdi>the front desk</bdi>."),
+        ("", '<a href="/about/#operator">Who runs the register</a>'),
     ],
 )
-def test_a_visitor_without_an_account_reads_where_to_ask_for_one(client, settings, page, contact, said):
+def test_a_visitor_without_an_account_reads_how_to_create_one_and_whom_to_ask(client, settings, page, contact, said):
     settings.OPERATOR_CONTACT = contact
-    assert said in client.get(page).text
+    shown = client.get(page).text
+    assert 'href="/accounts/signup/">Create an account</a>' in shown
+    assert said in shown
 
 
 @pytest.mark.parametrize("page", ["/explain/rules/", "/explain/submit/"])

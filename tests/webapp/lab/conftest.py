@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from tests.results.builders import make_user
 from tests.runners.fake_host import FakeHost
 from tests.runners.lab import (  # noqa: F401 - fixtures shared with the dispatcher's tests
     a_lab,
@@ -30,14 +31,14 @@ def fake():
 
 @pytest.fixture
 def lab_client(staff, a_lab):  # noqa: F811
-    Membership.objects.create(user=staff, organisation=a_lab)
+    Membership.objects.create(user=staff, organisation=a_lab, role="owner")
     client = Client()
     client.force_login(staff)
     return client
 
 
 @pytest.fixture
-def visitor(db, django_user_model):
+def visitor(db):
     client = Client()
-    client.force_login(django_user_model.objects.create_user("visitor"))
+    client.force_login(make_user("visitor"))
     return client

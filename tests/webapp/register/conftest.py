@@ -24,6 +24,7 @@ from results.models import (
     Verdict,
     Visibility,
 )
+from tests.results.builders import verify_address
 from tests.results.fixtures import evidence_dir, program, real_reader
 from webapp.accounts.models import User
 
@@ -149,7 +150,9 @@ def make_published_run(make_product):
 
 @pytest.fixture
 def organisation(db):
-    return Organisation.objects.create(slug="exemplar", name="Exemplar Storage", kind="vendor")
+    return Organisation.objects.create(
+        slug="exemplar", name="Exemplar Storage", kind="vendor", confirmed_at="2026-01-01T00:00Z"
+    )
 
 
 @pytest.fixture
@@ -250,7 +253,9 @@ def make_user(db):
     """Return a function that makes a user."""
 
     def make(**fields):
-        return User.objects.create_user(username=f"user-{next(numbers)}", password="a long enough password", **fields)
+        user = User.objects.create_user(username=f"user-{next(numbers)}", password="a long enough password", **fields)
+        verify_address(user)
+        return user
 
     return make
 

@@ -97,7 +97,7 @@ def test_a_fleet_check_does_not_find_its_product(client, run):
 
 def test_its_organisation_sees_it_and_the_end_of_the_embargo(client, run, make_user):
     member = make_user()
-    Membership.objects.create(user=member, organisation=run.submission.organisation)
+    Membership.objects.create(user=member, organisation=run.submission.organisation, role="owner")
     client.force_login(member)
     answer = client.get(f"/runs/{run.public_id}/")
     assert f"The run is under embargo until {units.moment(run.submission.embargo_until)}" in answer.text

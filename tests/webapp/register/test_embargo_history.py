@@ -26,7 +26,7 @@ WORDS = ("embargo", "returned to review", "run-recalled", "the wrong product")
 
 @pytest.fixture
 def rita(db):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_an_embargo_that_was_ended_early_is_not_mentioned_either(client, run):
 
 def test_its_owners_and_staff_read_its_full_history(client, run, rita):
     owner = make_user("vera")
-    Membership.objects.create(user=owner, organisation=run.submission.organisation)
+    Membership.objects.create(user=owner, organisation=run.submission.organisation, role="owner")
     for user, path in ((owner, f"/submissions/{run.submission.public_id}/"), (rita, f"/review/runs/{run.public_id}/")):
         client.force_login(user)
         text = client.get(path).text

@@ -234,7 +234,7 @@ def test_its_findings_are_not_on_the_page_of_its_run_or_submission(client, reque
     run = request.getfixturevalue(kind)()
     find(run)
     evidence, pages = lay(run), (f"/runs/{run.public_id}/", f"/submissions/{run.submission.public_id}/")
-    client.force_login(make_user("rita", is_staff=True))
+    client.force_login(make_user("rita", is_reviewer=True))
     for page in pages:
         assert SENTENCE in client.get(page).text, page
     sequester(evidence)
@@ -310,7 +310,7 @@ def verdict_exits(client, run):
 def test_no_verdict_repeats_the_content_of_a_withheld_attachment(client, reported_run, lay):
     evidence = lay(reported_run)
     secrets = (SLOW_HOST, SLOW_HOST_IN_WORDS, ASKED_MORE, str(EXACT["over_count"]))
-    client.force_login(make_user("vera", is_staff=True))
+    client.force_login(make_user("vera", is_reviewer=True))
     before = verdict_exits(client, reported_run)
     assert all(any(secret in text for secret in secrets) for text in before.values())
     sequester(evidence)

@@ -63,7 +63,7 @@ def test_a_product_with_a_long_name_is_entered(as_user, rita, submission):
 
 
 def test_a_reviewer_cannot_publish_their_own_submission(as_user, vera, submission):
-    vera.is_staff = True
+    vera.is_reviewer = True
     vera.save()
     client = as_user(vera)
     page = decide(client, submission, "new-product", **NEW_PRODUCT).content.decode()
@@ -123,7 +123,7 @@ def test_a_decision_requires_the_csrf_token(rita, submission):
 
 
 def test_a_dispatch_is_not_reviewed_by_the_person_who_ordered_it(as_user, submission, exemplar):
-    orderer = make_user("lars", exemplar, is_staff=True)
+    orderer = make_user("lars", exemplar, is_reviewer=True)
     submission.submitted_by = orderer
     submission.save()
     assert b"another reviewer" in decide(as_user(orderer), submission, "publish").content

@@ -102,7 +102,7 @@ def test_a_member_of_several_organisations_selects_one_of_them(as_user, evidence
 def test_a_user_without_an_organisation_gets_instructions(as_user, db):
     answer = as_user(make_user("lone")).get("/submit/")
     assert answer.status_code == 403
-    assert b"Ask the operator" in answer.content
+    assert b"Your account acts for no organisation." in answer.content
 
 
 def upload_with(client, *companions, log=b"log"):

@@ -53,6 +53,14 @@ def test_the_url_is_one_that_a_browser_here_can_open(host, url):
     assert Address(host, 8000).url == url
 
 
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [("127.0.0.1", "http://localhost:8000"), ("::1", "http://[::1]:8000"), ("127.0.0.10", "http://127.0.0.10:8000")],
+)
+def test_the_shown_url_has_the_domain_name_that_passkeys_need(host, url):
+    assert Address(host, 8000).shown_url == url
+
+
 def test_an_address_comes_from_the_environment(monkeypatch):
     monkeypatch.setenv("HOST", "::1")
     monkeypatch.setenv("PORT", "8123")

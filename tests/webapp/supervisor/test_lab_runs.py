@@ -9,7 +9,9 @@ from webapp.supervisor.supervisor import running_message
 
 @pytest.fixture
 def dispatch(staff):
-    lab = Organisation.objects.create(slug="this-lab", name="This lab", kind=Organisation.Kind.LAB)
+    lab = Organisation.objects.create(
+        slug="this-lab", name="This lab", kind=Organisation.Kind.LAB, confirmed_at="2026-01-01T00:00Z"
+    )
     host = Host.objects.create(name="bench", kind=Host.Kind.LOCAL)
     drive = {"identity_kind": "virtual", "identity": {}, "drive_key": "loop:1:2", "path": "/dev/loop0", "size_bytes": 1}
     device = Device.objects.create(host=host, label="loop", **drive)

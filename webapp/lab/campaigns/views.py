@@ -22,14 +22,14 @@ from webapp.lab.shared.views import (
     PAGE_ROWS,
     confirmation_page,
     live_response,
+    operator_command,
+    operator_form,
+    operator_page,
     render_page,
-    staff_command,
-    staff_form,
-    staff_page,
 )
 
 
-@staff_form
+@operator_form
 def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     """Start a campaign on a device, for the lab of the orderer."""
     form = CampaignForm(request.POST or None)
@@ -44,7 +44,7 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     return render_order(request, device_id, form, "lab/campaigns/order.html", require_lab, start)
 
 
-@staff_page
+@operator_page
 def campaign_list(request: UserRequest) -> HttpResponse:
     """List campaigns, newest first."""
     campaigns = Campaign.objects.select_related("device__host").order_by("-ordered_at", "-pk")
@@ -52,14 +52,14 @@ def campaign_list(request: UserRequest) -> HttpResponse:
     return render_page(request, "lab/campaigns/list.html", {"page": page})
 
 
-@staff_page
+@operator_page
 def detail(request: UserRequest, public_id: str) -> HttpResponse:
     """Show a campaign; its live part refreshes itself."""
     campaign = _find(public_id)
     return _render_campaign(request, campaign, EditableTermsForm(initial=vars(parse_terms(campaign.terms))))
 
 
-@staff_page
+@operator_page
 def live(request: UserRequest, public_id: str) -> HttpResponse:
     """Return the live part of the page, or 204 if it has not changed."""
     campaign = _find(public_id)
@@ -68,13 +68,13 @@ def live(request: UserRequest, public_id: str) -> HttpResponse:
     return live_response(request, version, "lab/campaigns/live.html", lambda: campaign_context(campaign, rungs))
 
 
-@staff_page
+@operator_page
 def ladder_json(request: UserRequest, public_id: str) -> HttpResponse:
     """Return the ladder as JSON."""
     return JsonResponse(ladder_document(_find(public_id)))
 
 
-@staff_command("campaign-detail")
+@operator_command("campaign-detail")
 def pause_campaign(request: UserRequest, public_id: str) -> str:
     """Pause a campaign: it orders no more runs."""
     if not commands.pause(_find(public_id), request.user):
@@ -82,7 +82,7 @@ def pause_campaign(request: UserRequest, public_id: str) -> str:
     return "The campaign is paused. A run that has started continues to its end."
 
 
-@staff_command("campaign-detail")
+@operator_command("campaign-detail")
 def resume_campaign(request: UserRequest, public_id: str) -> str:
     """Resume a paused campaign."""
     if not commands.resume(_find(public_id), request.user):
@@ -90,7 +90,7 @@ def resume_campaign(request: UserRequest, public_id: str) -> str:
     return "The campaign is resumed."
 
 
-@staff_command("campaign-detail")
+@operator_command("campaign-detail")
 def cancel_campaign(request: UserRequest, public_id: str) -> str:
     """Cancel a campaign and its current run."""
     if not commands.cancel(_find(public_id), request.user, reason=request.POST.get("reason", "")):
@@ -98,7 +98,7 @@ def cancel_campaign(request: UserRequest, public_id: str) -> str:
     return "Cancellation requested. This page shows when the host has confirmed that no run of the campaign runs."
 
 
-@staff_page
+@operator_page
 def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
     """Ask for confirmation before a campaign is cancelled."""
     effect = "The host stops a run that has started; its measurements are discarded. Completed runs stay. "
@@ -106,7 +106,7 @@ def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
     return confirmation_page(request, _find(public_id), "cancel", "Cancel the campaign?", effect)
 
 
-@staff_command("campaign-detail")
+@operator_command("campaign-detail")
 def change_terms(request: UserRequest, public_id: str) -> str | HttpResponse:
     """Change the terms; if one of them is invalid, change nothing and show the error."""
     campaign = _find(public_id)

@@ -26,13 +26,20 @@ from webapp.lab.hosts.page import drives_of
 from webapp.lab.hosts.views import RETURN_TO_DEVICES
 from webapp.lab.shared.drive_status import availability_of, binding_warnings, consent_context
 from webapp.lab.shared.run_results import with_results
-from webapp.lab.shared.views import find_device, render_page, staff_action, staff_command, staff_form, staff_page
+from webapp.lab.shared.views import (
+    find_device,
+    operator_action,
+    operator_command,
+    operator_form,
+    operator_page,
+    render_page,
+)
 
 STATES_SHOWN = 100
 LATEST_COUNT = 10
 
 
-@staff_page
+@operator_page
 def detail(request: UserRequest, device_id: int) -> HttpResponse:
     """Show a device with the states of its drive on all hosts, newest first."""
     device = find_device(device_id)
@@ -51,7 +58,7 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
     return render_page(request, "lab/devices/device.html", context | consent_context(device))
 
 
-@staff_command("lab-device", "The device was not refreshed:")
+@operator_command("lab-device", "The device was not refreshed:")
 def refresh(request: UserRequest, device_id: int) -> str:
     """Update the identity and the recognised data of a device from its host."""
     device = find_device(device_id)
@@ -61,7 +68,7 @@ def refresh(request: UserRequest, device_id: int) -> str:
     return f"Device {device} was refreshed. Its path is {device.path}."
 
 
-@staff_command("lab-device", "The label was not changed.")
+@operator_command("lab-device", "The label was not changed.")
 def rename(request: UserRequest, device_id: int) -> str:
     """Rename a device; the history records both labels."""
     device, form = find_device(device_id), LabelForm(request.POST)
@@ -78,7 +85,7 @@ def rename(request: UserRequest, device_id: int) -> str:
     return f"Device {before} was renamed to {label}."
 
 
-@staff_command("lab-device")
+@operator_command("lab-device")
 def retire_device(request: UserRequest, device_id: int) -> str:
     """Retire a device for a stated reason."""
     device = find_device(device_id)
@@ -86,7 +93,7 @@ def retire_device(request: UserRequest, device_id: int) -> str:
     return f"Device {device} is retired. It accepts no more orders."
 
 
-@staff_command("lab-device")
+@operator_command("lab-device")
 def restore_device(request: UserRequest, device_id: int) -> str:
     """Return a device to service."""
     device = find_device(device_id)
@@ -95,7 +102,7 @@ def restore_device(request: UserRequest, device_id: int) -> str:
     return f"Device {device} is in service again."
 
 
-@staff_form
+@operator_form
 def identify_device(request: UserRequest, name: str) -> HttpResponse:
     """Show the form for a path, and then the device that the host identified there."""
     host = get_object_or_404(Host, name=name)
@@ -149,7 +156,7 @@ def bound_device(host: Host, identity: Identity) -> Device | None:
     return host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
 
 
-@staff_action
+@operator_action
 def bind_device(request: UserRequest, name: str) -> HttpResponse:
     """Bind the device that was shown, after the host has identified it again: the path may have changed."""
     host = get_object_or_404(Host, name=name)

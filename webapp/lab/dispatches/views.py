@@ -19,6 +19,7 @@ from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from runners.retention import leftover_archive
 from webapp.accounts.models import User
+from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm, preset_commands
 from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
@@ -27,13 +28,13 @@ from webapp.lab.shared.views import (
     confirmation_page,
     find_device,
     live_response,
+    operator_command,
+    operator_form,
+    operator_page,
     render_page,
-    staff_command,
-    staff_form,
-    staff_page,
 )
 
-NO_LAB_MESSAGE = "You are not a member of a lab. Ask an operator to add you to an organisation of the kind lab."
+NO_LAB_MESSAGE = "You do not submit for a lab. Ask an operator to add you to an organisation of the kind lab."
 # The effect of a cancellation by the state of the dispatch. States that are missing here cannot be cancelled.
 CANCEL_EFFECTS = {
     State.QUEUED: "No program was started. The run is taken out of the queue.",
@@ -48,13 +49,13 @@ CANCEL_EFFECTS = {
 NOTHING_TO_CANCEL = "The run has already ended. There is nothing to cancel."
 
 
-@staff_page
+@operator_page
 def detail(request: UserRequest, public_id: str) -> HttpResponse:
     """Show a dispatch; its live part refreshes itself."""
     return render_page(request, "lab/dispatches/dispatch.html", dispatch_context(_find(public_id)))
 
 
-@staff_page
+@operator_page
 def live(request: UserRequest, public_id: str) -> HttpResponse:
     """Return the live part of the page, or 204 if it has not changed."""
     dispatch = _find(public_id)
@@ -62,7 +63,7 @@ def live(request: UserRequest, public_id: str) -> HttpResponse:
     return live_response(request, version, "lab/dispatches/live.html", lambda: dispatch_context(dispatch))
 
 
-@staff_command("dispatch-detail")
+@operator_command("dispatch-detail")
 def cancel_dispatch(request: UserRequest, public_id: str) -> str:
     """Request the cancellation of a dispatch."""
     if not orders.cancel(_find(public_id), request.user, request.POST.get("reason", "")):
@@ -72,7 +73,7 @@ def cancel_dispatch(request: UserRequest, public_id: str) -> str:
     return "Cancellation requested. This page shows when the host has stopped the program."
 
 
-@staff_page
+@operator_page
 def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
     """Ask for confirmation before a run is cancelled."""
     dispatch = _find(public_id)
@@ -81,7 +82,7 @@ def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
     return confirmation_page(request, dispatch, "cancel", "Cancel this run?", effect)
 
 
-@staff_command("dispatch-detail")
+@operator_command("dispatch-detail")
 def declare_ended(request: UserRequest, public_id: str) -> str:
     """Record that a person confirmed that a lost dispatch no longer runs, with their reason."""
     reason = request.POST.get("reason", "")
@@ -94,14 +95,14 @@ def declare_ended(request: UserRequest, public_id: str) -> str:
     return "The drive is free. Your statement is shown in the steps of the dispatch."
 
 
-@staff_command("dispatch-detail", "The leftover files are not archived:")
+@operator_command("dispatch-detail", "The leftover files are not archived:")
 def archive_leftovers(request: UserRequest, public_id: str) -> str:
     """Request that the leftover files of an ended dispatch are archived soon, not only before they are removed."""
     leftover_archive.request_fetch(_find(public_id), request.user)
     return ""
 
 
-@staff_page
+@operator_page
 def confirm_retry(request: UserRequest, public_id: str) -> HttpResponse:
     """Ask for confirmation before a run is ordered again; like an order, it may need the label."""
     old = _find(public_id)
@@ -109,7 +110,7 @@ def confirm_retry(request: UserRequest, public_id: str) -> HttpResponse:
     return confirmation_page(request, old, "retry", "Order this run again?", effect, **consent_context(old.device))
 
 
-@staff_command("dispatch-detail", "The run was not ordered again.")
+@operator_command("dispatch-detail", "The run was not ordered again.")
 def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     """Order the same run again, linked to the old one; it needs a new consent to overwrite data."""
     old = _find(public_id)
@@ -127,7 +128,7 @@ def _find(public_id: str) -> Dispatch:
     return get_object_or_404(related, public_id=public_id)
 
 
-@staff_form
+@operator_form
 def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     """Order an ACT run on a device, for the lab of the orderer."""
     form = OrderForm(request.POST or None)
@@ -138,7 +139,7 @@ def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     return render_order(request, device_id, form, "lab/dispatches/order.html", check_orderable, place)
 
 
-@staff_command("lab-device", "The preparation was not ordered.")
+@operator_command("lab-device", "The preparation was not ordered.")
 def prepare(request: UserRequest, device_id: int) -> HttpResponse:
     """Order the preparation of a drive."""
     device = find_device(device_id)
@@ -146,7 +147,7 @@ def prepare(request: UserRequest, device_id: int) -> HttpResponse:
     return place_order(request, device, organisation, Order(recipe="prep"))
 
 
-@staff_form
+@operator_form
 def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     """Order a YCSB sweep from a preset; the page shows the command lines of each preset."""
     form = YcsbForm(request.POST or None)
@@ -232,7 +233,8 @@ def check_orderable(device: Device, organisation: Organisation | None) -> Organi
 
 
 def lab_of(user: User) -> Organisation | None:
-    """Return the lab of a user: the first one that they joined."""
-    memberships = user.memberships.filter(organisation__kind=Organisation.Kind.LAB).select_related("organisation")
+    """Return the lab of a user: the first one that they joined and may submit for."""
+    labs = organisations_of(user, Action.SUBMIT).filter(kind=Organisation.Kind.LAB)
+    memberships = user.memberships.filter(organisation__in=labs).select_related("organisation")
     first = memberships.order_by("pk").first()
     return first.organisation if first else None

@@ -25,7 +25,14 @@ from webapp.accounts.requests import UserRequest
 from webapp.lab.hosts.page import drives_of, outages_by_host, own_machine
 from webapp.lab.shared.drive_status import with_warning_labels
 from webapp.lab.shared.run_results import with_results
-from webapp.lab.shared.views import PAGE_ROWS, render_page, staff_action, staff_command, staff_form, staff_page
+from webapp.lab.shared.views import (
+    PAGE_ROWS,
+    operator_action,
+    operator_command,
+    operator_form,
+    operator_page,
+    render_page,
+)
 
 RETURN_TO_DEVICES = "devices"
 DISCARD_FIELD = "gives_up_what_is_there"
@@ -91,7 +98,7 @@ class PlaceForm(forms.Form):
     )
 
 
-@staff_page
+@operator_page
 def overview(request: UserRequest) -> HttpResponse:
     """Show the hosts in service with their devices, and all dispatches, newest first."""
     outages, devices = outages_by_host(), defaultdict(list)
@@ -108,13 +115,13 @@ def overview(request: UserRequest) -> HttpResponse:
     return render_page(request, "lab/overview.html", context)
 
 
-@staff_command("lab")
+@operator_command("lab")
 def add_this_machine(request: UserRequest) -> str:
     """Add the register's own machine as a host."""
     return f"This machine was added as host {add_local_host(request.user)}. Now add a device to it."
 
 
-@staff_form
+@operator_form
 def add(request: UserRequest) -> HttpResponse:
     """Show the form that adds a host, and enrol the host."""
     form = HostForm(request.POST or None, initial={"program_sha256": own_program_sha256()})
@@ -125,14 +132,14 @@ def add(request: UserRequest) -> HttpResponse:
     return render_page(request, "lab/hosts/add.html", {"form": form})
 
 
-@staff_page
+@operator_page
 def detail(request: UserRequest, name: str) -> HttpResponse:
     """Show a host: its health, why it gets no work, its drives and its set-up."""
     host = get_object_or_404(Host, name=name)
     return _render_host(request, host, PlaceForm(initial={"region": host.region, "zone": host.zone}))
 
 
-@staff_action
+@operator_action
 def place(request: UserRequest, name: str) -> HttpResponse:
     """Save the region and zone of a host."""
     host = get_object_or_404(Host, name=name)
@@ -173,7 +180,7 @@ def _render_host(request: UserRequest, host: Host, place_form: PlaceForm) -> Htt
     return render_page(request, "lab/hosts/host.html", context)
 
 
-@staff_action
+@operator_action
 def check(request: UserRequest, name: str) -> HttpResponse:
     """Check a host now, then show its page or the page that adds a device."""
     host = get_object_or_404(Host, name=name, kind=Host.Kind.SSH)
@@ -186,7 +193,7 @@ def check(request: UserRequest, name: str) -> HttpResponse:
     return redirect("lab-device-find" if request.POST.get("then") == RETURN_TO_DEVICES else "lab-host", host.name)
 
 
-@staff_command("lab-host")
+@operator_command("lab-host")
 def retire_host(request: UserRequest, name: str) -> str:
     """Retire a host for a stated reason."""
     host, discards = get_object_or_404(Host, name=name), bool(request.POST.get(DISCARD_FIELD))
@@ -194,7 +201,7 @@ def retire_host(request: UserRequest, name: str) -> str:
     return f"Host {host} is retired. The register no longer checks this host and gives it no work."
 
 
-@staff_command("lab-host")
+@operator_command("lab-host")
 def restore_host(request: UserRequest, name: str) -> str:
     """Return a host to service."""
     host = get_object_or_404(Host, name=name)

@@ -20,34 +20,34 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from runners.errors import HostError, RequestRefusedError
 from runners.models import Device, Dispatch
 from runners.models.campaign import Campaign
-from webapp.accounts.requests import UserRequest, View, staff_only
+from webapp.accounts.requests import UserRequest, View, operators_only
 
 PERIOD_S = 2
 PAGE_ROWS = 50
 DIGEST_CHARS = 16
 
 P = ParamSpec("P")
-StaffView = Callable[Concatenate[UserRequest, P], HttpResponseBase]
+OperatorView = Callable[Concatenate[UserRequest, P], HttpResponseBase]
 Command = Callable[Concatenate[UserRequest, P], str | HttpResponseBase]
 
 
-def staff_page(view: StaffView[P]) -> View[P]:
-    """Let staff read a page."""
-    return require_safe(staff_only(view))
+def operator_page(view: OperatorView[P]) -> View[P]:
+    """Let operators read a page."""
+    return require_safe(operators_only(view))
 
 
-def staff_form(view: StaffView[P]) -> View[P]:
-    """Let staff read a form and post it to the same address."""
-    return require_http_methods(["GET", "HEAD", "POST"])(staff_only(view))
+def operator_form(view: OperatorView[P]) -> View[P]:
+    """Let operators read a form and post it to the same address."""
+    return require_http_methods(["GET", "HEAD", "POST"])(operators_only(view))
 
 
-def staff_action(view: StaffView[P]) -> View[P]:
-    """Let staff post a command."""
-    return require_POST(staff_only(view))
+def operator_action(view: OperatorView[P]) -> View[P]:
+    """Let operators post a command."""
+    return require_POST(operators_only(view))
 
 
-def staff_command(page: str, failure: str = "") -> Callable[[Command[P]], View[P]]:
-    """Let staff post a command about the subject of a page, and show its outcome on that page.
+def operator_command(page: str, failure: str = "") -> Callable[[Command[P]], View[P]]:
+    """Let operators post a command about the subject of a page, and show its outcome on that page.
 
     The command returns a sentence about its success, or another response. Its RequestRefusedError or HostError is the
     reason of a refusal and is shown after the sentence `failure`. Any other error is a fault of the register.
@@ -67,7 +67,7 @@ def staff_command(page: str, failure: str = "") -> Callable[[Command[P]], View[P
                 messages.success(request, outcome)
             return redirect(reverse(page, kwargs=kwargs))
 
-        return staff_action(run)
+        return operator_action(run)
 
     return decorate
 

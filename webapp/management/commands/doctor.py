@@ -27,7 +27,7 @@ from webapp.templatetags import units
 
 # The variables of docs/reference/settings.md whose setting has another name.
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
-SECRETS = {"SECRET_KEY"}
+SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "EMAIL_HOST_PASSWORD"}
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
 VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
 MINUTE_S = 60
@@ -57,8 +57,8 @@ class Check:
 class Command(BaseCommand):
     help = (
         "Show the settings in force and whether each part answers, with a remedy if one does not. Exit status: 1 "
-        "if a part of the register has a problem, else 0. A lab host that gets no work is only a warning, and so is an "
-        "unset number of proxies."
+        "if a part of the register has a problem, else 0. Only warnings: a lab host that gets no work, an unset "
+        "number of proxies, a missing mail server."
     )
     requires_system_checks: list[str] = []
 
@@ -84,8 +84,10 @@ def effective_settings() -> Iterator[tuple[str, str]]:
 
 def mask(name: str, value: object) -> str:
     """Return a value without secrets, safe to show on a screen."""
+    if value in (settings.DEVELOPMENT_SECRET_KEY, [settings.DEVELOPMENT_SECRET_KEY]):
+        return "the development key"
     if name in SECRETS:
-        return "set" if value != settings.DEVELOPMENT_SECRET_KEY else "the development key"
+        return "set" if value else "not set"
     return PASSWORD_IN_URL.sub("***", str(value))
 
 
@@ -95,6 +97,7 @@ def examine() -> Iterator[Check]:
     yield examine_machine()
     yield examine_drivetest()
     yield examine_proxies()
+    yield examine_mail()
     database = list(examine_database())
     yield from database
     yield from examine_broker()
@@ -142,6 +145,14 @@ def examine_proxies() -> Check:
         return Check("client address", found, remedy, is_working=True)
     found = f"number {count} from the right of X-Forwarded-For" if count else "the peer of the connection"
     return Check("client address", found)
+
+
+def examine_mail() -> Check:
+    """Check that a public register sends its mail: without it, no new user can verify an address."""
+    if settings.EMAIL_HOST:
+        return Check("mail", f"sent by {settings.EMAIL_HOST}, port {settings.EMAIL_PORT}")
+    remedy = "set EMAIL_HOST to the mail server" if settings.PRODUCTION else ""
+    return Check("mail", f"not sent; each message is a file in {settings.EMAIL_FILE_PATH}", remedy, is_working=True)
 
 
 def examine_database() -> Iterator[Check]:

@@ -9,21 +9,23 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import transaction
+from django.utils import timezone
 
 from results.models import Organisation, Product
-from webapp.accounts.models import Membership
+from webapp.accounts.models import Membership, Role
 from webapp.supervisor.data_directory import write_private
 
 
 class Command(BaseCommand):
-    help = "Migrate, import the published catalogue into an empty register, create this machine's first staff user."
+    help = "Migrate, import the published catalogue into an empty register, create this machine's first user."
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", interactive=False, verbosity=1)
         if settings.PUBLISHED_CATALOGUE and not Product.objects.exists():
             call_command("import_catalogue")
+        settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings.EMAIL_FILE_PATH.mkdir(mode=0o700, exist_ok=True)  # links in mails open accounts
         if not settings.PRODUCTION:
-            settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
             ensure_first_staff(settings.DATA_DIR / "first-login.txt")
 
 
@@ -32,9 +34,9 @@ LAB_SLUG, LAB_NAME = "this-lab", "This lab"
 
 
 def ensure_first_staff(login_file: Path) -> None:
-    """Create a staff user, and write its random password to `login_file`, unless a staff user exists."""
+    """Create a reviewer and operator, with its random password in `login_file`, unless an operator exists."""
     users = get_user_model().objects
-    if users.filter(is_staff=True).exists():
+    if users.filter(is_operator=True).exists():
         return
     password = secrets.token_urlsafe(12)
     with transaction.atomic():
@@ -42,6 +44,7 @@ def ensure_first_staff(login_file: Path) -> None:
         write_private(login_file, f"login: {LOGIN}\npassword: {password}\n")
         user = users.create_superuser(username=LOGIN, password=password)
         lab, _ = Organisation.objects.get_or_create(
-            slug=LAB_SLUG, defaults={"name": LAB_NAME, "kind": Organisation.Kind.LAB}
+            slug=LAB_SLUG,
+            defaults={"name": LAB_NAME, "kind": Organisation.Kind.LAB, "confirmed_at": timezone.now()},
         )
-        Membership.objects.create(user=user, organisation=lab)
+        Membership.objects.create(user=user, organisation=lab, role=Role.OWNER)

@@ -49,7 +49,7 @@ SITE_PAGES = (
     SitePage("Data", "/data/", "This page has the whole public register as files to download."),
     SitePage("API", "/api/v1/docs/", "This page explains how scripts read the register and submit results."),
     SitePage("Feed of results", "/feed.atom", "This feed has the events of all results for a feed reader."),
-    SitePage("Lab", "/lab/", "Staff run tests on the register's own hosts."),
+    SitePage("Lab", "/lab/", "Operators run tests on the register's own hosts."),
     SitePage(
         "Rules", "/explain/rules/", "This page explains the profile, the verdict, the certificate and corrections."
     ),

@@ -1,10 +1,10 @@
-"""Access to runs that are not public: for its secret link, its organisation, and staff."""
+"""Access to runs that are not public: for its secret link, its organisation, and reviewers."""
 
 from django.http import Http404, HttpRequest, QueryDict
 from django.utils.crypto import constant_time_compare
 
 from results.models import Run, Visibility
-from webapp.accounts.models import Membership, User
+from webapp.accounts.permissions import Action, may
 from webapp.register.http.query_params import Parameter, ParameterError
 
 LINK_KEY = "key"  # the parameter of every address of a run by which a link shows it
@@ -53,11 +53,5 @@ def holds_link(request: HttpRequest, run: Run) -> bool:
 
 
 def may_see(user: object, run: Run) -> bool:
-    """Return whether a user is staff or a member of the organisation that submitted the run."""
-    if not isinstance(user, User) or not user.is_active:
-        return False
-    if user.is_staff:
-        return True
-    if run.submission is None:
-        return False
-    return Membership.objects.filter(user=user, organisation=run.submission.organisation_id).exists()
+    """Return whether a user is a reviewer or a member of the organisation that submitted the run."""
+    return may(user, Action.READ, run.submission.organisation_id if run.submission else None)

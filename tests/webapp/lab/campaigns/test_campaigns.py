@@ -65,7 +65,7 @@ def test_prep_is_the_default(lab_client, device, fake_prep):  # noqa: F811
 def test_staff_without_a_lab_see_what_is_missing(device, staff):
     client = Client()
     client.force_login(staff)
-    assert "not a member of a lab" in client.post(f"/lab/devices/{device.pk}/campaign/", ORDER).text
+    assert "You do not submit for a lab." in client.post(f"/lab/devices/{device.pk}/campaign/", ORDER).text
 
 
 def test_a_drive_of_another_campaign_is_refused(lab_client, campaign):  # noqa: F811

@@ -83,7 +83,7 @@ def test_an_order_notifies_the_worker_after_the_commit(lab_client, device, djang
 def test_staff_without_a_lab_see_what_is_missing(device, staff):
     client = Client()
     client.force_login(staff)
-    assert "not a member of a lab" in client.post(f"/lab/devices/{device.pk}/order/", ORDER).text
+    assert "You do not submit for a lab." in client.post(f"/lab/devices/{device.pk}/order/", ORDER).text
     assert not Dispatch.objects.exists()
 
 

@@ -35,7 +35,7 @@ STRUCTURED = REEVALUATED | {
 
 @pytest.fixture
 def rita(db):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 def newest():

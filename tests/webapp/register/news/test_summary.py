@@ -22,7 +22,7 @@ PASSING = SLOW_DISK_VERDICT | {"outcome": "pass", "headline": "passes", "shares"
 
 @pytest.fixture
 def rita(db):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 def summary_of(month):

@@ -43,7 +43,7 @@ def test_an_empty_register_has_both_pages(client, db):
 
 def test_an_entry_links_to_its_run_and_shows_the_reason(client, publish):
     run = publish()
-    visibility.withdraw(run, make_user("rita", is_staff=True), "Wrong <drive>.")
+    visibility.withdraw(run, make_user("rita", is_reviewer=True), "Wrong <drive>.")
     text = client.get("/news/").text
     assert f'<b>Withdrawn: <a href="/runs/{run.public_id}/">' in text
     assert "<bdi>Reason: Wrong &lt;drive&gt;.</bdi>" in text

@@ -13,7 +13,7 @@ from tests.webapp.register.pages import read_rows
 
 @pytest.fixture
 def rita(db):
-    return make_user("rita", is_staff=True)
+    return make_user("rita", is_reviewer=True)
 
 
 def test_a_superseded_run_leaves_the_table_and_stays_at_its_address(client, rita, make_product, make_log_run):

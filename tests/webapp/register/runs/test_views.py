@@ -187,9 +187,11 @@ def test_slices_as_csv_have_counts_and_shares_by_edge(client, make_log_run):
 @pytest.mark.parametrize("download", DOWNLOADS)
 def test_an_unreviewed_run_does_not_exist_for_strangers(client, make_log_run, make_user, download):
     run = keep_log(make_log_run(visibility=Visibility.UNREVIEWED))
-    rival = Organisation.objects.create(slug="rival", name="Rival Storage", kind="vendor")
+    rival = Organisation.objects.create(
+        slug="rival", name="Rival Storage", kind="vendor", confirmed_at="2026-01-01T00:00Z"
+    )
     stranger = make_user()
-    Membership.objects.create(user=stranger, organisation=rival)
+    Membership.objects.create(user=stranger, organisation=rival, role="owner")
     client.force_login(stranger)
     response = client.get(f"/runs/{run.public_id}/{download}?key=wrong")
     missing = client.get(f"/runs/r-missing/{download}")
@@ -240,14 +242,14 @@ def test_a_run_that_is_not_public_states_where_its_link_is(client, staff_client,
 def test_an_unreviewed_run_opens_for_its_organisation(client, make_log_run, make_user, organisation):
     run = make_log_run(visibility=Visibility.UNREVIEWED)
     member = make_user()
-    Membership.objects.create(user=member, organisation=organisation)
+    Membership.objects.create(user=member, organisation=organisation, role="owner")
     client.force_login(member)
     response = client.get(f"/runs/{run.public_id}/")
     assert response.status_code == 200
     assert "private" in response.headers["Cache-Control"]
 
 
-@pytest.mark.parametrize(("fields", "status"), [({"is_staff": True}, 200), ({"is_superuser": True}, 404)])
+@pytest.mark.parametrize(("fields", "status"), [({"is_reviewer": True}, 200), ({"is_superuser": True}, 404)])
 def test_an_unreviewed_run_opens_for_staff(client, make_log_run, make_user, fields, status):
     run = make_log_run(visibility=Visibility.UNREVIEWED)
     client.force_login(make_user(**fields))
@@ -261,7 +263,7 @@ def test_a_public_run_without_a_product_is_hidden_from_strangers(client, make_lo
 def test_a_public_run_looks_the_same_to_its_organisation(client, make_log_run, make_user):
     path = f"/runs/{make_log_run().public_id}/"
     before = client.get(path)
-    client.force_login(make_user(is_staff=True))
+    client.force_login(make_user(is_reviewer=True))
     after = client.get(path)
     assert before.content == after.content
     assert "Cookie" not in after.headers.get("Vary", "")

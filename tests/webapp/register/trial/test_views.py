@@ -13,7 +13,7 @@ from django.test import Client
 
 from results.ingest.ycsb import decimal_of
 from results.models import Profile
-from tests.results.builders import DATA, log_bytes
+from tests.results.builders import DATA, log_bytes, make_user
 from webapp.register.http.responses import is_public_page
 from webapp.register.trial.refusals import UNREADABLE
 from webapp.register.trial.views import try_log
@@ -65,9 +65,9 @@ def test_a_log_is_judged_without_an_account_and_without_a_token(real_reader, sen
     assert list(temporary.iterdir()) == []
 
 
-def test_a_client_that_enforces_tokens_and_a_session_change_nothing(real_reader, send, client, django_user_model):
+def test_a_client_that_enforces_tokens_and_a_session_change_nothing(real_reader, send, client):
     anonymous = send(log_bytes("slow-disk-ms")).content
-    client.force_login(django_user_model.objects.create_user("mia"))
+    client.force_login(make_user("mia"))
     client.handler.enforce_csrf_checks = True
     assert send(log_bytes("slow-disk-ms")).content == anonymous
 

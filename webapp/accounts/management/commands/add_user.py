@@ -1,37 +1,77 @@
-"""`manage.py add_user USERNAME --organisation SLUG`: add a person as a member of an organisation."""
+"""`manage.py add_user USERNAME`: add a person, with a membership, roles of the register, and an address."""
 
 import secrets
-from argparse import ArgumentParser
+from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
 from django.db import transaction
 
 from results.models import Organisation
-from webapp.accounts.models import Membership, User
+from webapp.accounts.models import Role, User
+from webapp.accounts.permissions import RegisterRole
 
 
 class Command(BaseCommand):
-    help = "Add a person with a random password, which is printed once; one that exists only gains the membership."
+    help = (
+        "Add a person with a random password, which is printed once. One that exists keeps it; only the stated roles "
+        "and address change."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("--organisation", required=True, help="slug, see add_organisation")
-        parser.add_argument("--staff", action="store_true", help="may review and run the lab")
+        parser.add_argument("--organisation", help="slug, see add_organisation")
+        parser.add_argument(
+            "--role", choices=Role.values, default=Role.OWNER, help="in the organisation, for a new member"
+        )
+        parser.add_argument("--reviewer", action=BooleanOptionalAction, help="reviews results")
+        parser.add_argument("--operator", action=BooleanOptionalAction, help="runs the lab, confirms organisations")
+        parser.add_argument("--staff", action="store_true", help="the same as --reviewer --operator")
+        parser.add_argument("--email", help="address of the person, which counts as verified; else they enter one")
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        organisation = Organisation.objects.filter(slug=options["organisation"]).first()
-        if organisation is None:
-            raise CommandError(
-                f"--organisation: no organisation {options['organisation']!r}; add_organisation makes it"
-            )
-        user = User.objects.filter(username=options["username"]).first() or self._create(options)
-        Membership.objects.get_or_create(user=user, organisation=organisation)
-        self.stdout.write(f"{user.username} acts for {organisation.slug}")
+        user = User.objects.filter(username=options["username"]).first() or self._create(options["username"])
+        self._set_register_roles(user, options)
+        if options["organisation"]:
+            self._join(user, options["organisation"], Role(options["role"]))
+        if options["email"]:
+            self._verify_address(user, options["email"].lower())
 
-    def _create(self, options: dict[str, Any]) -> User:
+    def _create(self, username: str) -> User:
         password = secrets.token_urlsafe(12)
-        user = User.objects.create_user(options["username"], password=password, is_staff=options["staff"])
+        user = User.objects.create_user(username, password=password)
         self.stdout.write(f"{user.username}: password {password}")
         return user
+
+    def _set_register_roles(self, user: User, options: dict[str, Any]) -> None:
+        for role in RegisterRole:
+            has = True if options["staff"] else options[role]
+            if has is not None:
+                setattr(user, f"is_{role}", has)
+                self.stdout.write(f"{user.username} is {'now' if has else 'no longer'} {role}")
+        user.save(update_fields=["is_reviewer", "is_operator"])
+
+    def _join(self, user: User, slug: str, role: Role) -> None:
+        organisation = Organisation.objects.filter(slug=slug).first()
+        if organisation is None:
+            raise CommandError(f"--organisation: no organisation {slug!r}; add_organisation makes it")
+        membership, _ = user.memberships.get_or_create(organisation=organisation, defaults={"role": role})
+        self.stdout.write(f"{user.username} acts for {organisation.slug} as {membership.role}")
+
+    def _verify_address(self, user: User, email: str) -> None:
+        try:
+            validate_email(email)
+        except ValidationError as error:
+            raise CommandError(f"--email: expected a mail address, got {email!r}") from error
+        if EmailAddress.objects.filter(email=email, verified=True).exclude(user=user).exists():
+            raise CommandError(f"--email: another account has verified {email}")
+        address, _ = EmailAddress.objects.get_or_create(user=user, email=email)
+        address.set_verified()
+        address.set_as_primary()
+        # The old address must not reset the password any more: it may belong to another person now.
+        EmailAddress.objects.filter(user=user).exclude(pk=address.pk).delete()
+        self.stdout.write(f"{user.username}: address {email}")

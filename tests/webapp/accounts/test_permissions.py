@@ -1,0 +1,170 @@
+"""Who may do what: the table of docs/security.md, tried with requests, and the roles of earlier releases."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.test import Client
+
+from results.models import Organisation, Submission
+from tests.results.builders import log_bytes, make_organisation, make_user, send
+from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
+from webapp.accounts.permissions import Action, may
+from webapp.accounts.requests import find_token
+
+ROLES = ["viewer", "submitter", "owner", "reviewer", "operator", "other"]
+
+
+@dataclass
+class Attempt:
+    """A user who tries an action of the table on a submission of an organisation."""
+
+    client: Client
+    submission: Submission
+
+    @property
+    def page(self):
+        return f"/submissions/{self.submission.public_id}/"
+
+    def read(self):
+        return self.client.get(self.page).status_code == 200
+
+    def share(self):
+        return self.submission.link_key in self.client.get(self.page).text
+
+    def change(self):
+        self.client.post(f"{self.page}embargo/", {"embargo_until": "2026-12-24T12:00"})
+        self.submission.refresh_from_db()
+        return self.submission.embargo_until is not None
+
+    def submit(self):
+        return self.client.get("/submit/").status_code == 200
+
+    def create_token(self):
+        form = {"name": "script", "organisation": self.submission.organisation_id}
+        self.client.post("/accounts/tokens/", form)
+        return APIToken.objects.exists()
+
+    def review(self):
+        answers = [self.client.get("/submissions/review/"), self.client.post(f"{self.page}decline/", {"reason": "x"})]
+        return [answer.status_code for answer in answers] == [200, 302]
+
+    def run_the_lab(self):
+        return self.client.get("/lab/").status_code == 200
+
+    def confirm(self):
+        Organisation.objects.update(confirmed_at=None)
+        self.client.post(f"/accounts/organisations/{self.submission.organisation.slug}/confirm/", {"name": "Acme"})
+        return Organisation.objects.filter(confirmed_at__isnull=False).exists()
+
+    def read_mail(self):
+        return self.client.get("/accounts/mail/").status_code == 200
+
+
+TRIES = {
+    "read the submissions of the organisation, and its unpublished results": Attempt.read,
+    "see and share the secret link of a submission": Attempt.share,
+    "change the embargo or the slice length of a submission": Attempt.change,
+    "submit a log for the organisation": Attempt.submit,
+    "create a token that acts for the organisation": Attempt.create_token,
+    "review, publish and withdraw results": Attempt.review,
+    "run the lab: hosts, devices, orders, campaigns": Attempt.run_the_lab,
+    "confirm the name of an organisation": Attempt.confirm,
+    "read the mail that a register without a mail server stored": Attempt.read_mail,
+}
+
+
+def documented_table():
+    """Return the table of docs/security.md: for each action, the answer for each role."""
+    text = Path(settings.BASE_DIR / "docs/security.md").read_text()
+    header, _, *rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", text, re.MULTILINE)
+    ]
+    assert header == ["action", *ROLES]
+    return {action: dict(zip(ROLES, answers, strict=True)) for action, *answers in rows}
+
+
+def person_with(role, organisation):
+    if role in Role.values:
+        user = make_user(role)
+        user.memberships.create(organisation=organisation, role=role)
+        return user
+    if role == "other":
+        return make_user(role)
+    return make_user(role, **{f"is_{role}": True})
+
+
+def test_each_row_of_the_table_is_tried():
+    assert list(documented_table()) == list(TRIES)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("action", TRIES)
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_may_do_what_the_table_says(action, role, as_user, evidence_dir, stand_in):
+    organisation = make_organisation()
+    submission = send(organisation, log_bytes("bom-utf8"))
+    was_done = TRIES[action](Attempt(as_user(person_with(role, organisation)), submission))
+    assert was_done == (documented_table()[action][role] == "yes")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", ["viewer", "submitter", "owner"])
+def test_a_role_counts_in_its_own_organisation_only(role):
+    own, foreign = make_organisation("own"), make_organisation("foreign")
+    user = person_with(role, own)
+    assert may(user, Action.READ, own.pk)
+    assert not any(may(user, action, foreign.pk) for action in Action)
+
+
+@pytest.mark.django_db
+def test_a_closed_account_may_do_nothing():
+    organisation = make_organisation()
+    user = make_user("olga", organisation, is_active=False, is_reviewer=True, is_operator=True)
+    assert not any(may(user, action, organisation.pk) for action in Action)
+
+
+@pytest.mark.django_db
+def test_a_token_ends_when_its_owner_becomes_a_viewer(vera, exemplar):
+    token, secret = issue_token(vera, exemplar, "script")
+    vera.memberships.update(role=Role.SUBMITTER)
+    assert find_token(secret) == token
+    vera.memberships.update(role=Role.VIEWER)
+    assert find_token(secret) is None
+
+
+@pytest.mark.django_db
+def test_a_viewer_is_told_why_the_form_is_closed(as_user, vera):
+    vera.memberships.update(role=Role.VIEWER)
+    assert "Ask one of its owners for the role submitter." in as_user(vera).get("/submit/").text
+
+
+@pytest.mark.long
+@pytest.mark.django_db(transaction=True)
+def test_staff_of_earlier_releases_become_reviewers_and_operators_and_members_owners():
+    executor = MigrationExecutor(connection)
+    newest = [leaf for leaf in executor.loader.graph.leaf_nodes() if leaf[0] == "accounts"]
+    executor.migrate([("accounts", "0003_end_sessions_with_plain_keys")])
+    old = executor.loader.project_state([("accounts", "0003_end_sessions_with_plain_keys")]).apps
+    organisation = Organisation.objects.create(slug="acme", name="Acme", kind="vendor")
+    users = old.get_model("accounts", "User").objects
+    staff, vera = users.create(username="staff", is_staff=True), users.create(username="vera")
+    old.get_model("accounts", "Membership").objects.create(user=vera, organisation_id=organisation.pk)
+    secret = "dc_of-an-earlier-release"
+    old.get_model("accounts", "APIToken").objects.create(
+        user=vera, organisation_id=organisation.pk, name="script", digest=hash_token(secret)
+    )
+    MigrationExecutor(connection).migrate(newest)
+
+    found = {user.username: (user.is_reviewer, user.is_operator) for user in User.objects.all()}
+    assert found == {staff.username: (True, True), vera.username: (False, False)}
+    assert User.objects.get(username="vera").memberships.get().role == Role.OWNER
+    assert find_token(secret) is not None
+
+    MigrationExecutor(connection).migrate([("accounts", "0003_end_sessions_with_plain_keys")])
+    assert {user.username: user.is_staff for user in users.all()} == {"staff": True, "vera": False}
+    MigrationExecutor(connection).migrate(newest)
