@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from webapp import env
+from webapp.notices import providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("DRIVECERT_DATA", str(BASE_DIR / "var"))).absolute()
@@ -172,7 +173,7 @@ MFA_FORMS = {
 # Passkeys belong to a domain name (the relying party), and to its subdomains. They do not work on an IP address.
 PASSKEY_DOMAIN = env.read_text("PASSKEY_DOMAIN", (urlparse(PUBLIC_URL).hostname or "") if PRODUCTION else "localhost")
 
-# Mail is sent by SMTP. Without a host, each message becomes a file.
+# Mail is sent by SMTP or by a provider. Without either, each message becomes a file.
 EMAIL_HOST = env.read_text("EMAIL_HOST")
 EMAIL_PORT = env.read_int("EMAIL_PORT", default=587)
 EMAIL_HOST_USER = env.read_text("EMAIL_HOST_USER")
@@ -183,7 +184,12 @@ if EMAIL_USE_SSL:
     EMAIL_USE_TLS = False
 EMAIL_TIMEOUT = 10  # a server that does not answer must not hold every thread that serves pages
 EMAIL_FILE_PATH = DATA_DIR / "mail"
-EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'filebased'}.EmailBackend"
+MAIL_PROVIDER_KEY = env.read_text("MAIL_PROVIDER_KEY")
+MAIL_PROVIDER_URL = env.read_text("MAIL_PROVIDER_URL")
+MAIL_PROVIDER = providers.read_provider(env.read_text("MAIL_PROVIDER"), EMAIL_HOST, MAIL_PROVIDER_KEY)
+MAIL_IS_STORED = MAIL_PROVIDER == providers.FOLDER
+ANYMAIL = providers.anymail_settings(MAIL_PROVIDER, MAIL_PROVIDER_KEY, MAIL_PROVIDER_URL, EMAIL_TIMEOUT)
+EMAIL_BACKEND = providers.backend_of(MAIL_PROVIDER)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.read_text("DEFAULT_FROM_EMAIL", "drivecert@localhost")
 
 LANGUAGE_CODE = "en"
