@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "webapp.submissions",
     "webapp.api",
     "webapp.lab",
+    "webapp.notices",
     "runners",
     "results",
 ]
@@ -190,6 +191,9 @@ MAIL_PROVIDER = providers.read_provider(env.read_text("MAIL_PROVIDER"), EMAIL_HO
 MAIL_IS_STORED = MAIL_PROVIDER == providers.FOLDER
 ANYMAIL = providers.anymail_settings(MAIL_PROVIDER, MAIL_PROVIDER_KEY, MAIL_PROVIDER_URL, EMAIL_TIMEOUT)
 EMAIL_BACKEND = providers.backend_of(MAIL_PROVIDER)
+DIGEST_HOUR = env.read_int("DIGEST_HOUR", default=7, least=0)  # of the daily mail, UTC
+if DIGEST_HOUR > 23:
+    raise ImproperlyConfigured(f"DIGEST_HOUR: expected an hour from 0 to 23, got {DIGEST_HOUR}")
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.read_text("DEFAULT_FROM_EMAIL", "drivecert@localhost")
 
 LANGUAGE_CODE = "en"
@@ -292,6 +296,8 @@ PERIODIC_TASKS = (
     ("watch-campaigns", "runners.watch_campaigns", WATCH_PERIOD_S, WATCH_PERIOD_S * 2),
     ("check-hosts", "runners.check_hosts", min(60, HOST_CHECK_PERIOD_S), min(60, HOST_CHECK_PERIOD_S)),
     ("sweep-readings", "runners.sweep_readings", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
+    ("send-notices", "notices.send", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
+    ("remove-old-notices", "notices.remove_old", 3600, 3600),
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),
