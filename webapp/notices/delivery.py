@@ -1,8 +1,8 @@
 """Sending of mails: claims, attempts, and the pauses between them.
 
 A mail is claimed before each attempt. While a claim lasts, no other worker sends the mail, so that two workers never
-send it twice. If a worker ends in the middle of an attempt, nobody knows whether the server received the message: after
-the claim has expired the mail is sent again, with the same Message-ID.
+send it twice. If a worker ends in the middle of an attempt, it is unknown whether the server received the message:
+after the claim has expired the mail is sent again, with the same Message-ID.
 """
 
 import logging

@@ -45,7 +45,8 @@ def _gather_single(now: datetime) -> int:
 
 
 def _gather_daily(now: datetime) -> int:
-    before = Q(created_at__lt=digest_moment(now))
+    # A transaction that began before the moment may end shortly after it.
+    before = Q(created_at__lt=digest_moment(now - SETTLING))
     recipients = set(_waiting(Frequency.DAILY).filter(before).values_list("recipient", flat=True))
     for recipient_id in sorted(recipients):
         _make_mail(recipient_id, before, is_digest=True)

@@ -6,14 +6,14 @@ NAME_CHARS = 120
 QUOTE_LINES = 40
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, chars: int = NAME_CHARS) -> str:
     r"""Return a text on one line, without control characters, so that it adds no header and no line of its own.
 
     >>> one_line("EX4\r\nBcc: a@example.org"), one_line("a" * 200)[-3:]
     ('EX4 Bcc: a@example.org', '...')
     """
     line = " ".join(_visible(text).split())
-    return line if len(line) <= NAME_CHARS else f"{line[: NAME_CHARS - 3]}..."
+    return line if len(line) <= chars else f"{line[: chars - 3]}..."
 
 
 def quote(text: str) -> list[str]:

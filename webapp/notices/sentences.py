@@ -14,6 +14,7 @@ from webapp.notices.plain_text import one_line, quote
 from webapp.notices.subjects import SubjectFacts
 
 RUNS_SHOWN = 10
+VERDICT_CHARS = 500
 SENTENCES = {
     Kind.RECEIVED: "The register received the log {log}.",
     Kind.READING_FAILED: "The register could not read the log {log} (error {error}).",
@@ -51,7 +52,7 @@ PUBLIC_KINDS = {Kind.PUBLISHED, Kind.REINSTATED, Kind.WITHDRAWN, Kind.SUPERSEDED
 
 
 def next_actor(notice: Notice) -> Audience | None:
-    """Return who must act after a notice; None if nobody must."""
+    """Return who must act after a notice; None if no person must."""
     stated = notice.details.get("acts")
     return Audience(stated) if stated in Audience.values else NEXT_ACTOR.get(Kind(notice.kind))
 
@@ -103,7 +104,7 @@ def _verdict_lines(submission: Submission) -> list[str]:
 
 def _verdict_of(run: Run) -> str:
     verdict = run.verdicts.first()
-    return one_line(visible_verdict(run, verdict).sentence) if verdict else "no verdict"
+    return one_line(visible_verdict(run, verdict).sentence, VERDICT_CHARS) if verdict else "no verdict"
 
 
 def _listed(run_ids: list[str]) -> str:

@@ -28,7 +28,7 @@ def mail_choice(request: HttpRequest, user_id: int, signature: str) -> HttpRespo
         name, value = ONE_CLICK
         chosen = Frequency.NONE if request.POST.get(name) == value else request.POST.get("frequency", "")
         if chosen not in Frequency.values:
-            return HttpResponseBadRequest(_unknown_message(chosen))
+            return _unknown_frequency(chosen)
         set_frequency(user, Frequency(chosen))
     page = {"recipient": user, "frequency": frequency_of(user.pk), "is_changed": request.method == "POST"}
     return mark_private(render(request, "notices/mail_choice.html", page))
@@ -40,7 +40,7 @@ def change_frequency(request: UserRequest) -> HttpResponse:
     """Change the choice of the signed-in user."""
     chosen = request.POST.get("frequency", "")
     if chosen not in Frequency.values:
-        return HttpResponseBadRequest(_unknown_message(chosen))
+        return _unknown_frequency(chosen)
     set_frequency(request.user, Frequency(chosen))
     messages.success(request, f"Mail about changes: {Frequency(chosen).label}.")
     return redirect("account")
@@ -69,5 +69,7 @@ def retry(request: UserRequest, mail_id: int) -> HttpResponse:
     return redirect("undelivered-mail")
 
 
-def _unknown_message(chosen: str) -> str:
-    return f"Unknown frequency {chosen!r}. Expected one of {', '.join(Frequency.values)}."
+def _unknown_frequency(chosen: str) -> HttpResponse:
+    """Return the refusal, as plain text because it repeats what the client sent."""
+    text = f"Unknown frequency {chosen!r}. Expected one of {', '.join(Frequency.values)}."
+    return HttpResponseBadRequest(text, content_type="text/plain; charset=utf-8")

@@ -227,3 +227,15 @@ def test_a_user_without_a_verified_address_gets_no_mail(mail_server, declined, s
     declined()
     assert sweep_mail() == 0
     assert (only_mail().state, only_mail().code) == ("dropped", messages.NO_ADDRESS)
+
+
+def test_on_a_single_machine_the_page_of_sent_mail_shows_the_mail(
+    declined, sweep_mail, settings, tmp_path, staff_client
+):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    settings.EMAIL_FILE_PATH = tmp_path
+    declined()
+    sweep_mail()
+    page = staff_client.get("/accounts/mail/").text
+    assert "A reviewer declined the submission:\n  &gt; The drive is no drive." in page
+    assert page.index("declined</h2>") < page.index(f"To {VERA}")

@@ -99,7 +99,7 @@ def test_many_runs_are_shortened(mail_server, exemplar, vera, sweep_mail):
     ("acts", "expected"),
     [("members", "You must act. The page of the submission states what is missing.\nDeadline: 5 December 2026, 12:00"),
      ("reviewers", "Next, a reviewer must act. You need to do nothing.\nDeadline: 5 December 2026, 12:00 UTC"),
-     ("nobody", "You need to do nothing.")],
+     ("register", "You need to do nothing.")],
 )  # fmt: skip
 def test_a_deadline_states_who_must_act(mail_server, submission, vera, sweep_mail, acts, expected):
     details = {"acts": acts, "deadline": "2026-12-05T13:00:00+01:00"}
