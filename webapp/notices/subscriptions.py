@@ -1,6 +1,7 @@
 """Receivers that write the notices of a change in its transaction.
 
 An error of a receiver refuses the change, as an error of the history does: no change is recorded without its notices.
+To notify of another kind of event, add it to BY_EVENT. Code of webapp may also call `outbox.notify` in its transaction.
 """
 
 from collections.abc import Callable

@@ -9,7 +9,7 @@ from webapp.notices.delivery import deliver
 from webapp.notices.gathering import gather
 from webapp.notices.models import Mail, Notice
 
-KEPT = timedelta(days=90)
+RETENTION = timedelta(days=90)
 
 
 @shared_task(name="notices.send")
@@ -23,7 +23,7 @@ def send() -> None:
 @shared_task(name="notices.remove_old")
 def remove_old() -> None:
     """Remove mails and notices 90 days after they ended."""
-    before = timezone.now() - KEPT
+    before = timezone.now() - RETENTION
     Notice.objects.filter(created_at__lt=before).exclude(state=Notice.State.WAITING).exclude(
         mail__state__in=[Mail.State.PENDING, Mail.State.SENDING]
     ).delete()
