@@ -9,8 +9,12 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
+from django.dispatch import Signal
 
 from results.models import Event, Run, Submission, Visibility
+
+# Sent with `event` in the transaction of the change. An error of a receiver refuses the change.
+event_recorded = Signal()
 
 
 def displaced_by(run: Run) -> QuerySet[Run]:
@@ -27,7 +31,7 @@ def record_event(
 ) -> Event:
     """Record one event about a subject, a pair of type and public id. Without an actor, the register itself acts."""
     subject_type, subject_id = subject
-    return Event.objects.create(
+    event = Event.objects.create(
         actor_id=actor.pk if actor else None,
         kind=kind,
         subject_type=subject_type,
@@ -35,6 +39,8 @@ def record_event(
         reason=reason,
         details=details or {},
     )
+    event_recorded.send(sender=Event, event=event)
+    return event
 
 
 def run_subject(run: Run) -> tuple[str, str]:

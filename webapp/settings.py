@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from webapp import env
+from webapp.notices import providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("DRIVECERT_DATA", str(BASE_DIR / "var"))).absolute()
@@ -64,6 +65,7 @@ INSTALLED_APPS = [
     "webapp.submissions",
     "webapp.api",
     "webapp.lab",
+    "webapp.notices",
     "runners",
     "results",
 ]
@@ -172,7 +174,7 @@ MFA_FORMS = {
 # Passkeys belong to a domain name (the relying party), and to its subdomains. They do not work on an IP address.
 PASSKEY_DOMAIN = env.read_text("PASSKEY_DOMAIN", (urlparse(PUBLIC_URL).hostname or "") if PRODUCTION else "localhost")
 
-# Mail is sent by SMTP. Without a host, each message becomes a file.
+# Mail is sent by SMTP or by a provider. Without either, each message becomes a file.
 EMAIL_HOST = env.read_text("EMAIL_HOST")
 EMAIL_PORT = env.read_int("EMAIL_PORT", default=587)
 EMAIL_HOST_USER = env.read_text("EMAIL_HOST_USER")
@@ -183,7 +185,15 @@ if EMAIL_USE_SSL:
     EMAIL_USE_TLS = False
 EMAIL_TIMEOUT = 10  # a server that does not answer must not hold every thread that serves pages
 EMAIL_FILE_PATH = DATA_DIR / "mail"
-EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'filebased'}.EmailBackend"
+MAIL_PROVIDER_KEY = env.read_text("MAIL_PROVIDER_KEY")
+MAIL_PROVIDER_URL = env.read_text("MAIL_PROVIDER_URL")
+MAIL_PROVIDER = providers.read_provider(env.read_text("MAIL_PROVIDER"), EMAIL_HOST, MAIL_PROVIDER_KEY)
+MAIL_IS_STORED = MAIL_PROVIDER == providers.FOLDER
+ANYMAIL = providers.anymail_settings(MAIL_PROVIDER, MAIL_PROVIDER_KEY, MAIL_PROVIDER_URL, EMAIL_TIMEOUT)
+EMAIL_BACKEND = providers.backend_of(MAIL_PROVIDER)
+DIGEST_HOUR = env.read_int("DIGEST_HOUR", default=7, least=0)  # of the daily mail, UTC
+if DIGEST_HOUR > 23:
+    raise ImproperlyConfigured(f"DIGEST_HOUR: expected an hour from 0 to 23, got {DIGEST_HOUR}")
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.read_text("DEFAULT_FROM_EMAIL", "drivecert@localhost")
 
 LANGUAGE_CODE = "en"
@@ -286,6 +296,8 @@ PERIODIC_TASKS = (
     ("watch-campaigns", "runners.watch_campaigns", WATCH_PERIOD_S, WATCH_PERIOD_S * 2),
     ("check-hosts", "runners.check_hosts", min(60, HOST_CHECK_PERIOD_S), min(60, HOST_CHECK_PERIOD_S)),
     ("sweep-readings", "runners.sweep_readings", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
+    ("send-notices", "notices.send", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
+    ("remove-old-notices", "notices.remove_old", 3600, 3600),
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),

@@ -7,6 +7,7 @@ from webapp.stylesheet import stylesheet
 urlpatterns = [
     path("", include("webapp.register.urls")),
     path("", include("webapp.submissions.urls")),
+    path("", include("webapp.notices.urls")),
     path("accounts/", include("webapp.accounts.urls")),
     path("api/v1/", include("webapp.api.urls")),
     path("style/<str:digest>.css", stylesheet, name="stylesheet"),

@@ -40,7 +40,7 @@ def test_every_part_is_listed_with_a_remedy_for_an_error():
 
 @pytest.mark.django_db
 def test_no_secret_is_shown(settings):
-    settings.SECRET_KEY = settings.EMAIL_HOST_PASSWORD = "hush"
+    settings.SECRET_KEY = settings.EMAIL_HOST_PASSWORD = settings.MAIL_PROVIDER_KEY = "hush"
     settings.DATABASE_URL = "postgresql://drivecert:hush@/drivecert?host=/run/sockets"
     settings.REDIS_URL = "redis+socket://:hush@/run/redis.sock?virtual_host=0"
     _, text = run_doctor()
@@ -49,10 +49,11 @@ def test_no_secret_is_shown(settings):
 
 
 @pytest.mark.parametrize(
-    ("is_production", "host", "word"), [(True, "", "WARNING"), (False, "", "OK"), (True, "smtp.example.org", "OK")]
+    ("is_production", "provider", "word"),
+    [(True, "folder", "WARNING"), (False, "folder", "OK"), (True, "smtp", "OK"), (True, "postmark", "OK")],
 )
-def test_a_public_register_without_a_mail_server_is_a_warning(settings, is_production, host, word):
-    settings.PRODUCTION, settings.EMAIL_HOST = is_production, host
+def test_a_public_register_without_a_mail_server_is_a_warning(settings, is_production, provider, word):
+    settings.PRODUCTION, settings.MAIL_PROVIDER = is_production, provider
     assert doctor.examine_mail().word == word
 
 

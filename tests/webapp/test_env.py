@@ -174,3 +174,17 @@ def test_a_production_register_does_not_start_with_defaults_of_development(missi
     assert run_with(environment, code).stdout.strip() == "drives.example"
     del environment[missing]
     assert f"PRODUCTION: set {missing}" in run_with(environment, code).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("DIGEST_HOUR", "24", "DIGEST_HOUR: expected an hour from 0 to 23, got 24."),
+     ("MAIL_PROVIDER", "postmark", "MAIL_PROVIDER is postmark, but there is no key: set MAIL_PROVIDER_KEY.")],
+)  # fmt: skip
+def test_an_invalid_setting_of_mail_stops_the_program_with_a_sentence(name, value, message):
+    command = [sys.executable, settings.BASE_DIR / "manage.py", "doctor"]
+    ended = subprocess.run(
+        command, env=os.environ | {name: value}, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(message)

@@ -14,6 +14,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authentication_failed
 from allauth.usersessions.models import UserSession
+from anymail.exceptions import AnymailError
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -127,7 +128,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """Send a mail. If the server refuses it or does not answer, the page says so, and nothing is undone."""
         try:
             super().send_mail(template_prefix, email, context | {"site_url": self._link(self.request, "/")})
-        except OSError:  # errors of SMTP and of the network
+        except (OSError, AnymailError):  # errors of SMTP, of the network and of a provider
             log.exception("the mail %s could not be sent", template_prefix)
             messages.error(self.request, NOT_SENT)
 

@@ -4,6 +4,7 @@ from secrets import token_hex
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -13,6 +14,10 @@ from webapp.accounts.models import Role, User
 WAITING_MAX = 3  # of one person: each of them is work for an operator
 SLUG_NAME_CHARS = 40
 CHOSEN_KINDS = (Organisation.Kind.VENDOR, Organisation.Kind.LAB, Organisation.Kind.OTHER)
+
+# Sent in the transaction of the change: with `organisation` and `owner`; with `organisation` and `operator`.
+organisation_created = Signal()
+organisation_confirmed = Signal()
 
 
 class OrganisationError(Exception):
@@ -35,6 +40,7 @@ def create(owner: User, name: str, kind: str, website: str) -> Organisation:
         slug=f"{stem}-{token_hex(3)}", name=name, kind=Organisation.Kind(kind), website=website
     )
     owner.memberships.create(organisation=organisation, role=Role.OWNER)
+    organisation_created.send(sender=Organisation, organisation=organisation, owner=owner)
     return organisation
 
 
@@ -52,3 +58,4 @@ def confirm(organisation: Organisation, operator: User | None, name: str) -> Non
     if Organisation.objects.filter(name__iexact=name, confirmed_at__isnull=False).exists():
         raise OrganisationError(f"Another confirmed organisation has the name {name}. Confirm it under another name.")
     Organisation.objects.filter(pk=locked.pk).update(name=name, confirmed_at=timezone.now())
+    organisation_confirmed.send(sender=Organisation, organisation=locked, operator=operator)

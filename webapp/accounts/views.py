@@ -56,7 +56,7 @@ def account(request: UserRequest) -> HttpResponse:
         "has_second_factor": Authenticator.objects.filter(user=user).exists(),
         "sessions_count": len(UserSession.objects.purge_and_list(user)),
         "tokens_count": APIToken.objects.valid().filter(user=user).count(),
-        "shows_mail": may(user, Action.OPERATE) and not settings.PRODUCTION and not settings.EMAIL_HOST,
+        "shows_mail": may(user, Action.OPERATE) and not settings.PRODUCTION and settings.MAIL_IS_STORED,
     }
     return render(request, "accounts/account.html", page)
 

@@ -174,12 +174,12 @@ def test_staff_read_the_mail_of_a_register_without_a_mail_server(staff_client, m
     assert member_client.get("/accounts/mail/").status_code == 403
 
 
-@pytest.mark.parametrize(("is_production", "host"), [(True, ""), (False, "smtp.example.org")])
+@pytest.mark.parametrize(("is_production", "is_stored"), [(True, True), (False, False)])
 def test_no_page_shows_the_mail_of_a_register_in_production_or_with_a_mail_server(
-    staff, staff_client, settings, is_production, host
+    staff, staff_client, settings, is_production, is_stored
 ):
     Authenticator.objects.create(user=staff, type=Authenticator.Type.TOTP, data={})
-    settings.PRODUCTION, settings.EMAIL_HOST = is_production, host
+    settings.PRODUCTION, settings.MAIL_IS_STORED = is_production, is_stored
     assert staff_client.get("/accounts/mail/").status_code == 404
 
 

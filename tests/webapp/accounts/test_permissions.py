@@ -64,6 +64,9 @@ class Attempt:
     def read_mail(self):
         return self.client.get("/accounts/mail/").status_code == 200
 
+    def read_undelivered_mail(self):
+        return self.client.get("/accounts/mail/undelivered/").status_code == 200
+
 
 TRIES = {
     "read the submissions of the organisation, and its unpublished results": Attempt.read,
@@ -75,6 +78,7 @@ TRIES = {
     "run the lab: hosts, devices, orders, campaigns": Attempt.run_the_lab,
     "confirm the name of an organisation": Attempt.confirm,
     "read the mail that a register without a mail server stored": Attempt.read_mail,
+    "see which mails could not be delivered, and send them again": Attempt.read_undelivered_mail,
 }
 
 

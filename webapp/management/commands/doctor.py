@@ -23,11 +23,12 @@ from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_
 from runners.inventory import health
 from runners.models import Host
 from webapp.celery import app, is_worker_alive, redis_of
+from webapp.notices.providers import FOLDER, SMTP
 from webapp.templatetags import units
 
 # The variables of docs/reference/settings.md whose setting has another name.
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
-SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "EMAIL_HOST_PASSWORD"}
+SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "EMAIL_HOST_PASSWORD", "MAIL_PROVIDER_KEY"}
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
 VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
 MINUTE_S = 60
@@ -149,9 +150,11 @@ def examine_proxies() -> Check:
 
 def examine_mail() -> Check:
     """Check that a public register sends its mail: without it, no new user can verify an address."""
-    if settings.EMAIL_HOST:
+    if settings.MAIL_PROVIDER == SMTP:
         return Check("mail", f"sent by {settings.EMAIL_HOST}, port {settings.EMAIL_PORT}")
-    remedy = "set EMAIL_HOST to the mail server" if settings.PRODUCTION else ""
+    if settings.MAIL_PROVIDER != FOLDER:
+        return Check("mail", f"sent by {settings.MAIL_PROVIDER}")
+    remedy = "set EMAIL_HOST to the mail server, or MAIL_PROVIDER" if settings.PRODUCTION else ""
     return Check("mail", f"not sent; each message is a file in {settings.EMAIL_FILE_PATH}", remedy, is_working=True)
 
 

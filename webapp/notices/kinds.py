@@ -1,0 +1,44 @@
+"""Kinds of notices, and who must act next. Sentences are in `sentences`; docs/reference/notices.md lists the kinds."""
+
+from django.db.models import TextChoices
+
+
+class Audience(TextChoices):
+    """The right by which a person receives a notice. It is checked again when the mail is sent."""
+
+    MEMBERS = "members", "members of the organisation"
+    REVIEWERS = "reviewers", "reviewers"
+    OPERATORS = "operators", "operators"
+
+
+class Kind(TextChoices):
+    """What happened, or what is waited for, with a label for subject lines."""
+
+    RECEIVED = "received", "received"
+    READING_FAILED = "reading-failed", "could not be read"
+    READ = "read", "read"
+    AWAITING_IDENTITY = "awaiting-identity", "awaiting identity"
+    IN_REVIEW = "in-review", "in review"
+    QUESTION = "question", "question of a reviewer"
+    DECLINED = "declined", "declined"
+    EMBARGOED = "embargoed", "under embargo"
+    PUBLISHED = "published", "published"
+    WITHDRAWN = "withdrawn", "withdrawn"
+    SUPERSEDED = "superseded", "superseded"
+    REINSTATED = "reinstated", "public again"
+    RECALLED = "recalled", "returned to review"
+    DEADLINE_NEAR = "deadline-near", "deadline is near"
+    DEADLINE_PASSED = "deadline-passed", "deadline has passed"
+    ORGANISATION_CONFIRMED = "organisation-confirmed", "confirmed"
+    ORGANISATION_WAITS = "organisation-waits", "waits for confirmation"
+
+
+# Who must act after a notice of this kind. Deadlines state it in their details.
+NEXT_ACTOR = {
+    Kind.READING_FAILED: Audience.MEMBERS,
+    Kind.AWAITING_IDENTITY: Audience.REVIEWERS,
+    Kind.IN_REVIEW: Audience.REVIEWERS,
+    Kind.RECALLED: Audience.REVIEWERS,
+    Kind.QUESTION: Audience.MEMBERS,
+    Kind.ORGANISATION_WAITS: Audience.OPERATORS,
+}

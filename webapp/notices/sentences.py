@@ -1,0 +1,123 @@
+"""Sentences of notices, made from their kinds and details."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.urls import reverse
+
+from results.access.withholding import visible_verdict
+from results.models import Run, Submission
+from webapp.notices.kinds import NEXT_ACTOR, Audience, Kind
+from webapp.notices.models import Notice
+from webapp.notices.plain_text import one_line, quote
+from webapp.notices.subjects import SubjectFacts
+
+RUNS_SHOWN = 10
+VERDICT_CHARS = 500
+SENTENCES = {
+    Kind.RECEIVED: "The register received the log {log}.",
+    Kind.READING_FAILED: "The register could not read the log {log} (error {error}).",
+    Kind.READ: "The register read the log {log}:",
+    Kind.AWAITING_IDENTITY: "The submission has no product yet. A reviewer must name it.",
+    Kind.IN_REVIEW: "The submission waits for review.",
+    Kind.QUESTION: "A reviewer asks:",
+    Kind.DECLINED: "A reviewer declined the submission:",
+    Kind.EMBARGOED: "A reviewer approved {runs}, to be published when the embargo ends{until}.",
+    Kind.PUBLISHED: "Public now: {runs}.",
+    Kind.WITHDRAWN: "Withdrawn: {runs}.",
+    Kind.SUPERSEDED: "Superseded by a better run: {runs}.",
+    Kind.REINSTATED: "Public again: {runs}.",
+    Kind.RECALLED: "Returned to review before publication: {runs}.",
+    Kind.DEADLINE_NEAR: "The deadline of the submission is near.",
+    Kind.DEADLINE_PASSED: "The deadline of the submission has passed.",
+    Kind.ORGANISATION_CONFIRMED: "An operator confirmed the organisation. Its results can be published now.",
+    Kind.ORGANISATION_WAITS: "A user created the organisation. Its results cannot be published before it is confirmed.",
+}
+# What the next actor does.
+STEPS = {
+    Kind.READING_FAILED: "Correct the log and submit it again. The page of the submission states the error.",
+    Kind.AWAITING_IDENTITY: "Name the product on the page of the submission.",
+    Kind.IN_REVIEW: "Review the submission.",
+    Kind.RECALLED: "Review the submission again.",
+    Kind.QUESTION: "Answer the question on the page of the submission.",
+    Kind.ORGANISATION_WAITS: "Check that its owners belong to the organisation of this name, and confirm it.",
+}
+ACTORS = {
+    Audience.MEMBERS: "a member of the organisation",
+    Audience.REVIEWERS: "a reviewer",
+    Audience.OPERATORS: "an operator",
+}
+PUBLIC_KINDS = {Kind.PUBLISHED, Kind.REINSTATED, Kind.WITHDRAWN, Kind.SUPERSEDED}
+
+
+def next_actor(notice: Notice) -> Audience | None:
+    """Return who must act after a notice; None if no person must."""
+    stated = notice.details.get("acts")
+    return Audience(stated) if stated in Audience.values else NEXT_ACTOR.get(Kind(notice.kind))
+
+
+def waits_for_recipient(notice: Notice) -> bool:
+    """Return whether the recipient of a notice must act."""
+    return next_actor(notice) == notice.audience
+
+
+def lines_of(kind: Kind, notices: Sequence[Notice], facts: SubjectFacts) -> list[str]:
+    """Return the lines about all notices of a kind in one mail."""
+    submission = facts.submission
+    run_ids = list(dict.fromkeys(notice.details["run"] for notice in notices if "run" in notice.details))
+    values = {
+        "log": one_line(submission.log.filename) if submission else "",
+        "error": one_line(str(notices[-1].details.get("error", ""))),
+        "runs": _listed(run_ids),
+        "until": _until(submission),
+    }
+    lines = [SENTENCES[kind].format(**values)]
+    if kind == Kind.READ and submission:
+        lines += _verdict_lines(submission)
+    if kind in PUBLIC_KINDS:
+        lines += [f"  {settings.PUBLIC_URL}{reverse('run-detail', args=[run])}" for run in run_ids[:RUNS_SHOWN]]
+    reasons = dict.fromkeys(notice.details.get("reason", "") for notice in notices)
+    return lines + [f"  {line}" for reason in reasons if reason for line in quote(reason)]
+
+
+def step_lines(notice: Notice) -> list[str]:
+    """Return who must act after the newest notice about a subject, and by when."""
+    actor = next_actor(notice)
+    if actor is None:
+        return ["You need to do nothing."]
+    if actor != notice.audience:
+        lines = [f"Next, {ACTORS[actor]} must act. You need to do nothing."]
+    else:
+        lines = [f"You must act. {STEPS.get(Kind(notice.kind), 'The page of the submission states what is missing.')}"]
+    if deadline := notice.details.get("deadline"):
+        lines.append(f"Deadline: {_moment(datetime.fromisoformat(deadline))}")
+    return lines
+
+
+def _verdict_lines(submission: Submission) -> list[str]:
+    """Return the current verdict of each run, as the page of the submission shows it to the same readers."""
+    runs = list(submission.runs.order_by("pk").prefetch_related("verdicts")[: RUNS_SHOWN + 1])
+    lines = [f"  {run.public_id}: {_verdict_of(run)}" for run in runs[:RUNS_SHOWN]]
+    return lines + (["  and more"] if len(runs) > RUNS_SHOWN else [])
+
+
+def _verdict_of(run: Run) -> str:
+    verdict = run.verdicts.first()
+    return one_line(visible_verdict(run, verdict).sentence, VERDICT_CHARS) if verdict else "no verdict"
+
+
+def _listed(run_ids: list[str]) -> str:
+    if len(run_ids) == 1:
+        return f"run {run_ids[0]}"
+    shown = ", ".join(run_ids[:RUNS_SHOWN])
+    return f"{len(run_ids)} runs: {shown}" + (", ..." if len(run_ids) > RUNS_SHOWN else "")
+
+
+def _until(submission: Submission | None) -> str:
+    return f", on {_moment(submission.embargo_until)}" if submission and submission.embargo_until else ""
+
+
+def _moment(moment: datetime) -> str:
+    utc = moment.astimezone(UTC)
+    return f"{utc.day} {utc:%B %Y, %H:%M} UTC"

@@ -1,0 +1,102 @@
+"""Receivers that write the notices of a change in its transaction.
+
+An error of a receiver refuses the change, as an error of the history does: no change is recorded without its notices.
+To notify of another kind of event, add it to BY_EVENT. Code of webapp may also call `outbox.notify` in its transaction.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.dispatch import receiver
+
+from results.history import event_recorded
+from results.lifecycle.submission_states import StatedSubmission, SubmissionState, with_state
+from results.models import Event, Organisation, Submission
+from webapp.accounts.models import User
+from webapp.accounts.organisations import organisation_confirmed, organisation_created
+from webapp.notices.kinds import Audience, Kind
+from webapp.notices.outbox import members, notify, operators, reviewers
+
+WAITING_STATES = {
+    SubmissionState.AWAITING_IDENTITY: Kind.AWAITING_IDENTITY,
+    SubmissionState.IN_REVIEW: Kind.IN_REVIEW,
+}
+FOR_MEMBERS = (Audience.MEMBERS,)
+FOR_BOTH = (Audience.MEMBERS, Audience.REVIEWERS)
+DETAILS = ("error", "deadline", "acts")  # what `sentences` uses of the details of an event
+Planned = tuple[Kind, tuple[Audience, ...]]
+
+
+def _after_reading(submission: StatedSubmission) -> list[Planned]:
+    """Return the notices after a reading: its result, and that a reviewer must act."""
+    waiting = WAITING_STATES.get(SubmissionState(submission.state))
+    return [(Kind.READ, FOR_MEMBERS)] + ([(waiting, FOR_BOTH)] if waiting else [])
+
+
+def _after_naming(submission: StatedSubmission) -> list[Planned]:
+    """Return the notices after a reviewer named the product. The reviewers know of the submission since its reading."""
+    return [(Kind.IN_REVIEW, FOR_MEMBERS)] if submission.state == SubmissionState.IN_REVIEW else []
+
+
+def _always(kind: Kind, audiences: tuple[Audience, ...] = FOR_MEMBERS) -> Callable[[StatedSubmission], list[Planned]]:
+    return lambda _: [(kind, audiences)]
+
+
+BY_EVENT: dict[str, Callable[[StatedSubmission], list[Planned]]] = {
+    "submission-received": _always(Kind.RECEIVED),
+    "reading-failed": _always(Kind.READING_FAILED),
+    "reading-done": _after_reading,
+    "identity-named": _after_naming,
+    "submission-declined": _always(Kind.DECLINED),
+    "run-embargoed": _always(Kind.EMBARGOED),
+    "run-published": _always(Kind.PUBLISHED),
+    "run-withdrawn": _always(Kind.WITHDRAWN),
+    "run-superseded": _always(Kind.SUPERSEDED),
+    "run-unsuperseded": _always(Kind.REINSTATED),
+    "run-reinstated": _always(Kind.REINSTATED),
+    "run-recalled": _always(Kind.RECALLED, FOR_BOTH),
+}
+
+
+@receiver(event_recorded, dispatch_uid="write-notices")
+def write_notices(event: Event, **_: Any) -> None:
+    """Write the notices of an event about a submission or one of its runs. Example runs have none."""
+    plan = BY_EVENT.get(event.kind)
+    submission = _submission_of(event) if plan else None
+    if plan is None or submission is None or submission.demo_run_id:
+        return
+    details = {name: event.details[name] for name in DETAILS if name in event.details} | {"reason": event.reason}
+    if event.subject_type == "run":
+        details["run"] = event.subject_id
+    for kind, audiences in plan(submission):
+        for audience in audiences:
+            subject = ("submission", submission.public_id)
+            recipients = _recipients(audience, submission, event.actor_id)
+            notify(kind, subject, recipients, audience, event=event, details=details)
+
+
+def _submission_of(event: Event) -> StatedSubmission | None:
+    subject = {"submission": "public_id", "run": "runs__public_id"}.get(event.subject_type)
+    if subject is None:
+        return None
+    return with_state(Submission.objects.filter(**{subject: event.subject_id})).first()
+
+
+def _recipients(audience: Audience, submission: Submission, actor_id: int | None) -> list[User]:
+    if audience == Audience.REVIEWERS:
+        return list(reviewers(submission.organisation_id, actor_id))
+    return list(members(submission.organisation_id, submission.submitted_by_id, actor_id))
+
+
+@receiver(organisation_created, dispatch_uid="notify-operators")
+def notify_operators(organisation: Organisation, owner: User, **_: Any) -> None:
+    """Notify the operators of an organisation that waits for them."""
+    subject = ("organisation", organisation.slug)
+    notify(Kind.ORGANISATION_WAITS, subject, operators(owner.pk), Audience.OPERATORS)
+
+
+@receiver(organisation_confirmed, dispatch_uid="notify-members")
+def notify_members(organisation: Organisation, operator: User | None, **_: Any) -> None:
+    """Notify the members of a confirmed organisation."""
+    recipients = members(organisation.pk, actor_id=operator.pk if operator else None)
+    notify(Kind.ORGANISATION_CONFIRMED, ("organisation", organisation.slug), recipients, Audience.MEMBERS)
