@@ -253,6 +253,9 @@ RUN_DIR_RETENTION_S = env.read_int("RUN_DIR_RETENTION_S", default=30 * 86_400, l
 SNAPSHOT_PERIOD_S = env.read_int("SNAPSHOT_PERIOD_S", default=15)
 SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
 
+# The time after which the secret link of a submission expires.
+SECRET_LINK_DAYS = env.read_int("SECRET_LINK_DAYS", default=180)
+
 # The nightly dump of the public register: the number of days it is kept, and the licence of its data.
 DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14, least=0)
 # A register that imports a dump of another register starts without products.
