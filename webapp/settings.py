@@ -32,6 +32,10 @@ CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
 # The public address of the site, for feeds, citations and search engines. Pages must not depend on the host name of a
 # request, since they are the same bytes for everyone.
 PUBLIC_URL = env.read_public_url("PUBLIC_URL", ALLOWED_HOSTS if PRODUCTION else [])
+# A host of its own for files as they were received. It serves nothing else.
+EVIDENCE_ORIGIN = env.read_origin("EVIDENCE_ORIGIN", apart_from=PUBLIC_URL)
+if EVIDENCE_ORIGIN:
+    ALLOWED_HOSTS.append(str(urlparse(EVIDENCE_ORIGIN).hostname))
 DATABASE_URL = env.read_text("DATABASE_URL")
 REDIS_URL = env.read_text("REDIS_URL")
 
@@ -71,6 +75,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "webapp.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "webapp.register.http.evidence_files.EvidenceHostMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "webapp.middleware.ContentSecurityPolicyMiddleware",
     "webapp.middleware.TrackingMarksMiddleware",
@@ -199,8 +204,12 @@ BEHIND_TLS_PROXY = env.read_bool("BEHIND_TLS_PROXY", default=False)
 if BEHIND_TLS_PROXY:
     # Only behind a proxy that sets this header itself; otherwise a visitor could forge it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-# The number of own proxies in front of the register that append to X-Forwarded-For. With 0, the header is ignored.
+# The networks of the own proxies in front of the register, which append to X-Forwarded-For. Without any, the header is
+# ignored. Earlier releases have the number of these proxies instead.
+TRUSTED_PROXIES = env.read_networks("TRUSTED_PROXIES")
 TRUSTED_PROXY_COUNT = env.read_int("TRUSTED_PROXY_COUNT", default=0, least=0)
+if TRUSTED_PROXIES and TRUSTED_PROXY_COUNT:
+    raise ImproperlyConfigured("TRUSTED_PROXIES and TRUSTED_PROXY_COUNT: expected one of them, got both")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
