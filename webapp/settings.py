@@ -199,8 +199,13 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True  # files are served from their source folders, so no collection step can be forgotten
 
-SECURE_SSL_REDIRECT = env.read_bool("SECURE_SSL_REDIRECT", default=False)
 BEHIND_TLS_PROXY = env.read_bool("BEHIND_TLS_PROXY", default=False)
+SECURE_SSL_REDIRECT = env.read_bool("SECURE_SSL_REDIRECT", default=PRODUCTION and BEHIND_TLS_PROXY)
+# Browsers that have seen the site over https use only https for so long.
+SECURE_HSTS_SECONDS = env.read_int("SECURE_HSTS_SECONDS", default=365 * 86_400 if PRODUCTION else 0, least=0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.read_bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
+# The other hosts of the domain, and its entry in the lists of browsers, are not the register's to decide.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 if BEHIND_TLS_PROXY:
     # Only behind a proxy that sets this header itself; otherwise a visitor could forge it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
