@@ -39,6 +39,7 @@ from results.access.intervals import (  # noqa: E402
     minutes_of,
     seconds_of,
 )
+from results.access.links import renew_link  # noqa: E402
 from results.ingest import queue as ingest_queue  # noqa: E402
 from results.intake.submissions import SubmissionMetadata, accept_submission  # noqa: E402
 from results.models import Organisation, Run  # noqa: E402
@@ -93,7 +94,7 @@ def submit_and_read(log: Path, number: int) -> dict[str, Any]:
     run = Run.objects.filter(submission=receipt.submission).first()
     if run is None:
         sys.exit(f"{log}: not read: {receipt.submission.log.readings.get().error}")
-    page = f"/runs/{run.public_id}/?key={receipt.submission.link_key}"
+    page = f"/runs/{run.public_id}/?key={renew_link(receipt.submission, None)}"
     page_s, answer = timed(lambda: Client().get(page, headers={"host": "localhost"}))
     if answer.status_code != 200:
         sys.exit(f"{page}: expected 200; got {answer.status_code}")

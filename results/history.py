@@ -71,6 +71,8 @@ EVENT_LABELS = {
     "run-changed": "changed with the published catalogue",
     "run-judged-anew": "re-evaluated",
     "submission-slices-changed": "slice length changed",
+    "submission-link-renewed": "secret link created",
+    "submission-link-revoked": "secret link revoked",
     "run-not-found-again": "not found by a newer reader",
     "run-shown-as-example": "shown as an example",
     "run-removed-as-example": "removed as an example",
@@ -89,7 +91,8 @@ def event_label(kind: str) -> str:
 
 EMBARGO_CHANGED = "submission-embargo-changed"
 ACCEPTED_WARNINGS = "in_spite_of"  # the key of these sentences in the details of a publication
-HIDDEN_KINDS = ("run-embargoed", "run-recalled")
+LINK_RENEWED, LINK_REVOKED = "submission-link-renewed", "submission-link-revoked"
+HIDDEN_KINDS = ("run-embargoed", "run-recalled", LINK_RENEWED, LINK_REVOKED)
 OPENED, PUBLISHED = "product-created", "run-published"
 
 

@@ -1,6 +1,7 @@
 """Typed readers of environment variables; a value that cannot be read stops the program with a sentence."""
 
 import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -49,6 +50,15 @@ def read_list(name: str, default: str = "") -> list[str]:
     return [part.strip() for part in read_text(name, default).split(",") if part.strip()]
 
 
+def read_networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """Return a comma-separated variable as networks; an address is a network of one."""
+    try:
+        return [ip_network(part) for part in read_list(name)]
+    except ValueError as error:
+        expected = "expected networks such as 10.0.0.0/8, fd00::/8"
+        raise ImproperlyConfigured(f"{name}: {expected}, got {read_text(name)!r}: {error}") from error
+
+
 def read_public_url(name: str, hosts: list[str]) -> str:
     """Return the address of the site without a slash at its end; unset, https and the first plain host name.
 
@@ -59,6 +69,21 @@ def read_public_url(name: str, hosts: list[str]) -> str:
         plain = [host for host in hosts if host and not host.startswith((".", "*"))]
         here = f"http://127.0.0.1:{read_text('PORT') or 8000}"
         return f"https://{plain[0]}" if plain else here
+    return _origin_of(name, given)
+
+
+def read_origin(name: str, *, apart_from: str) -> str:
+    """Return the address of a second site of the register; empty if unset. It must have a host name of its own."""
+    given = read_text(name)
+    if not given:
+        return ""
+    origin = _origin_of(name, given)
+    if urlparse(origin).hostname == urlparse(apart_from).hostname:
+        raise ImproperlyConfigured(f"{name}: expected another host name than that of {apart_from}, got {given!r}")
+    return origin
+
+
+def _origin_of(name: str, given: str) -> str:
     parts = urlparse(given)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path.strip("/") or parts.query:
         raise ImproperlyConfigured(f"{name}: expected https://name without a path, got {given!r}")

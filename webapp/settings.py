@@ -33,6 +33,10 @@ CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
 # The public address of the site, for feeds, citations and search engines. Pages must not depend on the host name of a
 # request, since they are the same bytes for everyone.
 PUBLIC_URL = env.read_public_url("PUBLIC_URL", ALLOWED_HOSTS if PRODUCTION else [])
+# A host of its own for files as they were received. It serves nothing else.
+EVIDENCE_ORIGIN = env.read_origin("EVIDENCE_ORIGIN", apart_from=PUBLIC_URL)
+if EVIDENCE_ORIGIN:
+    ALLOWED_HOSTS.append(str(urlparse(EVIDENCE_ORIGIN).hostname))
 DATABASE_URL = env.read_text("DATABASE_URL")
 REDIS_URL = env.read_text("REDIS_URL")
 
@@ -73,6 +77,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "webapp.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "webapp.register.http.evidence_files.EvidenceHostMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "webapp.middleware.ContentSecurityPolicyMiddleware",
     "webapp.middleware.TrackingMarksMiddleware",
@@ -204,13 +209,22 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True  # files are served from their source folders, so no collection step can be forgotten
 
-SECURE_SSL_REDIRECT = env.read_bool("SECURE_SSL_REDIRECT", default=False)
 BEHIND_TLS_PROXY = env.read_bool("BEHIND_TLS_PROXY", default=False)
+SECURE_SSL_REDIRECT = env.read_bool("SECURE_SSL_REDIRECT", default=PRODUCTION and BEHIND_TLS_PROXY)
+# Browsers that have seen the site over https use only https for so long.
+SECURE_HSTS_SECONDS = env.read_int("SECURE_HSTS_SECONDS", default=365 * 86_400 if PRODUCTION else 0, least=0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.read_bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
+# The other hosts of the domain, and its entry in the lists of browsers, are not the register's to decide.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 if BEHIND_TLS_PROXY:
     # Only behind a proxy that sets this header itself; otherwise a visitor could forge it.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-# The number of own proxies in front of the register that append to X-Forwarded-For. With 0, the header is ignored.
+# The networks of the own proxies in front of the register, which append to X-Forwarded-For. Without any, the header is
+# ignored. Earlier releases have the number of these proxies instead.
+TRUSTED_PROXIES = env.read_networks("TRUSTED_PROXIES")
 TRUSTED_PROXY_COUNT = env.read_int("TRUSTED_PROXY_COUNT", default=0, least=0)
+if TRUSTED_PROXIES and TRUSTED_PROXY_COUNT:
+    raise ImproperlyConfigured("TRUSTED_PROXIES and TRUSTED_PROXY_COUNT: expected one of them, got both")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
@@ -262,6 +276,9 @@ RUN_DIR_RETENTION_S = env.read_int("RUN_DIR_RETENTION_S", default=30 * 86_400, l
 # regenerated without a known change.
 SNAPSHOT_PERIOD_S = env.read_int("SNAPSHOT_PERIOD_S", default=15)
 SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
+
+# The time after which the secret link of a submission expires.
+SECRET_LINK_DAYS = env.read_int("SECRET_LINK_DAYS", default=180)
 
 # The nightly dump of the public register: the number of days it is kept, and the licence of its data.
 DUMP_KEPT_DAYS = env.read_int("DUMP_KEPT_DAYS", default=14, least=0)

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from results.models.categories import Category
-from results.models.ids import new_link_key, new_submission_id
+from results.models.ids import new_submission_id
 from results.models.product import Product
 from results.models.querysets import ReadingQuerySet
 
@@ -88,6 +88,7 @@ class Submission(models.Model):
     `is_virtual`: the lab ran it on a virtual device (Device.IdentityKind.VIRTUAL); such a run never certifies.
     `lab_record` is the lab's record of the drives (results/ingest/rows.py); it is empty for other senders.
     `embargo_until` is a whole minute: none of its runs is public before it (results/lifecycle/embargo.py).
+    `link_digest` is the SHA-256 of the key in its secret link (results/access/links.py); it is empty without a link.
     `demo_run_id` is the fixed public id of an example run of the register (results/demonstration); empty for others.
     """
 
@@ -100,7 +101,6 @@ class Submission(models.Model):
         DEMO = "demo"
 
     public_id = models.CharField(max_length=20, unique=True, default=new_submission_id)
-    link_key = models.CharField(max_length=40, default=new_link_key)
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="submissions")
     submitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     origin = models.CharField(max_length=10, choices=Origin)
@@ -123,6 +123,8 @@ class Submission(models.Model):
     product = models.ForeignKey(Product, models.PROTECT, null=True, related_name="submissions")
     received_at = models.DateTimeField(auto_now_add=True)
     embargo_until = models.DateTimeField(null=True)
+    link_digest = models.CharField(max_length=SHA256_HEX_CHARS, blank=True, default="", db_default="")
+    link_expires_at = models.DateTimeField(null=True)
 
     class Meta:
         """A slice has a length."""

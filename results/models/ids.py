@@ -45,6 +45,11 @@ def new_link_key() -> str:
     return secrets.token_urlsafe(16)
 
 
+def hash_link_key(key: str) -> str:
+    """Return the SHA-256 under which the key of a link is stored. It has 128 random bits, so no slow hash is needed."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
 def new_certificate_id() -> str:
     """Return a new public id for a certificate."""
     return new_public_id("c")

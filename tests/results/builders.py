@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ import psycopg
 from allauth.account.models import EmailAddress
 from django.contrib.auth import get_user_model
 from django.db import connection
+from django.utils import timezone
 
 from results.intake.submissions import SubmissionMetadata, accept_submission
 from results.models import Organisation, Submission
+from results.models.ids import hash_link_key
 
 DATA = Path(__file__).parent.parent / "data"
 LOGS = DATA / "act" / "6.6"
@@ -56,6 +59,14 @@ def send(
     organisation: Organisation, content: bytes, actor: Any = None, facts: SubmissionMetadata = FACTS
 ) -> Submission:
     return accept_submission(organisation, io.BytesIO(content), "load.log", facts, "form", actor).submission
+
+
+def link_key(submission: Submission) -> str:
+    """Return the key of the submission's secret link, which it gets unless it has this one."""
+    key = f"key-of-{submission.public_id}"
+    submission.link_digest, submission.link_expires_at = hash_link_key(key), timezone.now() + timedelta(days=1)
+    submission.save(update_fields=["link_digest", "link_expires_at"])
+    return key
 
 
 @contextmanager

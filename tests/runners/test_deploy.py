@@ -11,7 +11,7 @@ FILLED = {
     "runners_dispatch": "public_id organisation_id ordered_by_id device_id drive_key recipe options facts "
     "slice_length_s state reason generation log_bytes last_label_s progress ordered_at",
     "results_evidence": "organisation_id sha256 size_bytes content_sha256 filename received_at sequestered",
-    "results_submission": "public_id link_key organisation_id origin log_id vendor model part_number firmware category "
+    "results_submission": "public_id organisation_id origin log_id vendor model part_number firmware category "
     "slice_length_s notes is_virtual received_at",
 }
 

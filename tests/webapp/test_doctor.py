@@ -60,7 +60,7 @@ def test_a_public_register_without_a_mail_server_is_a_warning(settings, is_produ
 @pytest.mark.parametrize(
     ("is_behind", "count", "word", "found"),
     [
-        (True, 0, "WARNING", "BEHIND_TLS_PROXY is set, but TRUSTED_PROXY_COUNT is 0"),
+        (True, 0, "WARNING", "BEHIND_TLS_PROXY is set, but TRUSTED_PROXIES is not"),
         (True, 1, "OK", "number 1 from the right of X-Forwarded-For"),
         (False, 0, "OK", "the peer of the connection"),
     ],

@@ -188,3 +188,29 @@ def test_an_invalid_setting_of_mail_stops_the_program_with_a_sentence(name, valu
     )
     assert ended.returncode == 1
     assert ended.stderr.startswith(message)
+
+
+def test_networks_are_read_and_an_address_is_one(monkeypatch):
+    monkeypatch.setenv("PROXIES", "10.0.0.0/8, fd00::/8,192.0.2.1")
+    assert [str(network) for network in env.read_networks("PROXIES")] == ["10.0.0.0/8", "fd00::/8", "192.0.2.1/32"]
+    monkeypatch.delenv("PROXIES")
+    assert env.read_networks("PROXIES") == []
+
+
+@pytest.mark.parametrize("text", ["1", "10.0.0.1/8", "10.0.0.0/33", "proxy.example.org"])
+def test_what_is_no_network_is_refused(monkeypatch, text):
+    monkeypatch.setenv("PROXIES", text)
+    with pytest.raises(ImproperlyConfigured, match="PROXIES: expected networks such as "):
+        env.read_networks("PROXIES")
+
+
+def test_a_second_site_needs_a_host_name_of_its_own(monkeypatch):
+    monkeypatch.setenv("FILES", "https://files.example.org/")
+    assert env.read_origin("FILES", apart_from="https://example.org") == "https://files.example.org"
+    with pytest.raises(ImproperlyConfigured, match="FILES: expected another host name than that of"):
+        env.read_origin("FILES", apart_from="http://files.example.org:8000")
+    monkeypatch.setenv("FILES", "files.example.org")
+    with pytest.raises(ImproperlyConfigured, match="FILES: expected https://name without a path"):
+        env.read_origin("FILES", apart_from="https://example.org")
+    monkeypatch.delenv("FILES")
+    assert env.read_origin("FILES", apart_from="https://example.org") == ""

@@ -3,6 +3,8 @@
 The peer of a connection is the only address that a client cannot choose. Behind proxies, the peer is the last proxy.
 Each proxy appends the address of its own peer to X-Forwarded-For, so that the header is trustworthy only from its right
 end, as far as there are own proxies. A client may have written everything to the left of that.
+
+Pages, django-allauth (webapp/accounts/adapters.py), the API and the logs all ask here.
 """
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -19,10 +21,15 @@ Address = IPv4Address | IPv6Address
 def client_address(request: HttpRequest) -> str:
     """Return the address of the client, or UNKNOWN.
 
+    With TRUSTED_PROXIES, it is the first address from the right that is not in these networks: of the peer, then of
+    X-Forwarded-For. A text that is no address ends the search, and the client is then the proxy that received it.
+
     With TRUSTED_PROXY_COUNT = N, it is the Nth address from the right of X-Forwarded-For. If the header has fewer
     addresses, or text that is none, the request did not pass all proxies. The peer is then the client.
     """
-    address = _forwarded(request) or _parse(request.META.get("REMOTE_ADDR", ""))
+    peer = _parse(request.META.get("REMOTE_ADDR", ""))
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    address = _before_own_proxies(peer, forwarded) if settings.TRUSTED_PROXIES else _by_count(forwarded) or peer
     return UNKNOWN if address is None else str(address)
 
 
@@ -34,10 +41,21 @@ def client_network(request: HttpRequest) -> str:
     return str(ip_network((address, IPV6_PREFIX), strict=False))
 
 
-def _forwarded(request: HttpRequest) -> Address | None:
+def _before_own_proxies(peer: Address | None, forwarded: list[str]) -> Address | None:
+    address = peer
+    for text in reversed(forwarded):
+        if address is None or not any(address in network for network in settings.TRUSTED_PROXIES):
+            break
+        parsed = _parse(text)
+        if parsed is None:
+            break
+        address = parsed
+    return address
+
+
+def _by_count(forwarded: list[str]) -> Address | None:
     count: int = settings.TRUSTED_PROXY_COUNT
-    addresses = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-    return _parse(addresses[-count]) if 0 < count <= len(addresses) else None
+    return _parse(forwarded[-count]) if 0 < count <= len(forwarded) else None
 
 
 def _parse(text: str) -> Address | None:

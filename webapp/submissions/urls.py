@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import changes, review, views
+from webapp.submissions import changes, links, review, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submit/", views.submit, name="submit"),
@@ -13,5 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
     path("submissions/<slug:public_id>/slices/", changes.change_slices, name="submission-slices"),
     path("submissions/<slug:public_id>/embargo/", changes.move_embargo, name="submission-embargo"),
+    path("submissions/<slug:public_id>/link/", links.renew, name="submission-link"),
+    path("submissions/<slug:public_id>/link/revoke/", links.revoke, name="submission-link-revoke"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]

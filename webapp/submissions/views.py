@@ -1,5 +1,7 @@
 """Upload, the list of one's own submissions, and a submission's page."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.files.uploadedfile import UploadedFile
@@ -7,10 +9,10 @@ from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from results.access.links import has_link, is_opened_by
 from results.access.withholding import visible_events, visible_reading_findings
 from results.errors import ReviewRefusedError
 from results.evidence.store import StoreFullError
@@ -21,7 +23,7 @@ from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSu
 from results.models import YCSB, Event, Run, Submission
 from webapp.accounts.permissions import Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
-from webapp.register.http.access import is_public
+from webapp.register.http.access import LINK_KEY, is_public
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
 from webapp.submissions.page import (
@@ -100,10 +102,8 @@ def submission_list(request: UserRequest) -> HttpResponse:
 @never_cache
 def submission_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     submission = find_submission(public_id)
-    key = request.GET.get("key", "")
-    if submission and (
-        constant_time_compare(key, submission.link_key) or may(request.user, Action.READ, submission.organisation_id)
-    ):
+    key = request.GET.get(LINK_KEY, "")
+    if submission and (is_opened_by(submission, key) or may(request.user, Action.READ, submission.organisation_id)):
         return mark_private(render(request, "submissions/detail.html", submission_page(request, submission)))
     if request.user.is_authenticated:
         raise Http404(f"No submission is named {public_id}.")
@@ -139,6 +139,9 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "members": members_of(reading),
         "steps": steps_of(submission, reading, events, is_publishable=is_publishable),
         "may_share_link": may_change,
+        "has_link": has_link(submission),
+        # Pages that a link opens lead to pages that the same link opens. A session opens them without a key.
+        "link_query": "" if may_read else "?" + urlencode({LINK_KEY: request.GET.get(LINK_KEY, "")}),
         "history": entries_of(events) if may_read else [],
         "has_slices": any(run.workload != YCSB for run in all_runs) or not runs,
         "product_sentence": product_sentence(submission),

@@ -1,5 +1,7 @@
 """The client's address: only what own proxies wrote is trusted."""
 
+from ipaddress import ip_network
+
 import pytest
 from django.test import RequestFactory
 
@@ -32,6 +34,29 @@ def test_what_a_client_wrote_itself_is_left_of_the_trusted_part(settings, count)
     settings.TRUSTED_PROXY_COUNT = count
     own, forged = "203.0.113.9, 198.51.100.7", "10.0.0.1, 10.0.0.2, 203.0.113.9, 198.51.100.7"
     assert client_address(request_from(forwarded=own)) == client_address(request_from(forwarded=forged))
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "address"),
+    [
+        (PEER, "203.0.113.9", PEER),  # no own proxy
+        ("10.0.0.1", None, "10.0.0.1"),
+        ("10.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "1.1.1.1, 203.0.113.9", "203.0.113.9"),
+        ("10.0.0.1", "1.1.1.1, 203.0.113.9, 10.255.255.255", "203.0.113.9"),
+        ("10.0.0.1", "1.1.1.1, 203.0.113.9, 11.0.0.0", "11.0.0.0"),
+        ("10.0.0.1", "203.0.113.9, 10.9.9.9, unknown", "10.0.0.1"),
+        ("10.0.0.1", "203.0.113.9, unknown, 10.9.9.9", "10.9.9.9"),
+        ("10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3"),  # a client in the own network
+        ("::ffff:10.0.0.1", "203.0.113.9", "203.0.113.9"),
+        ("fd00::1", "2001:db8::1", "2001:db8::1"),
+        ("fe00::1", "2001:db8::1", "fe00::1"),
+        ("", "203.0.113.9", UNKNOWN),
+    ],
+)
+def test_the_client_is_the_first_from_the_right_that_is_no_own_proxy(settings, peer, forwarded, address):
+    settings.TRUSTED_PROXIES = [ip_network("10.0.0.0/8"), ip_network("fd00::/8")]
+    assert client_address(request_from(peer, forwarded)) == address
 
 
 @pytest.mark.parametrize("forwarded", [None, "", " ", "unknown", "_hidden", "1.2.3", "999.1.1.1", "a" * 10_000])

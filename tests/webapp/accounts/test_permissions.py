@@ -34,7 +34,7 @@ class Attempt:
         return self.client.get(self.page).status_code == 200
 
     def share(self):
-        return self.submission.link_key in self.client.get(self.page).text
+        return "?key=" in self.client.post(f"{self.page}link/").text
 
     def change(self):
         self.client.post(f"{self.page}embargo/", {"embargo_until": "2026-12-24T12:00"})
@@ -70,7 +70,7 @@ class Attempt:
 
 TRIES = {
     "read the submissions of the organisation, and its unpublished results": Attempt.read,
-    "see and share the secret link of a submission": Attempt.share,
+    "create and revoke the secret link of a submission": Attempt.share,
     "change the embargo or the slice length of a submission": Attempt.change,
     "submit a log for the organisation": Attempt.submit,
     "create a token that acts for the organisation": Attempt.create_token,

@@ -2,8 +2,10 @@
 
 import logging
 import re
+from ipaddress import ip_network
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.core import signing
 from django.test import Client
 
@@ -56,6 +58,19 @@ def test_a_forged_header_does_not_make_another_network(vera):
         for number in range(20)
     ]
     assert [answer.status_code for answer in answers] == [200] * 10 + [429] * 10
+
+
+def test_behind_an_own_proxy_a_forged_header_does_not_make_another_network(vera, settings):
+    settings.TRUSTED_PROXIES = [ip_network("10.0.0.0/8")]
+    proxy = {"REMOTE_ADDR": "10.0.0.1"}
+    answers = [
+        sign_in(Client(), f"user-{n}", "wrong", headers={"X-Forwarded-For": f"203.0.113.{n}, 198.51.100.7"}, **proxy)
+        for n in range(20)
+    ]
+    assert [answer.status_code for answer in answers] == [200] * 10 + [429] * 10
+    assert all(answer.headers["Retry-After"] for answer in answers[10:])
+    assert sign_in(Client(), headers={"X-Forwarded-For": "198.51.100.8"}, **proxy).status_code == 302
+    assert UserSession.objects.get().ip == "198.51.100.8"
 
 
 @pytest.mark.parametrize("login", ["vera", "VERA", "vera@example.org", "nobody"])

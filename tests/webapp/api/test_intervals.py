@@ -7,7 +7,7 @@ from results import locks
 from results.access import intervals as seconds
 from results.ingest.queue import sweep
 from results.models import Evidence, Product, Run, Visibility
-from tests.results.builders import log_bytes, other_session, send
+from tests.results.builders import link_key, log_bytes, other_session, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, act_run, answer_with, document_of, series_of
 from webapp.api import intervals
 
@@ -97,7 +97,7 @@ def test_a_run_that_is_not_public_is_not_revealed_to_strangers(client, run):
 
 
 def test_the_link_key_and_a_session_of_a_member_open_it_privately(client, run, as_user, vera):
-    for answer in [ask(client, run, key=run.submission.link_key), ask(as_user(vera), run)]:
+    for answer in [ask(client, run, key=link_key(run.submission)), ask(as_user(vera), run)]:
         assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-cache")
 
 

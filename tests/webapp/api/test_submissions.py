@@ -7,7 +7,8 @@ from django.db import connection
 from results.ingest.queue import sweep
 from results.intake.submissions import COMPANIONS_MAX
 from results.models import Evidence, Product, Submission, SubmissionKey
-from tests.results.builders import log_bytes, send, sha256
+from results.models.ids import hash_link_key
+from tests.results.builders import link_key, log_bytes, send, sha256
 
 pytestmark = pytest.mark.django_db
 
@@ -106,8 +107,10 @@ def test_submissions_of_others_are_not_found(script, otto, evidence_dir):
 
 def test_the_link_key_is_not_in_the_answer(script, evidence_dir):
     submission_id = post(script).json()["id"]
-    link_key = Submission.objects.get().link_key
-    assert link_key not in script.get(f"/api/v1/submissions/{submission_id}/").content.decode()
+    key = link_key(Submission.objects.get())
+    answer = script.get(f"/api/v1/submissions/{submission_id}/").text
+    assert key not in answer
+    assert hash_link_key(key) not in answer
 
 
 def test_the_list_needs_as_many_queries_for_50_rows_as_for_one(script, exemplar, evidence_dir, connection_queries):

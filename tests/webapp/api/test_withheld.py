@@ -4,7 +4,7 @@ import pytest
 
 from results.ingest.queue import sweep
 from results.models import EarlierResult, Evidence, Product, Run, Visibility
-from tests.results.builders import log_bytes, send
+from tests.results.builders import link_key, log_bytes, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, act_run, answer_with, document_of, series_of
 from webapp.accounts.models import issue_token
 
@@ -18,7 +18,7 @@ def answers(client, as_user, vera, otto, rita, run):
     """Return a function that requests an address as each kind of user and returns the status for each."""
 
     def ask(path):
-        by_link = {"key": run.submission.link_key}
+        by_link = {"key": link_key(run.submission)}
         headers = {role: {"Authorization": f"Bearer {token}"} for role, token in tokens(vera, otto).items()}
         got = {
             "stranger": client.get(path),

@@ -6,6 +6,7 @@ import io
 import pytest
 
 from results.models import Evidence, Series, Visibility
+from tests.results.builders import link_key
 from tests.results.series_by_hand import packed
 from tests.webapp.register.runs.charts.test_telemetry import interval, make_run
 from webapp.register.syndication.public_addresses import LEFT_OUT
@@ -59,7 +60,7 @@ def test_the_rates_of_a_withheld_log_are_not_shown(client, make_log_run):
 def test_the_rates_of_an_unreviewed_run_are_visible_to_those_who_may_see_it(client, make_log_run):
     run = make_log_run(visibility=Visibility.UNREVIEWED)
     assert client.get(f"/runs/{run.public_id}/rates.csv").status_code == 404
-    assert client.get(f"/runs/{run.public_id}/rates.csv?key={run.submission.link_key}").status_code == 200
+    assert client.get(f"/runs/{run.public_id}/rates.csv?key={link_key(run.submission)}").status_code == 200
 
 
 def test_damaged_minutes_are_reported(client, make_log_run):

@@ -21,7 +21,7 @@ from results.models import (
     YcsbOperation,
     YcsbRun,
 )
-from tests.results.builders import make_user
+from tests.results.builders import link_key, make_user
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from tests.webapp.register.runs.test_side_file import SIDE_FILE
 from tests.webapp.register.ycsb.test_machine import telemetry
@@ -180,7 +180,7 @@ def test_the_file_itself_answers_451_to_everyone(client, make_reported):
     run = make_reported()
     evidence = attach(run)
     sequester(evidence)
-    for query in ("", f"?key={run.submission.link_key}"):
+    for query in ("", f"?key={link_key(run.submission)}"):
         assert client.get(f"/runs/{run.public_id}/companions/{evidence.sha256}{query}").status_code == 451
     assert '<span class="dim">withheld for legal reasons</span>' in client.get(f"/runs/{run.public_id}/").text
 

@@ -8,7 +8,7 @@ from results.errors import ReviewRefusedError
 from results.ingest.queue import sweep
 from results.models import Event, Product, Run, Visibility
 from results.reevaluation.slice_lengths import read_in_slices
-from tests.results.builders import FACTS, log_bytes, send
+from tests.results.builders import FACTS, link_key, log_bytes, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir")]
@@ -45,7 +45,7 @@ def test_no_empty_table_is_shown_if_no_slice_is_complete(as_user, vera, submissi
 
 def test_the_page_of_its_run_explains_the_missing_slices_and_links_to_the_control(client, submission):
     run = submission.runs.get()
-    page = client.get(f"/runs/{run.public_id}/", {"key": submission.link_key}).text.replace("\N{NO-BREAK SPACE}", " ")
+    page = client.get(f"/runs/{run.public_id}/", {"key": link_key(submission)}).text.replace("\N{NO-BREAK SPACE}", " ")
     assert "The log lasts 1 min, shorter than one slice of 1 h, so it has no worst slice." in page
     assert f'<a href="/submissions/{submission.public_id}/#other-slices">' in page
     assert "All 0 slices" not in page
@@ -120,10 +120,10 @@ def test_a_log_that_is_not_read_yet_waits(as_user, vera, submission):
 def test_strangers_and_holders_of_the_link_cannot_change_the_slices(as_user, client, otto, submission):
     assert ask(as_user(otto), submission, 10).status_code == 404
     answer = client.post(
-        f"/submissions/{submission.public_id}/slices/?key={submission.link_key}", {"slice_length_s": 10}
+        f"/submissions/{submission.public_id}/slices/?key={link_key(submission)}", {"slice_length_s": 10}
     )
     assert answer.headers["Location"].startswith("/accounts/login/")
-    assert CONTROL not in client.get(f"/submissions/{submission.public_id}/", {"key": submission.link_key}).text
+    assert CONTROL not in client.get(f"/submissions/{submission.public_id}/", {"key": link_key(submission)}).text
     submission.refresh_from_db()
     assert submission.slice_length_s == 3600
 

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from results.ingest.queue import sweep
-from tests.results.builders import send
+from tests.results.builders import link_key, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ def make_page(evidence_dir, program, tmp_path, exemplar, vera, client):
         answer_with(program, tmp_path, document_of(YCSB_LOG, ycsb_runs=runs))
         submission = send(exemplar, YCSB_LOG, vera)
         sweep()
-        return client.get(f"/submissions/{submission.public_id}/?key={submission.link_key}").text
+        return client.get(f"/submissions/{submission.public_id}/?key={link_key(submission)}").text
 
     return make
 

@@ -139,11 +139,14 @@ def examine_drivetest() -> Check:
 
 def examine_proxies() -> Check:
     """Check that the addresses of visitors are known behind a proxy: limits count by them."""
-    count = settings.TRUSTED_PROXY_COUNT
-    if settings.BEHIND_TLS_PROXY and not count:
-        found = "BEHIND_TLS_PROXY is set, but TRUSTED_PROXY_COUNT is 0, so all visitors share the limits of one address"
-        remedy = "set TRUSTED_PROXY_COUNT to the number of your own proxies"
+    count, networks = settings.TRUSTED_PROXY_COUNT, settings.TRUSTED_PROXIES
+    if settings.BEHIND_TLS_PROXY and not count and not networks:
+        found = "BEHIND_TLS_PROXY is set, but TRUSTED_PROXIES is not, so all visitors share the limits of one address"
+        remedy = "set TRUSTED_PROXIES to the networks of your own proxies"
         return Check("client address", found, remedy, is_working=True)
+    if networks:
+        names = ", ".join(str(network) for network in networks)
+        return Check("client address", f"the first from the right that is not in {names}")
     found = f"number {count} from the right of X-Forwarded-For" if count else "the peer of the connection"
     return Check("client address", found)
 

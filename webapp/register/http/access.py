@@ -1,8 +1,8 @@
 """Access to runs that are not public: for its secret link, its organisation, and reviewers."""
 
 from django.http import Http404, HttpRequest, QueryDict
-from django.utils.crypto import constant_time_compare
 
+from results.access.links import is_opened_by
 from results.models import Run, Visibility
 from webapp.accounts.permissions import Action, may
 from webapp.register.http.query_params import Parameter, ParameterError
@@ -47,9 +47,7 @@ def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run
 
 def holds_link(request: HttpRequest, run: Run) -> bool:
     """Return whether the address has the key of the run's submission."""
-    if run.submission is None:
-        return False
-    return constant_time_compare(request.GET.get(LINK_KEY, ""), run.submission.link_key)
+    return run.submission is not None and is_opened_by(run.submission, request.GET.get(LINK_KEY, ""))
 
 
 def may_see(user: object, run: Run) -> bool:

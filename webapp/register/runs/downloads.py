@@ -7,10 +7,10 @@ from django.http.response import HttpResponseBase
 
 from results.access.mirrored_runs import missing_log_message
 from results.access.withholding import has_withheld_file, is_file_withheld, is_withheld
-from results.evidence.store import open_evidence
 from results.models import YCSB, Companion, Evidence, Run
+from webapp.register.http.evidence_files import send_evidence
 from webapp.register.http.files import long_csv_response, plain
-from webapp.register.http.responses import conditional_response, response_with_etag
+from webapp.register.http.responses import conditional_response
 from webapp.register.runs import page as runs_page
 from webapp.register.runs.histograms import HISTOGRAMS_SCHEMA, WRITERS, rows_of
 from webapp.register.runs.reproduce import reproduction_of
@@ -85,12 +85,7 @@ def companion(request: HttpRequest, run: Run, sha256: str) -> HttpResponseBase:
 def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
     if is_file_withheld(run, evidence):
         return withheld(request, run, evidence.filename)
-
-    def make() -> FileResponse:
-        file, content_type = open_evidence(evidence), "application/octet-stream"
-        return FileResponse(file, as_attachment=True, filename=evidence.filename, content_type=content_type)
-
-    return response_with_etag(request, evidence.sha256, make)
+    return send_evidence(request, run, evidence)
 
 
 @run_page

@@ -11,6 +11,8 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http.response import FileResponse, HttpResponseBase
 
+from webapp.register.http.evidence_files import is_evidence_host
+
 COMPRESSED_FROM_BYTES = 512
 WORTH_RATIO = 0.9
 COMPRESSED_TYPES = ("text/", "application/", "image/svg+xml")
@@ -54,7 +56,8 @@ def site() -> WSGIHandler:
 
 def _environ(path: str) -> dict[str, Any]:
     path_info, _, query = path.partition("?")
-    own_host = next((name for name in settings.ALLOWED_HOSTS if name != "*"), "localhost")
+    names = (name for name in settings.ALLOWED_HOSTS if name != "*" and not is_evidence_host(name))
+    own_host = next(names, "localhost")
     environ = {
         "PATH_INFO": path_info,
         "QUERY_STRING": query,

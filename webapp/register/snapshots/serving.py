@@ -23,6 +23,7 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.http import parse_etags
 
 from webapp.middleware import without_marks
+from webapp.register.http.evidence_files import is_evidence_host
 from webapp.register.http.query_params import ADDRESS_AT_MOST
 from webapp.register.snapshots import store
 from webapp.register.snapshots.database_down import DATABASE_DOWN_HEADER
@@ -231,8 +232,9 @@ def _accepts(accepted: str, coding: str) -> bool:
 
 
 def _is_our_host(environ: Environ) -> bool:
-    """Return whether host and scheme are allowed; Django refuses other hosts, and redirects to https."""
-    is_allowed = _is_allowed(environ.get("HTTP_HOST", ""), tuple(settings.ALLOWED_HOSTS))
+    """Return whether the site has the host and scheme; Django refuses other hosts, and redirects to https."""
+    host = environ.get("HTTP_HOST", "")
+    is_allowed = _is_allowed(host, tuple(settings.ALLOWED_HOSTS)) and not is_evidence_host(host)
     return is_allowed and (not settings.SECURE_SSL_REDIRECT or _is_secure(environ))
 
 

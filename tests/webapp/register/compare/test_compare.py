@@ -12,6 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from results.models import Evidence, Product, Run, Slice, Statistic, Submission, Visibility, YcsbRun
+from tests.results.builders import link_key
 from tests.results.rows import from_a_log, judge
 from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import shown_html
@@ -492,7 +493,7 @@ def test_unknown_runs_and_drives_are_not_found(client, query):
 
 def test_an_unreviewed_run_is_not_compared(client, make_run):
     hidden = make_run(visibility=Visibility.UNREVIEWED)
-    assert client.get(compare_url(make_run(), hidden) + f"&key={hidden.submission.link_key}").status_code == 400
+    assert client.get(compare_url(make_run(), hidden) + f"&key={link_key(hidden.submission)}").status_code == 400
     assert client.get(compare_url(make_run(), hidden)).status_code == 404
 
 

@@ -18,6 +18,7 @@ from results.history import record_event, run_subject
 from results.lifecycle import visibility
 from results.lifecycle.corrections import annotate
 from results.models import Evidence, Run, Visibility
+from tests.results.builders import link_key
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.runs.test_side_file import SIDE_FILE
 from webapp.register.dumps import store as dumps_store
@@ -79,7 +80,7 @@ def test_rows_that_are_not_public_are_in_no_file(make_log_run, make_user, visibi
         hidden.public_id,
         hidden.product.slug,
         hidden.submission.log.sha256,
-        shown.submission.link_key,
+        link_key(shown.submission),
         "user-",
     ):
         assert word not in told

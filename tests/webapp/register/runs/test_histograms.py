@@ -6,7 +6,7 @@ import pytest
 
 from results.ingest.queue import sweep
 from results.models import Run
-from tests.results.builders import DATA, make_organisation, send
+from tests.results.builders import DATA, link_key, make_organisation, send
 from tests.webapp.register.pages import read_rows
 from webapp.register.runs import histograms as times
 
@@ -19,7 +19,7 @@ def page_of(client):
         submission = send(make_organisation(), (DATA / "act" / f"{case}.log").read_bytes())
         sweep()
         run = Run.objects.get(submission=submission)
-        return client.get(f"/runs/{run.public_id}/", {"key": submission.link_key}), run
+        return client.get(f"/runs/{run.public_id}/", {"key": link_key(submission)}), run
 
     return read
 
@@ -60,7 +60,7 @@ def test_version_1_x_is_marked_as_not_comparable(page_of):
 def test_very_many_histograms_are_counted_and_truncated(page_of, client, monkeypatch):
     _, run = page_of("5.3/commit-us")
     monkeypatch.setattr(times, "SHOWN_HISTOGRAMS", 7)
-    address = f"/runs/{run.public_id}/?key={run.submission.link_key}"
+    address = f"/runs/{run.public_id}/?key={link_key(run.submission)}"
     assert "The table has the first 7 of 8 histograms." in client.get(address).text
     monkeypatch.setattr(times, "SHOWN_HISTOGRAMS", 8)
     assert "of 8." not in client.get(address).text

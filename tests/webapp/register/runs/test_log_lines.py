@@ -6,6 +6,7 @@ import pytest
 
 from results.evidence.store import store
 from results.models import Evidence
+from tests.results.builders import link_key
 from webapp.register.runs import log_lines as lines
 
 pytestmark = pytest.mark.django_db
@@ -99,9 +100,9 @@ def test_a_run_without_a_log_has_no_lines(client, make_published_run):
 def test_an_unreviewed_log_is_hidden_from_strangers(client, keep):
     run = keep(HUNDRED, visibility="unreviewed")
     assert shown(client, run, "1").status_code == 404
-    by_link = client.get(f"/runs/{run.public_id}/lines/1/?key={run.submission.link_key}")
+    by_link = client.get(f"/runs/{run.public_id}/lines/1/?key={link_key(run.submission)}")
     assert by_link.headers["Cache-Control"] == "private, no-cache"
-    assert f"/runs/{run.public_id}/?key={run.submission.link_key}" in by_link.text
+    assert f"/runs/{run.public_id}/?key={link_key(run.submission)}" in by_link.text
 
 
 def test_findings_and_slices_of_a_run_link_to_their_lines(client, keep):

@@ -6,7 +6,7 @@ from results.history import record_event, run_subject
 from results.lifecycle import visibility
 from results.lifecycle.corrections import annotate, correct
 from results.models import EarlierResult, Profile, Verdict
-from tests.results.builders import make_user
+from tests.results.builders import link_key, make_user
 from tests.results.rows import judge
 from tests.webapp.register.pages import read_rows
 
@@ -135,7 +135,7 @@ def test_earlier_figures_of_a_run_that_is_not_public_are_not_public(client, judg
     judged_twice.save()
     path = f"/runs/{judged_twice.public_id}/earlier/1.json"
     assert client.get(path).status_code == 404
-    answer = client.get(f"{path}?key={judged_twice.submission.link_key}")
+    answer = client.get(f"{path}?key={link_key(judged_twice.submission)}")
     assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-cache")
     assert client.get(f"/runs/{judged_twice.public_id}/earlier/2.json").status_code == 404
 

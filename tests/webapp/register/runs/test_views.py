@@ -7,6 +7,7 @@ import pytest
 
 from results.evidence.store import store
 from results.models import Event, Evidence, Organisation, Run, Submission, Visibility
+from tests.results.builders import link_key
 from tests.webapp.register.conftest import LOG_BYTES, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows
 from webapp.accounts.models import Membership
@@ -202,7 +203,7 @@ def test_an_unreviewed_run_does_not_exist_for_strangers(client, make_log_run, ma
 @pytest.mark.parametrize("download", DOWNLOADS)
 def test_an_unreviewed_run_opens_with_the_key_of_its_link(client, make_log_run, download):
     run = keep_log(make_log_run(visibility=Visibility.UNREVIEWED))
-    response = client.get(f"/runs/{run.public_id}/{download}?key={run.submission.link_key}")
+    response = client.get(f"/runs/{run.public_id}/{download}?key={link_key(run.submission)}")
     assert response.status_code == 200
     assert "private" in response.headers["Cache-Control"]
     assert response.headers["X-Robots-Tag"] == "noindex"
@@ -222,8 +223,8 @@ def test_an_unreviewed_run_opens_only_with_its_link_key(client, make_log_run, do
 
 def test_the_downloads_keep_the_link_key(client, make_log_run):
     run = make_log_run(visibility=Visibility.UNREVIEWED, product=None)
-    text = client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
-    assert f'href="/runs/{run.public_id}/log?key={run.submission.link_key}"' in text
+    text = client.get(f"/runs/{run.public_id}/?key={link_key(run.submission)}").text
+    assert f'href="/runs/{run.public_id}/log?key={link_key(run.submission)}"' in text
     assert '<meta name="robots" content="noindex">' in text
     assert "The drive of this run has no matching product yet" in text
     assert "Exemplar EX9 960\N{NO-BREAK SPACE}GB" in text
@@ -234,7 +235,7 @@ def test_a_run_that_is_not_public_states_where_its_link_is(client, staff_client,
     link = f'the secret link on <a href="/submissions/{run.submission.public_id}/#link">its submission page</a>'
     assert link in staff_client.get(f"/runs/{run.public_id}/").text
     assert 'id="link"' in staff_client.get(f"/submissions/{run.submission.public_id}/").text
-    text = client.get(f"/runs/{run.public_id}/?key={run.submission.link_key}").text
+    text = client.get(f"/runs/{run.public_id}/?key={link_key(run.submission)}").text
     assert "You see this run through a secret link." in text
     assert "#link" not in text
 

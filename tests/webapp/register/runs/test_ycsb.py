@@ -11,7 +11,7 @@ from results.ingest.queue import sweep
 from results.intake.submissions import CompanionUpload, accept_submission
 from results.lifecycle.review import publish
 from results.models import Product, Run, Visibility
-from tests.results.builders import FACTS, make_organisation, make_user, send, sha256
+from tests.results.builders import FACTS, link_key, make_organisation, make_user, send, sha256
 from tests.results.documents import YCSB_LOG, YCSB_RUN, YCSB_STDERR, answer_with, document_of
 from tests.webapp.register.pages import read_rows
 from webapp.register.runs import ycsb as runs_ycsb
@@ -120,7 +120,7 @@ def test_attachments_can_be_downloaded_by_those_who_see_the_run(client, evidence
         make_organisation(), io.BytesIO(YCSB_LOG), "run.log", FACTS, "form", None, companions=uploads
     )
     sweep()
-    run, key = Run.objects.get(), submission.submission.link_key
+    run, key = Run.objects.get(), link_key(submission.submission)
     text = client.get(f"/runs/{run.public_id}/", {"key": key}).text
     address = f"/runs/{run.public_id}/companions/{sha256(YCSB_STDERR)}"
     assert f'<dt>Standard error</dt><dd class="mono"><a href="{address}?key={key}">run.stderr</a>' in text

@@ -100,6 +100,15 @@ def test_http_is_redirected_to_https_if_the_setting_requires_it(site, snapshot_o
     assert site.get("/", **{"wsgi.url_scheme": "http"}).is_from_snapshot  # the proxy's header says https
 
 
+def test_the_host_of_files_gets_no_page_of_the_snapshot(site, snapshot_of, settings):
+    settings.EVIDENCE_ORIGIN = "https://files.example.org"
+    settings.ALLOWED_HOSTS = ["*", "files.example.org"]
+    assert site.get("/").is_from_snapshot
+    answer = site.get("/", HTTP_HOST="files.example.org")
+    assert (answer.status, answer.is_from_snapshot) == (404, False)
+    assert rendering.render("/")[1][0]
+
+
 def test_a_purged_page_is_answered_live_from_the_next_request_on(site, root, snapshot_of, staff):
     path = f"/runs/{snapshot_of.public_id}/"
     assert site.get(path).is_from_snapshot

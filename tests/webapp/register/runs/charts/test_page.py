@@ -7,6 +7,7 @@ import pytest
 
 from results.access.intervals import HistogramSlice
 from results.models import Evidence, Histogram, Series, Slice, Visibility
+from tests.results.builders import link_key
 from tests.results.series_by_hand import packed
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from webapp.register.runs.charts.over_time import has_minutes, over_time, pieces_of
@@ -104,7 +105,7 @@ def test_charts_of_an_unreviewed_run_are_visible_to_those_who_may_see_it(client,
     facts = SLOW_DISK_FACTS | {"config": [["test-duration-sec", "40"]]}
     run = make_log_run(visibility=Visibility.UNREVIEWED, facts=facts)
     assert client.get(f"/runs/{run.public_id}/{path}").status_code == 404
-    response = client.get(f"/runs/{run.public_id}/{path}?key={run.submission.link_key}")
+    response = client.get(f"/runs/{run.public_id}/{path}?key={link_key(run.submission)}")
     assert response.headers["X-Robots-Tag"] == "noindex"
     response.close()
 

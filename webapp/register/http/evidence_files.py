@@ -1,0 +1,90 @@
+"""Files as they were received, which browsers must never render: sent by the site, or by a host of their own.
+
+With EVIDENCE_ORIGIN, the page that grants access redirects to that host with a signed link. The link names one file of
+one run and is valid for LINK_AGE_S. The host serves nothing else, so that a file that a browser did render would be on
+an origin without sessions.
+"""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core import signing
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+
+from results.access.withholding import is_file_withheld
+from results.evidence.store import open_evidence
+from results.models import Evidence, Run
+from webapp.register.http.responses import NO_STORE, response_with_etag
+
+LINK_AGE_S = 60
+LINK_PATH = "/file/"
+SALT = "evidence-file"
+HEADERS = {"Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff"}
+NO_FILE = "There is no file at this address. Links to files are valid for one minute: open the file from its page.\n"
+UNAVAILABLE_FOR_LEGAL_REASONS = 451
+WITHHELD = "This file cannot be shown for legal reasons. Its bytes remain stored.\n"
+
+
+def send_evidence(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
+    """Return a file of a run that the client may read, or a redirect to the host of such files."""
+    if settings.EVIDENCE_ORIGIN:
+        link = signing.dumps([run.pk, evidence.pk], salt=SALT)
+        address = f"{settings.EVIDENCE_ORIGIN}{LINK_PATH}{link}"
+        return HttpResponseRedirect(address, headers={"Cache-Control": NO_STORE})
+    return _as_evidence(response_with_etag(request, evidence.sha256, lambda: _file_response(evidence)))
+
+
+def is_evidence_host(host: str) -> bool:
+    """Return whether a request names the host of EVIDENCE_ORIGIN, with or without its port."""
+    own = settings.EVIDENCE_ORIGIN.partition("://")[2].lower()
+    return bool(own) and host.lower() in {own, own.partition(":")[0]}
+
+
+class EvidenceHostMiddleware:
+    """Serves the host of EVIDENCE_ORIGIN, and takes cookies out of the responses that are files."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if is_evidence_host(request.META.get("HTTP_HOST", "")):
+            return _as_evidence(_linked_file(request))
+        response = self.get_response(request)
+        if getattr(response, "is_evidence", False):
+            response.cookies.clear()
+        return response
+
+
+def _linked_file(request: HttpRequest) -> HttpResponseBase:
+    """Return the file that the link in the address names; 404 for any other address."""
+    if request.method not in {"GET", "HEAD"} or not request.path.startswith(LINK_PATH):
+        return _sentence(NO_FILE, 404)
+    try:
+        run_id, evidence_id = signing.loads(request.path.removeprefix(LINK_PATH), salt=SALT, max_age=LINK_AGE_S)
+    except signing.BadSignature:
+        return _sentence(NO_FILE, 404)
+    run = Run.objects.filter(pk=run_id).with_withheld_flag().select_related("submission", "reading__evidence").get()
+    evidence = Evidence.objects.get(pk=evidence_id)
+    if is_file_withheld(run, evidence):  # since the link was made
+        return _sentence(WITHHELD, UNAVAILABLE_FOR_LEGAL_REASONS)
+    return _file_response(evidence)
+
+
+def _file_response(evidence: Evidence) -> FileResponse:
+    file, content_type = open_evidence(evidence), "application/octet-stream"
+    return FileResponse(file, as_attachment=True, filename=evidence.filename, content_type=content_type)
+
+
+def _sentence(text: str, status: int) -> HttpResponse:
+    return HttpResponse(text, "text/plain; charset=utf-8", status=status)
+
+
+def _as_evidence(response: HttpResponseBase) -> HttpResponseBase:
+    """Give a response the headers of files, and mark it for the middleware."""
+    for name, value in HEADERS.items():
+        response.headers[name] = value
+    if settings.EVIDENCE_ORIGIN:
+        response.headers["Cache-Control"] = NO_STORE
+    response.is_evidence = True  # type: ignore[attr-defined]
+    return response
