@@ -157,6 +157,7 @@ ACCOUNT_RATE_LIMITS = {
 ALLAUTH_RATE_LIMIT_IPV6_PREFIX = 64
 CACHES = {"default": {"BACKEND": "webapp.access_limits.shared_cache.SharedCache"}}
 
+USERSESSIONS_ADAPTER = "webapp.accounts.adapters.SessionsAdapter"
 MFA_ADAPTER = "webapp.accounts.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
