@@ -1,4 +1,4 @@
-"""Limits on account functions that send mail or guess links. Beyond one, the answer is 429."""
+"""Limits on account functions that send mail, guess links or collect data. Beyond one, the answer is 429."""
 
 from hashlib import sha256
 
@@ -14,6 +14,7 @@ from webapp.accounts.throttle import PERIOD_S, too_many_requests
 INVITATIONS = SharedLimit("invitations-of-account", 20, PERIOD_S)
 INVITED_ADDRESS = SharedLimit("invitations-to-address", 5, PERIOD_S)
 UNKNOWN_LINKS = SharedLimit("unknown-invitations-of-network", 20, PERIOD_S)
+EXPORTS = SharedLimit("exports-of-account", 10, PERIOD_S)
 
 
 def count_invitation(request: HttpRequest, user: User, email: str) -> None:
@@ -25,6 +26,11 @@ def count_invitation(request: HttpRequest, user: User, email: str) -> None:
 def count_unknown_link(request: HttpRequest) -> None:
     """Count a link of an invitation that does not work. Raises ImmediateHttpResponse."""
     _take(request, UNKNOWN_LINKS, client_network(request))
+
+
+def count_export(request: HttpRequest, user: User) -> None:
+    """Count an export of a user's data. Raises ImmediateHttpResponse."""
+    _take(request, EXPORTS, f"user-{user.pk}")
 
 
 def _take(request: HttpRequest, limit: SharedLimit, client: str) -> None:

@@ -45,7 +45,7 @@ class User(AbstractUser):
     is_staff = None  # removes Django's column: the two roles replace it
     is_reviewer = models.BooleanField(default=False)
     is_operator = models.BooleanField(default=False)
-    # Of a closed account: its events stay, and name this organisation instead of the person.
+    # Of a closed account (privacy/closing.py): its events stay, and name this organisation instead of the person.
     closed_at = models.DateTimeField(null=True)
     former_organisation = models.ForeignKey(Organisation, models.PROTECT, null=True, related_name="+")
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
+from allauth.account.decorators import reauthentication_required
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import F
@@ -18,6 +19,7 @@ from webapp.accounts.permissions import ALLOWED, Action, may
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)
+Decorated = TypeVar("Decorated", bound=Callable[..., HttpResponseBase])
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
@@ -55,6 +57,11 @@ def _only_for(action: Action, refusal: str, view: Callable[Concatenate[UserReque
         return view(request, *args, **kwargs)
 
     return members_only(answer)
+
+
+def recently_authenticated(view: Decorated) -> Decorated:
+    """Ask for the password or the second factor again, unless the user signed in less than 5 minutes ago."""
+    return cast(Decorated, reauthentication_required(view))
 
 
 def find_own_organisation(request: UserRequest, slug: str) -> Organisation:

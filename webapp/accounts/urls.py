@@ -6,6 +6,7 @@ from webapp.accounts import mail, organisation_pages, views
 from webapp.accounts.audit import pages as audit_pages
 from webapp.accounts.memberships import invitation_pages
 from webapp.accounts.memberships import pages as member_pages
+from webapp.accounts.privacy import pages as privacy_pages
 
 MEMBERS = "organisations/<slug:slug>/members/"
 INVITATION = "organisations/<slug:slug>/invitations/<int:invitation_id>/"
@@ -15,6 +16,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.account, name="account"),
     path("sessions/<int:session_id>/end/", views.end_session, name="session-end"),
     path("events/", audit_pages.own_events, name="account-events"),
+    path("data/", privacy_pages.own_data, name="own-data"),
+    path("data/export.json", privacy_pages.export, name="data-export"),
+    path("close/", privacy_pages.close, name="account-close"),
     path("organisation/", organisation_pages.organisation_list, name="organisation-list"),
     path("organisation/new/", organisation_pages.create, name="organisation-create"),
     path("organisations/", organisation_pages.confirmations, name="organisation-confirmations"),
