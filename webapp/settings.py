@@ -164,6 +164,7 @@ ACCOUNT_RATE_LIMITS = {
 ALLAUTH_RATE_LIMIT_IPV6_PREFIX = 64
 CACHES = {"default": {"BACKEND": "webapp.access_limits.shared_cache.SharedCache"}}
 
+USERSESSIONS_ADAPTER = "webapp.accounts.adapters.SessionsAdapter"
 MFA_ADAPTER = "webapp.accounts.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
@@ -318,6 +319,7 @@ PERIODIC_TASKS = (
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),
+    ("remove-personal-data", "accounts.remove_personal_data", 3600, 3600),
 )
 CELERY_BEAT_SCHEDULE = {
     name: {"task": task, "schedule": period_s, "options": {"expires": expires_s}}

@@ -9,10 +9,12 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.authentication import get_authentication_records
 from allauth.account.models import EmailConfirmation
 from allauth.account.stages import EmailVerificationStage
+from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authentication_failed
+from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from allauth.usersessions.models import UserSession
 from anymail.exceptions import AnymailError
 from django.conf import settings
@@ -26,13 +28,15 @@ from django.urls import reverse
 
 from webapp.access_limits.client_address import UNKNOWN, client_address
 from webapp.accounts import encryption, throttle
+from webapp.accounts.audit.trail import Actor, Kind, actor_of, record
+from webapp.accounts.memberships.remembered import remembered_invitation
 from webapp.accounts.models import User
 from webapp.accounts.permissions import register_roles
+from webapp.accounts.sessions import NO_ADDRESS
 
 log = logging.getLogger(__name__)
 
 SITE = "Drivecert"
-NO_ADDRESS = "::"  # for connections without an address: allauth stores the address of each session
 THROTTLED = {"too_many_login_attempts", "rate_limited"}  # error codes of allauth
 NOT_SENT = "The mail could not be sent. Try again later."
 
@@ -77,12 +81,19 @@ class AccountAdapter(DefaultAccountAdapter):
         return user
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
-        """Log a wrong password. What was entered as the name is not logged: it may be a password."""
+        """Log and record a wrong password. What was entered as the name is not stored: it may be a password."""
         account = throttle.find_account(credentials.get("username") or credentials.get("email") or "")
+        if account is not None:  # an entry that nobody could read would only let strangers fill the table
+            record(Kind.SIGN_IN_FAILED, Actor(None, actor_of(request).address), account)
         log.warning("wrong password for %s from %s", account or "an unknown account", client_address(request))
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
-        """Return the page after a sign-in: a user without a role anywhere is led to the organisations."""
+        """Return the page after a sign-in.
+
+        A user who opened an invitation is led back to it, one without a role anywhere to the organisations.
+        """
+        if remembered_invitation(request) is not None:
+            return reverse("invitation")
         user = request.user
         has_role = not isinstance(user, User) or register_roles(user) or user.memberships.exists()
         return str(super().get_login_redirect_url(request)) if has_role else reverse("organisation-list")
@@ -117,17 +128,17 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: EmailConfirmation) -> str:
         """Return the link that verifies an address."""
-        return self._link(request, reverse("account_confirm_email", args=[emailconfirmation.key]))
+        return self.link(request, reverse("account_confirm_email", args=[emailconfirmation.key]))
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """Return the link that resets a password."""
         user, _, token = key.partition("-")
-        return self._link(self.request, reverse("account_reset_password_from_key", args=[user, token]))
+        return self.link(self.request, reverse("account_reset_password_from_key", args=[user, token]))
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail. If the server refuses it or does not answer, the page says so, and nothing is undone."""
         try:
-            super().send_mail(template_prefix, email, context | {"site_url": self._link(self.request, "/")})
+            super().send_mail(template_prefix, email, context | {"site_url": self.link(self.request, "/")})
         except (OSError, AnymailError):  # errors of SMTP, of the network and of a provider
             log.exception("the mail %s could not be sent", template_prefix)
             messages.error(self.request, NOT_SENT)
@@ -138,7 +149,7 @@ class AccountAdapter(DefaultAccountAdapter):
         mail.extra_headers["Auto-Submitted"] = "auto-generated"
         return mail
 
-    def _link(self, request: HttpRequest, path: str) -> str:
+    def link(self, request: HttpRequest, path: str) -> str:
         """Return a link for a mail. In production it never uses the host name that a request claims."""
         return f"{settings.PUBLIC_URL}{path}" if settings.PRODUCTION else request.build_absolute_uri(path)
 
@@ -177,6 +188,16 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     def generate_authenticator_name(self, user: Any, type: Authenticator.Type) -> str:
         number = Authenticator.objects.filter(user=user, type=type).count()
         return f"Passkey {number + 1}"
+
+
+class SessionsAdapter(DefaultUserSessionsAdapter):
+    """The end of sessions that a user chose in the list."""
+
+    def end_sessions(self, sessions: list[UserSession]) -> None:
+        super().end_sessions(sessions)
+        request = context.request
+        for session in sessions:
+            record(Kind.SESSION_ENDED, actor_of(request), session.user)
 
 
 @receiver(authentication_failed, dispatch_uid="log-wrong-code")

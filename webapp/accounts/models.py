@@ -1,4 +1,4 @@
-"""Users, their roles and memberships, and the tokens that labs' scripts send."""
+"""Users, their roles, memberships and invitations, the tokens that labs' scripts send, and the audit trail."""
 
 import hashlib
 import secrets
@@ -45,12 +45,22 @@ class User(AbstractUser):
     is_staff = None  # removes Django's column: the two roles replace it
     is_reviewer = models.BooleanField(default=False)
     is_operator = models.BooleanField(default=False)
+    # Of a closed account (privacy/closing.py): its events stay, and name this organisation instead of the person.
+    closed_at = models.DateTimeField(null=True)
+    former_organisation = models.ForeignKey(Organisation, models.PROTECT, null=True, related_name="+")
 
     objects = UserManager()  # type: ignore[misc]
 
     # Of users whom webapp/accounts/backends.py loads for a session.
     has_verified_address: bool
     has_second_factor: bool
+
+    @property
+    def shown_name(self) -> str:
+        """Return the name that pages show: that of a closed account no longer names the person."""
+        if self.closed_at is None:
+            return self.username
+        return f"former member of {self.former_organisation}" if self.former_organisation else "former user"
 
 
 class Role(models.TextChoices):
@@ -79,6 +89,54 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}, {self.role} of {self.organisation}"
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    """Invitations by whether they can still be accepted."""
+
+    def open(self) -> "InvitationQuerySet":
+        """Return the invitations that are neither accepted nor revoked. An expired one can still be renewed."""
+        return self.filter(accepted_at__isnull=True, revoked_at__isnull=True)
+
+    def acceptable(self) -> "InvitationQuerySet":
+        """Return the open invitations that have not expired."""
+        return self.open().filter(expires_at__gt=timezone.now())
+
+
+class Invitation(models.Model):
+    """An offer to a mail address to become a member. Only the SHA-256 of the secret in its link is stored."""
+
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="invitations")
+    email = models.EmailField()  # in lower case
+    role = models.CharField(max_length=10, choices=Role)
+    digest = models.CharField(max_length=64, unique=True)
+    invited_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        """An organisation has one open invitation for an address."""
+
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organisation", "email"],
+                condition=Q(accepted_at__isnull=True, revoked_at__isnull=True),
+                name="one_open_invitation_each",
+            ),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="invitation_has_a_role"),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk} to {self.organisation}"
+
+    @property
+    def is_expired(self) -> bool:
+        """Return whether its link no longer works."""
+        return self.expires_at <= timezone.now()
 
 
 class APITokenQuerySet(models.QuerySet["APIToken"]):
@@ -117,3 +175,66 @@ def issue_token(user: User, organisation: Organisation, name: str) -> tuple[APIT
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     token = APIToken.objects.create(user=user, organisation=organisation, name=name, digest=hash_token(secret))
     return token, secret
+
+
+class AccountEvent(models.Model):
+    """One entry of the audit trail of accounts.
+
+    The database refuses to change or delete a row, except that `address` may be removed. So no column but that one has
+    personal data: names and mail addresses stay in the rows that `details` refers to by id.
+    """
+
+    class Kind(models.TextChoices):
+        """What happened; audit/sentences.py has a sentence for each."""
+
+        ACCOUNT_CREATED = "account-created"
+        SIGNED_IN = "signed-in"
+        SIGN_IN_FAILED = "sign-in-failed"
+        SECOND_FACTOR_FAILED = "second-factor-failed"
+        SIGNED_OUT = "signed-out"
+        SESSION_ENDED = "session-ended"
+        PASSWORD_CHANGED = "password-changed"
+        PASSWORD_RESET = "password-reset"
+        ADDRESS_ENTERED = "address-entered"
+        ADDRESS_VERIFIED = "address-verified"
+        SECOND_FACTOR_ADDED = "second-factor-added"
+        SECOND_FACTOR_REMOVED = "second-factor-removed"
+        RECOVERY_CODES_REPLACED = "recovery-codes-replaced"
+        SECOND_FACTORS_RESET = "second-factors-reset"
+        TOKEN_CREATED = "token-created"
+        TOKEN_REVOKED = "token-revoked"
+        ORGANISATION_CREATED = "organisation-created"
+        ORGANISATION_CONFIRMED = "organisation-confirmed"
+        INVITATION_SENT = "invitation-sent"
+        INVITATION_RENEWED = "invitation-renewed"
+        INVITATION_REVOKED = "invitation-revoked"
+        MEMBER_JOINED = "member-joined"
+        MEMBER_LEFT = "member-left"
+        MEMBER_REMOVED = "member-removed"
+        MEMBER_ROLE_CHANGED = "member-role-changed"
+        REGISTER_ROLE_GRANTED = "register-role-granted"
+        REGISTER_ROLE_ENDED = "register-role-ended"
+        DATA_EXPORTED = "data-exported"
+        ACCOUNT_CLOSED = "account-closed"
+
+    at = models.DateTimeField(default=timezone.now)
+    kind = models.CharField(max_length=40, choices=Kind)
+    actor = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    subject = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    organisation = models.ForeignKey(Organisation, models.PROTECT, null=True, related_name="+")
+    address = models.GenericIPAddressField(null=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        """Indexes for the pages of a user and of an organisation, and for the removal of addresses."""
+
+        ordering = ["-at", "-id"]
+        indexes = [
+            models.Index(fields=["subject", "-at", "-id"], name="account_event_by_subject"),
+            models.Index(fields=["actor", "-at", "-id"], name="account_event_by_actor"),
+            models.Index(fields=["organisation", "-at", "-id"], name="account_event_by_org"),
+            models.Index(fields=["at"], condition=Q(address__isnull=False), name="account_event_with_address"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.at:%Y-%m-%d %H:%M}"

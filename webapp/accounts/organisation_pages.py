@@ -10,6 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from results.models import Organisation
 from webapp.accounts import organisations
+from webapp.accounts.audit.trail import actor_of
+from webapp.accounts.memberships.invitations import invitations_for
 from webapp.accounts.organisations import OrganisationError
 from webapp.accounts.requests import UserRequest, members_only, operators_only
 
@@ -37,7 +39,8 @@ class OrganisationForm(forms.Form):
 def organisation_list(request: UserRequest) -> HttpResponse:
     """List the organisations of the user with their role. A user without one reads how to get one."""
     memberships = request.user.memberships.select_related("organisation").order_by("organisation__name")
-    return render(request, "accounts/organisations/list.html", {"memberships": memberships})
+    invited = invitations_for(request.user).select_related("organisation", "invited_by")
+    return render(request, "accounts/organisations/list.html", {"memberships": memberships, "invitations": invited})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -47,7 +50,7 @@ def create(request: UserRequest) -> HttpResponse:
     form = OrganisationForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            organisation = organisations.create(request.user, **form.cleaned_data)
+            organisation = organisations.create(request.user, actor_of(request), **form.cleaned_data)
         except OrganisationError as error:
             form.add_error(None, str(error))
         else:
@@ -72,7 +75,7 @@ def confirm(request: UserRequest, slug: str) -> HttpResponse:
     name = request.POST.get("name", "").strip()
     if not 0 < len(name) <= NAME_CHARS:
         raise Http404(f"A name has 1 to {NAME_CHARS} characters.")
-    show_outcome(request, f"{name} is confirmed.", organisations.confirm, organisation, request.user, name)
+    show_outcome(request, f"{name} is confirmed.", organisations.confirm, organisation, actor_of(request), name)
     return redirect("organisation-confirmations")
 
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from results.models import Organisation
+from webapp.accounts.audit.trail import Actor, Kind, record
 from webapp.accounts.models import Role, User
 
 WAITING_MAX = 3  # of one person: each of them is work for an operator
@@ -25,7 +26,7 @@ class OrganisationError(Exception):
 
 
 @transaction.atomic
-def create(owner: User, name: str, kind: str, website: str) -> Organisation:
+def create(owner: User, actor: Actor, name: str, kind: str, website: str) -> Organisation:
     """Create an organisation that waits for confirmation, with its first owner.
 
     Its slug has random characters. A slug made from the name alone would reveal whether another one has the name.
@@ -40,6 +41,7 @@ def create(owner: User, name: str, kind: str, website: str) -> Organisation:
         slug=f"{stem}-{token_hex(3)}", name=name, kind=Organisation.Kind(kind), website=website
     )
     owner.memberships.create(organisation=organisation, role=Role.OWNER)
+    record(Kind.ORGANISATION_CREATED, actor, owner, organisation)
     organisation_created.send(sender=Organisation, organisation=organisation, owner=owner)
     return organisation
 
@@ -50,12 +52,13 @@ def waiting() -> QuerySet[Organisation]:
 
 
 @transaction.atomic
-def confirm(organisation: Organisation, operator: User | None, name: str) -> None:
-    """Confirm an organisation under a name. `operator` is None for the command. Raises OrganisationError."""
+def confirm(organisation: Organisation, operator: Actor, name: str) -> None:
+    """Confirm an organisation under a name. Raises OrganisationError."""
     locked = Organisation.objects.select_for_update().get(pk=organisation.pk)
     if locked.confirmed_at is not None:
         raise OrganisationError(f"{locked.name} is confirmed already.")
     if Organisation.objects.filter(name__iexact=name, confirmed_at__isnull=False).exists():
         raise OrganisationError(f"Another confirmed organisation has the name {name}. Confirm it under another name.")
     Organisation.objects.filter(pk=locked.pk).update(name=name, confirmed_at=timezone.now())
+    record(Kind.ORGANISATION_CONFIRMED, operator, organisation=organisation)
     organisation_confirmed.send(sender=Organisation, organisation=locked, operator=operator)

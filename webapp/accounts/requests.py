@@ -2,20 +2,24 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
+from allauth.account.decorators import reauthentication_required
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import F
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 
+from results.models import Organisation
 from webapp.accounts.models import APIToken, User, hash_token
 from webapp.accounts.permissions import ALLOWED, Action, may
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)
+Decorated = TypeVar("Decorated", bound=Callable[..., HttpResponseBase])
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
@@ -53,6 +57,22 @@ def _only_for(action: Action, refusal: str, view: Callable[Concatenate[UserReque
         return view(request, *args, **kwargs)
 
     return members_only(answer)
+
+
+def recently_authenticated(view: Decorated) -> Decorated:
+    """Ask for the password or the second factor again, unless the user signed in less than 5 minutes ago."""
+    return cast(Decorated, reauthentication_required(view))
+
+
+def find_own_organisation(request: UserRequest, slug: str) -> Organisation:
+    """Return an organisation of the user. For others the answer is the same as for one that does not exist."""
+    return get_object_or_404(Organisation, slug=slug, memberships__user=request.user)
+
+
+def require_owner(request: UserRequest, organisation: Organisation) -> None:
+    """Raise Http404 unless the user is an owner of the organisation."""
+    if not may(request.user, Action.MANAGE, organisation.pk):
+        raise Http404("This page is for owners of the organisation.")
 
 
 def mark_private(response: Answer) -> Answer:

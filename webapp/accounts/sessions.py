@@ -17,6 +17,7 @@ from django.utils.crypto import get_random_string
 
 from webapp.accounts.encryption import UnknownKeyError, decrypt, encrypt
 
+NO_ADDRESS = "::"  # of no connection, or removed: allauth stores an address for each session
 COOKIE_KEY_CHARS = 32  # of 62 characters each: 190 random bits, so that no slow hash is needed
 
 

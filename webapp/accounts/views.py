@@ -4,19 +4,22 @@ from typing import Any, cast
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.adapter import get_adapter as get_sessions_adapter
 from allauth.usersessions.models import UserSession
 from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.models import Organisation
+from webapp.accounts.audit.trail import Kind, actor_of, record
 from webapp.accounts.models import APIToken, User, issue_token
 from webapp.accounts.permissions import Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, members_only
+from webapp.accounts.tokens import revoke_tokens
 
 
 class TokenForm(forms.Form):
@@ -68,7 +71,7 @@ def end_session(request: UserRequest, session_id: int) -> HttpResponse:
     session = get_object_or_404(UserSession, pk=session_id, user=request.user)
     if session.is_current():
         return redirect("account_logout")
-    session.end()
+    get_sessions_adapter().end_sessions([session])
     messages.success(request, "The session is ended.")
     return redirect("usersessions_list")
 
@@ -80,7 +83,10 @@ def tokens(request: UserRequest) -> HttpResponse:
     form = TokenForm(request.user, request.POST or None)
     page: dict[str, object] = {"form": form}
     if request.method == "POST" and form.is_valid():
-        page["issued"], page["secret"] = form.issue()
+        with transaction.atomic():
+            issued, page["secret"] = form.issue()
+            record(Kind.TOKEN_CREATED, actor_of(request), request.user, issued.organisation, token=issued.pk)
+        page["issued"] = issued
         page["form"] = TokenForm(request.user)
     page["tokens"] = APIToken.objects.filter(user=request.user).select_related("organisation").order_by("-created_at")
     return render(request, "accounts/tokens.html", page)
@@ -90,5 +96,5 @@ def tokens(request: UserRequest) -> HttpResponse:
 @members_only
 def revoke_token(request: UserRequest, token_id: int) -> HttpResponse:
     token = get_object_or_404(APIToken, pk=token_id, user=request.user)
-    APIToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
+    revoke_tokens(APIToken.objects.filter(pk=token.pk), actor_of(request))
     return redirect("token-list")

@@ -49,6 +49,36 @@ class Attempt:
         self.client.post("/accounts/tokens/", form)
         return APIToken.objects.exists()
 
+    @property
+    def organisation_pages(self):
+        return f"/accounts/organisations/{self.submission.organisation.slug}/"
+
+    def read_members(self):
+        return self.client.get(f"{self.organisation_pages}members/").status_code == 200
+
+    def manage_members(self):
+        organisation = self.submission.organisation
+        member = make_user("member")
+        member.memberships.create(organisation=organisation, role=Role.VIEWER)
+        one_member = f"{self.organisation_pages}members/{member.pk}/"
+        answers = [
+            self.client.post(f"{self.organisation_pages}members/", {"email": "n@example.org", "role": "viewer"}),
+            self.client.post(f"{one_member}role/", {"role": "submitter"}),
+            self.client.post(f"{one_member}remove/"),
+        ]
+        successor = make_user("successor", organisation)
+        answers.append(self.client.post(f"{self.organisation_pages}transfer/", {"member": successor.pk}))
+        done = {answer.status_code for answer in answers}
+        assert len(done) == 1, answers
+        return done == {302} and organisation.invitations.count() == 1
+
+    def read_events(self):
+        return self.client.get(f"{self.organisation_pages}events/").status_code == 200
+
+    def leave(self):
+        make_user("another-owner", self.submission.organisation)
+        return self.client.post(f"{self.organisation_pages}leave/").status_code == 302
+
     def review(self):
         answers = [self.client.get("/submissions/review/"), self.client.post(f"{self.page}decline/", {"reason": "x"})]
         return [answer.status_code for answer in answers] == [200, 302]
@@ -74,6 +104,10 @@ TRIES = {
     "change the embargo or the slice length of a submission": Attempt.change,
     "submit a log for the organisation": Attempt.submit,
     "create a token that acts for the organisation": Attempt.create_token,
+    "read the names and roles of the members of the organisation": Attempt.read_members,
+    "invite members; change roles; remove members; transfer the ownership": Attempt.manage_members,
+    "read the account events of the organisation": Attempt.read_events,
+    "leave the organisation": Attempt.leave,
     "review, publish and withdraw results": Attempt.review,
     "run the lab: hosts, devices, orders, campaigns": Attempt.run_the_lab,
     "confirm the name of an organisation": Attempt.confirm,

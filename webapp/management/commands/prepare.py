@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from results.models import Organisation, Product
+from webapp.accounts.audit.trail import COMMAND, Kind, record
 from webapp.accounts.models import Membership, Role
 from webapp.supervisor.data_directory import write_private
 
@@ -48,3 +49,5 @@ def ensure_first_staff(login_file: Path) -> None:
             defaults={"name": LAB_NAME, "kind": Organisation.Kind.LAB, "confirmed_at": timezone.now()},
         )
         Membership.objects.create(user=user, organisation=lab, role=Role.OWNER)
+        record(Kind.ACCOUNT_CREATED, COMMAND, user)
+        record(Kind.MEMBER_JOINED, COMMAND, user, lab, role=Role.OWNER)

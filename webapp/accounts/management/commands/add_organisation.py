@@ -4,9 +4,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
 from results.models import Organisation
+from webapp.accounts.audit.trail import COMMAND, Kind, record
 
 
 class Command(BaseCommand):
@@ -17,13 +19,16 @@ class Command(BaseCommand):
         parser.add_argument("name")
         parser.add_argument("--kind", choices=Organisation.Kind.values, default=Organisation.Kind.VENDOR)
 
+    @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         if organisation := Organisation.objects.filter(slug=options["slug"]).first():
             self.stdout.write(f"{organisation.slug}: is there already, unchanged")
             return
         if Organisation.objects.filter(name=options["name"], confirmed_at__isnull=False).exists():
             raise CommandError(f"another organisation has the name {options['name']!r}")
-        Organisation.objects.create(
+        organisation = Organisation.objects.create(
             slug=options["slug"], name=options["name"], kind=options["kind"], confirmed_at=timezone.now()
         )
+        record(Kind.ORGANISATION_CREATED, COMMAND, organisation=organisation)
+        record(Kind.ORGANISATION_CONFIRMED, COMMAND, organisation=organisation)
         self.stdout.write(f"{options['slug']}: added")

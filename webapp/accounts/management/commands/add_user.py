@@ -11,6 +11,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from results.models import Organisation
+from webapp.accounts.audit.trail import COMMAND, Kind, record
 from webapp.accounts.models import Role, User
 from webapp.accounts.permissions import RegisterRole
 
@@ -44,6 +45,7 @@ class Command(BaseCommand):
     def _create(self, username: str) -> User:
         password = secrets.token_urlsafe(12)
         user = User.objects.create_user(username, password=password)
+        record(Kind.ACCOUNT_CREATED, COMMAND, user)
         self.stdout.write(f"{user.username}: password {password}")
         return user
 
@@ -51,6 +53,8 @@ class Command(BaseCommand):
         for role in RegisterRole:
             has = True if options["staff"] else options[role]
             if has is not None:
+                if has != getattr(user, f"is_{role}"):
+                    record(Kind.REGISTER_ROLE_GRANTED if has else Kind.REGISTER_ROLE_ENDED, COMMAND, user, role=role)
                 setattr(user, f"is_{role}", has)
                 self.stdout.write(f"{user.username} is {'now' if has else 'no longer'} {role}")
         user.save(update_fields=["is_reviewer", "is_operator"])
@@ -59,7 +63,9 @@ class Command(BaseCommand):
         organisation = Organisation.objects.filter(slug=slug).first()
         if organisation is None:
             raise CommandError(f"--organisation: no organisation {slug!r}; add_organisation makes it")
-        membership, _ = user.memberships.get_or_create(organisation=organisation, defaults={"role": role})
+        membership, is_new = user.memberships.get_or_create(organisation=organisation, defaults={"role": role})
+        if is_new:
+            record(Kind.MEMBER_JOINED, COMMAND, user, organisation, role=role)
         self.stdout.write(f"{user.username} acts for {organisation.slug} as {membership.role}")
 
     def _verify_address(self, user: User, email: str) -> None:
@@ -74,4 +80,5 @@ class Command(BaseCommand):
         address.set_as_primary()
         # The old address must not reset the password any more: it may belong to another person now.
         EmailAddress.objects.filter(user=user).exclude(pk=address.pk).delete()
+        record(Kind.ADDRESS_VERIFIED, COMMAND, user)
         self.stdout.write(f"{user.username}: address {email}")

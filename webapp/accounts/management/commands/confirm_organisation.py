@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from results.models import Organisation
 from webapp.accounts import organisations
+from webapp.accounts.audit.trail import COMMAND
 
 
 class Command(BaseCommand):
@@ -24,7 +25,7 @@ class Command(BaseCommand):
         if organisation is None:
             raise CommandError(f"no organisation {options['slug']!r}; without SLUG, this command lists what waits")
         try:
-            organisations.confirm(organisation, None, options["name"] or organisation.name)
+            organisations.confirm(organisation, COMMAND, options["name"] or organisation.name)
         except organisations.OrganisationError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{organisation.slug}: confirmed")

@@ -6,7 +6,9 @@ from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
+from webapp.accounts.audit.trail import COMMAND, Kind, record
 from webapp.accounts.models import User
 
 log = logging.getLogger(__name__)
@@ -22,6 +24,8 @@ class Command(BaseCommand):
         user = User.objects.filter(username=options["username"]).first()
         if user is None:
             raise CommandError(f"no user has the name {options['username']!r}")
-        removed, _ = Authenticator.objects.filter(user=user).delete()
+        with transaction.atomic():
+            removed, _ = Authenticator.objects.filter(user=user).delete()
+            record(Kind.SECOND_FACTORS_RESET, COMMAND, user, removed=removed)
         log.warning("the second factors of %s were reset by a command (%d removed)", user, removed)
         self.stdout.write(f"{user.username}: removed {removed} (app, passkeys, recovery codes)")

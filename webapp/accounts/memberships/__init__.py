@@ -1,0 +1,1 @@
+"""The members of organisations: invitations, roles, and the end of memberships."""

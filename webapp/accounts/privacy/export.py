@@ -1,0 +1,77 @@
+"""The export of a user's own data: everything that docs/privacy.md lists, except secrets and their hashes."""
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.db.models import Q
+
+from results.models import Annotation, Event, Submission
+from runners.models import Campaign, CampaignEntry, Dispatch, Step
+from webapp.accounts.audit.sentences import own_address
+from webapp.accounts.models import AccountEvent, Invitation, User
+
+FORMAT = "drivecert.own-data/1"
+CAMPAIGN_ENTRY_COLUMNS = ("campaign__public_id", "at", "kind", "reason")
+INVITATION_COLUMNS = (
+    "organisation__name", "email", "role", "created_at", "expires_at", "accepted_at", "revoked_at",
+)  # fmt: skip
+
+
+def own_data(user: User) -> dict[str, Any]:
+    """Return the data of a user, ready for JSON."""
+    return {
+        "format": FORMAT,
+        "account": {
+            "username": user.username,
+            "email": user.email,
+            "first_name": user.first_name,
+            "last_name": user.last_name,
+            "date_joined": user.date_joined,
+            "last_login": user.last_login,
+            "is_reviewer": user.is_reviewer,
+            "is_operator": user.is_operator,
+        },
+        "addresses": _rows(EmailAddress.objects.filter(user=user), "email", "verified", "primary"),
+        "second_factors": _rows(Authenticator.objects.filter(user=user), "type", "created_at", "last_used_at"),
+        "sessions": _rows(UserSession.objects.filter(user=user), "created_at", "last_seen_at", "ip", "user_agent"),
+        "memberships": _rows(user.memberships, "organisation__name", "role", "joined_at"),
+        "tokens": _rows(user.api_tokens, "name", "organisation__name", "created_at", "expires_at", "revoked_at"),
+        "invitations": _rows(_invitations(user), *INVITATION_COLUMNS),
+        "account_events": [_account_event(event, user) for event in _account_events(user)],
+        "submissions": _rows(Submission.objects.filter(submitted_by=user), "public_id", "received_at", "notes"),
+        "decisions": _rows(Event.objects.filter(actor=user), "at", "kind", "subject_type", "subject_id", "reason"),
+        "annotations": _rows(Annotation.objects.filter(author=user), "run__public_id", "text", "created_at"),
+        "dispatches": _rows(Dispatch.objects.filter(ordered_by=user), "public_id", "ordered_at"),
+        "dispatch_steps": _rows(Step.objects.filter(actor=user.username), "dispatch__public_id", "at", "reason"),
+        "campaign_entries": _rows(CampaignEntry.objects.filter(actor=user.username), *CAMPAIGN_ENTRY_COLUMNS),
+        "campaigns": _rows(Campaign.objects.filter(ordered_by=user), "public_id", "ordered_at"),
+    }
+
+
+def _rows(rows: Any, *columns: str) -> list[dict[str, Any]]:
+    return list(rows.order_by("pk").values(*columns))
+
+
+def _invitations(user: User) -> Any:
+    """Return the invitations that the user sent, and those to the user."""
+    emails = [email.lower() for email in EmailAddress.objects.filter(user=user).values_list("email", flat=True)]
+    return Invitation.objects.filter(Q(invited_by=user) | Q(email__in=emails))
+
+
+def _account_events(user: User) -> Any:
+    return AccountEvent.objects.filter(Q(subject=user) | Q(actor=user)).select_related("organisation").order_by("pk")
+
+
+def _account_event(event: AccountEvent, user: User) -> dict[str, Any]:
+    """Return an entry of the audit trail. It names other people by nothing but their part in it."""
+    return {
+        "at": event.at,
+        "kind": event.kind,
+        "is_actor": event.actor_id == user.pk,
+        "is_subject": event.subject_id == user.pk,
+        "organisation": event.organisation.name if event.organisation else None,
+        "address": own_address(event, user),
+        "details": event.details,
+    }
