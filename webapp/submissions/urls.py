@@ -3,9 +3,12 @@
 from django.urls import URLPattern, URLResolver, path
 
 from webapp.submissions import changes, review, views
+from webapp.submissions.drafts import tus
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submit/", views.submit, name="submit"),
+    path("uploads/", tus.uploads, name="upload-list"),
+    path("uploads/<slug:key>/", tus.upload, name="upload"),
     path("submissions/", views.submission_list, name="submission-list"),
     path("submissions/review/", review.review_list, name="review-list"),
     path("review/runs/<slug:public_id>/", review.run_review, name="run-review"),
