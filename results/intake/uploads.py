@@ -4,6 +4,8 @@ Each piece is one short transaction that holds the lock of the file's row. Of tw
 writes it, and the other learns the new offset. A client that stops in the middle holds no lock.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
@@ -13,12 +15,25 @@ from django.db.models import Count, QuerySet, Sum
 from django.utils import timezone
 
 from results.evidence import staging
+from results.evidence.store import ByteStream
 from results.ingest.queue import notify_draft_reader
 from results.intake.submissions import COMPANIONS_MAX, clean_filename
 from results.models import Draft, DraftFile, DraftReading, Organisation
+from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 
 KEPT_FROM_START = timedelta(days=7)
+PIECE_BYTES = 4 * 1024**2  # one transaction and one fsync each; a request holds one in memory
 Role = DraftFile.Role
+
+
+@dataclass(frozen=True)
+class ArrivedFile:
+    """A file of a form."""
+
+    stream: ByteStream
+    filename: str
+    size_bytes: int
+    role: DraftFile.Role
 
 
 class UploadRefusedError(Exception):
@@ -51,10 +66,14 @@ def open_drafts(organisation: Organisation | None = None) -> QuerySet[Draft]:
     return drafts if organisation is None else drafts.filter(organisation=organisation)
 
 
-def create_draft(organisation: Organisation, user: AbstractBaseUser) -> Draft:
+def create_draft(
+    organisation: Organisation, user: AbstractBaseUser, slice_length_s: int = SLICE_LENGTH_DEFAULT_S
+) -> Draft:
     """Create a draft without files."""
     expires_at = timezone.now() + KEPT_FROM_START
-    return Draft.objects.create(organisation=organisation, created_by_id=user.pk, expires_at=expires_at)
+    return Draft.objects.create(
+        organisation=organisation, created_by_id=user.pk, slice_length_s=slice_length_s, expires_at=expires_at
+    )
 
 
 def add_file(draft: Draft, filename: str, size_bytes: int, role: Role | None = None) -> DraftFile:
@@ -127,6 +146,20 @@ def append_piece(key: str, offset: int, piece: bytes) -> int:
             staging.append(key, offset, piece)
             DraftFile.objects.filter(pk=file.pk).update(received_bytes=after)
     return after
+
+
+def store_files(draft: Draft, files: Sequence[ArrivedFile]) -> None:
+    """Store files that have arrived as a whole, the log first, and queue their reading. Raises as add_file().
+
+    The rows come first: a quota refuses all files before any byte is copied.
+    """
+    with transaction.atomic():
+        rows = [add_file(draft, file.filename, file.size_bytes, file.role) for file in files]
+    for row, file in zip(rows, files, strict=True):
+        offset = 0
+        while piece := file.stream.read(PIECE_BYTES):
+            offset = append_piece(row.key, offset, piece)
+    complete(draft)
 
 
 def complete(draft: Draft) -> None:

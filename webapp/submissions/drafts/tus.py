@@ -22,6 +22,7 @@ from results.evidence.staging import StagedBytesLostError
 from results.evidence.store import StoreFullError
 from results.intake.drafts import remove_file
 from results.intake.uploads import (
+    PIECE_BYTES,
     DraftGoneError,
     FileTooLargeError,
     OffsetError,
@@ -34,12 +35,13 @@ from results.intake.uploads import (
     open_drafts,
 )
 from results.models import Draft, DraftFile
+from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from webapp.submissions.drafts.senders import Sender, SenderRefusedError, find_draft, sender_of
+from webapp.submissions.forms import SlicesForm
 
 VERSION = "1.0.0"
 EXTENSIONS = "creation,termination,expiration"
 BODY_TYPE = "application/offset+octet-stream"
-PIECE_BYTES = 4 * 1024**2  # one transaction and one fsync each; a request holds one in memory
 READ_BYTES = 256 * 1024  # the server's read() waits until a whole one came
 REQUEST_S = 600  # a slower request ends with what has arrived, and the client continues with another one
 # Uploads occupy threads, and `manage.py up` gives a web process 8 of them.
@@ -142,11 +144,19 @@ def _create(request: HttpRequest, sender: Sender) -> HttpResponse:
 
 def _draft_of(sender: Sender, metadata: dict[str, str]) -> Draft:
     if not (public_id := metadata.get("draft", "")):
-        return create_draft(sender.organisation(metadata.get("organisation", "")), sender.user)
+        organisation = sender.organisation(metadata.get("organisation", ""))
+        return create_draft(organisation, sender.user, _slice_length_s(metadata))
     draft = find_draft(sender.organisations, public_id)
     if draft is None:
         raise DraftGoneError(public_id)
     return draft
+
+
+def _slice_length_s(metadata: dict[str, str]) -> int:
+    form = SlicesForm({"slice_length_s": metadata.get("slice_length_s", SLICE_LENGTH_DEFAULT_S)})
+    if not form.is_valid():
+        raise RequestError(400, " ".join(map(str, form.errors["slice_length_s"])))
+    return int(form.cleaned_data["slice_length_s"])
 
 
 def _role(text: str) -> DraftFile.Role | None:

@@ -233,3 +233,9 @@ def test_a_draft_expires_after_seven_days(client, address, django_capture_on_com
     with django_capture_on_commit_callbacks(execute=True):
         assert remove_expired() == 1
     assert (path.parent.exists(), Draft.objects.exists(), DraftFile.objects.exists()) == (False, False, False)
+
+
+def test_a_new_draft_may_state_its_slice_length(client):
+    assert announce(client, 1, slice_length_s="86401").status_code == 400
+    assert announce(client, 1, slice_length_s="60").status_code == 201
+    assert Draft.objects.get().slice_length_s == 60
