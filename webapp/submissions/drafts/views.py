@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.errors import ReviewRefusedError
@@ -83,7 +84,9 @@ def draft(request: UserRequest, public_id: str) -> HttpResponse:
         return _submit(request, found)
     try:
         complete(found)  # if the process that received the last byte ended before it queued the reading
-    except (DraftGoneError, StagedBytesLostError):
+    except DraftGoneError:  # submitted or deleted a moment ago
+        return redirect("draft", public_id)
+    except StagedBytesLostError:
         messages.error(request, "The register has lost a file of this draft. Delete the draft, and send it again.")
     return _show_draft(request, found, None, 200)
 
@@ -98,6 +101,8 @@ def _submit(request: UserRequest, found: Draft) -> HttpResponse:
         return _show_draft(request, found, form, 400)
     try:
         receipt = submit_draft(found, form.facts(), request.user, Submission.Origin.FORM)
+    except DraftGoneError as error:
+        raise Http404(NO_DRAFT.format(found.public_id)) from error
     except DraftUnreadError:
         messages.error(request, UNREAD)
         return redirect("draft", found.public_id)
@@ -149,6 +154,6 @@ def delete(request: UserRequest, public_id: str) -> HttpResponse:
 def _find(request: UserRequest, public_id: str) -> Draft:
     """Return a draft of the person's organisations that has not expired. Raises Http404."""
     found = find_draft(organisations_of(request.user, Action.SUBMIT), public_id)
-    if found is None or (found.submission is None and not open_drafts().filter(pk=found.pk).exists()):
+    if found is None or (found.submission is None and found.expires_at <= timezone.now()):
         raise Http404(NO_DRAFT.format(public_id))
     return found
