@@ -9,6 +9,7 @@ from pathlib import Path
 from django.db import connection
 
 READING = 0x52454144  # "READ": the first key, so that other locks of the register never meet these
+DRAFT_READING = 0x44524146  # "DRAF": the reading of a draft
 VALIDATION = 0x56414C49  # "VALI": one reading without a submission for each organisation at a time
 SECONDS = 0x53454353  # "SECS": a log read again to show its seconds; the key is a slot
 SIDE_FILE = 0x53494445  # "SIDE": a side file that is parsed for charts; the key is the start of its hash

@@ -9,21 +9,35 @@ from celery import shared_task
 from django.dispatch import receiver
 
 from results.ingest import queue
-from results.ingest.queue import reading_pending
+from results.ingest.queue import draft_reading_pending, reading_pending
+from results.intake.drafts import remove_expired
 
 EXPIRES_S = 60  # after a minute, the sweep has found the reading
 
 
 @shared_task(name="runners.sweep_readings")
 def sweep_readings() -> None:
-    """Read every pending reading, also those whose message was lost."""
+    """Read every pending reading, also those whose message was lost, and remove the drafts whose time is over."""
     queue.sweep()
+    remove_expired()
 
 
 @shared_task(name="runners.read_evidence")
 def read_evidence(reading_id: int) -> None:
     """Read one evidence now. A second message for it finds nothing to do."""
     queue.read_one(reading_id)
+
+
+@shared_task(name="runners.read_draft")
+def read_draft(draft_reading_id: int) -> None:
+    """Read one draft now. A second message for it finds nothing to do."""
+    queue.read_draft(draft_reading_id)
+
+
+@receiver(draft_reading_pending, dispatch_uid="enqueue-draft-reading")
+def enqueue_draft_reading(draft_reading_id: int, **_: Any) -> None:
+    """Enqueue the reading of a draft, as enqueue_reading()."""
+    read_draft.apply_async(args=(draft_reading_id,), expires=EXPIRES_S, retry=False)
 
 
 @receiver(reading_pending, dispatch_uid="enqueue-reading")

@@ -19,8 +19,8 @@ PATIENCE_S = 60
 class WebServer:
     """A running web server. A test speaks to it through sockets of its own, so that it may be a slow client."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self, port: int, process: "subprocess.Popen[bytes]") -> None:
+        self.port, self.process = port, process
 
     def connect(self) -> socket.socket:
         """Return a connection to the server."""
@@ -65,7 +65,7 @@ def web_server(
     with (directory / "web.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=os.environ | own, stdout=log, stderr=log)
     try:
-        server = WebServer(port)
+        server = WebServer(port, process)
         wait_for(server.is_listening, (directory / "web.log").read_text, PATIENCE_S)
         yield server
     finally:

@@ -229,6 +229,9 @@ if TRUSTED_PROXIES and TRUSTED_PROXY_COUNT:
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
+# The limits on the drafts of one organisation together: files that are sent and not submitted yet.
+DRAFT_BYTES_MAX = env.read_int("DRAFT_BYTES_MAX", default=20 * 1024**3)
+DRAFT_FILES_MAX = env.read_int("DRAFT_FILES_MAX", default=500)
 # A log and the files that belong to it: results/intake/submissions.py, COMPANIONS_MAX.
 DATA_UPLOAD_MAX_NUMBER_FILES = 33
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024**2

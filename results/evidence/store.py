@@ -63,7 +63,7 @@ def store(stream: ByteStream) -> Stored:
     """
     with _incoming_file() as (temporary, descriptor):
         stored = _copy(stream, descriptor)
-        _give_name(temporary, stored)
+        link_into_store(temporary, stored)
     return stored
 
 
@@ -88,7 +88,7 @@ def open_evidence(evidence: Evidence) -> BinaryIO:
 def _incoming_file() -> Iterator[tuple[Path, int]]:
     """Open a new file in the same file system, removed at the end (a stored one has its second name by then)."""
     directory = Path(settings.EVIDENCE_DIR) / "incoming"
-    _make_directory(directory)
+    make_directory(directory)
     temporary = directory / secrets.token_hex(16)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o440)
     try:
@@ -121,10 +121,13 @@ def _write(descriptor: int, chunk: bytes) -> None:
         raise
 
 
-def _give_name(temporary: Path, stored: Stored) -> None:
-    """Link, which unlike rename never replaces a file that is there: the same hash is the same bytes."""
+def link_into_store(temporary: Path, stored: Stored) -> None:
+    """Give complete bytes their name in the store.
+
+    A link, unlike a rename, never replaces a file that is there: the same hash is the same bytes.
+    """
     path = path_of(stored.sha256)
-    _make_directory(path.parent)
+    make_directory(path.parent)
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -134,11 +137,11 @@ def _give_name(temporary: Path, stored: Stored) -> None:
     sync_directory(path.parent)
 
 
-def _make_directory(directory: Path) -> None:
+def make_directory(directory: Path) -> None:
     """Create a directory and the ones above it, each safe on disk in the one above."""
     if directory.is_dir():
         return
-    _make_directory(directory.parent)
+    make_directory(directory.parent)
     directory.mkdir(mode=0o750, exist_ok=True)
     sync_directory(directory.parent)
 

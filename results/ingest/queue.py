@@ -1,54 +1,43 @@
-"""The queue of readings: each attempt is recorded before it starts, and a failed reading can be queued again."""
+"""The queue of readings: those of submissions and of drafts, oldest first; a failed reading can be queued again.
 
+The reading of a submission takes over the result of its draft, if the register keeps one for the same bytes, slices,
+profile and reader. No log is then read twice.
+"""
+
+import json
 import logging
 import time
-from datetime import timedelta
-from decimal import InvalidOperation
+from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 
-from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import DataError, transaction
+from django.db import transaction
 from django.dispatch import Signal
-from django.utils import timezone
 
 from results import locks
-from results.evidence.store import EvidenceDamagedError, companion_paths, open_evidence, path_of
+from results.evidence.staging import kept_result, kept_size_bytes, remove_result
+from results.evidence.store import companion_paths, open_evidence, path_of
 from results.history import record_event
+from results.ingest.attempts import attempt, end_attempt, refuse_damage
+from results.ingest.draft_readings import DraftJob, document_of_kept, result_key
 from results.ingest.rows import record_input, record_runs
-from results.models import Evidence, Profile, Reading, Submission
+from results.models import DraftReading, Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
-from results.reader.process import (
-    Document,
-    FormatError,
-    OutputLimitError,
-    ReaderBrokenError,
-    ReaderKilledError,
-    TooManySlicesError,
-    failed_attempt,
-    gave_up,
-    unreadable,
-)
+from results.reader.process import Document, FormatError, ReaderBrokenError
 
 # Sent after commit with `reading_id`. Only a notification: a receiver that fails or is missing delays a reading until
 # the next sweep.
 reading_pending = Signal()
+# The same for a draft, with `draft_reading_id`.
+draft_reading_pending = Signal()
 
 
 logger = logging.getLogger(__name__)
 
-PAUSES_S = (30, 300)  # after the first and the second attempt that count: a busy machine is often past its peak by then
-OWN_FAULT_PAUSE_S = 60
-FILE_UNREADABLE = "file-unreadable"  # of docs/reference/findings.md: the one error that is never the log's
 SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the same workers also poll the dispatches
 
-
-# Not tried again: the same bytes would be read the same.
-LOG_ERRORS = (FormatError, TooManySlicesError, OutputLimitError, DataError, InvalidOperation)
-
-
-class OvertakenError(Exception):
-    """Another attempt started the reading meanwhile: its rows count, and ours are rolled back."""
+TAKEN_OVER_AT_ONCE_BYTES = 256 * 1024  # compressed: its rows are written within the request that submits
 
 
 def sweep() -> int:
@@ -59,14 +48,20 @@ def sweep() -> int:
         logger.exception("readings wait: no reader")  # no reading starts, so no attempt is lost
         return 0
     started, taken = time.monotonic(), 0
-    for reading_id in list(Reading.objects.due().order_by("created_at").values_list("pk", flat=True)):
+    for _, read, row_id in sorted([*_due(Reading, read_one), *_due(DraftReading, read_draft)], key=lambda due: due[0]):
         if time.monotonic() - started > SWEEP_S:
             break
         try:
-            taken += read_one(reading_id)
+            taken += read(row_id)
         except Exception:
-            logger.exception("reading %s: attempt failed; the next sweep tries again", reading_id)
+            logger.exception("%s %s: attempt failed; the next sweep tries again", read.__name__, row_id)
     return taken
+
+
+def _due(
+    model: type[Reading | DraftReading], read: Callable[[int], bool]
+) -> list[tuple[datetime, Callable[[int], bool], int]]:
+    return [(at, read, pk) for at, pk in model.objects.due().values_list("created_at", "pk")]
 
 
 def read_one(reading_id: int) -> bool:
@@ -74,37 +69,70 @@ def read_one(reading_id: int) -> bool:
     with locks.try_lock(locks.READING, reading_id) as is_ours:
         if not is_ours or not Reading.objects.due().filter(pk=reading_id).exists():
             return False
-        reading = Reading.objects.select_related("evidence__submission__organisation").get(pk=reading_id)
-        if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
-            _fail(reading, gave_up(reading.error))  # the last attempt ended with its worker
-        else:
-            _attempt(reading)
+        attempt(EvidenceJob(Reading.objects.select_related("evidence__submission__organisation").get(pk=reading_id)))
     return True
 
 
-def _attempt(reading: Reading) -> None:
-    """Read the log once. The attempt is counted before it begins: a log that ends its worker is counted too."""
-    reading.attempts += 1
-    reading.counted_attempts += 1
-    Reading.objects.filter(pk=reading.pk).update(
-        state=Reading.State.READING,
-        attempts=reading.attempts,
-        counted_attempts=reading.counted_attempts,
-        reader_version=reader_process.reader_version(),
-        started_at=timezone.now(),
-        next_attempt_at=None,
-    )
-    profile = Profile.current()
-    try:
-        document = read_evidence(reading.evidence, profile)
-        _finish(reading, document, profile)
-    except LOG_ERRORS as error:
-        _fail(reading, unreadable(error), error.document if isinstance(error, FormatError) else None)
-    except (ReaderKilledError, ReaderBrokenError) as error:
-        _try_again(reading, error, PAUSES_S[min(reading.counted_attempts, len(PAUSES_S)) - 1])
-    except (EvidenceDamagedError, OSError) as error:
-        reading.counted_attempts -= 1
-        _try_again(reading, error, OWN_FAULT_PAUSE_S)
+def read_draft(draft_reading_id: int) -> bool:
+    """Attempt the reading of a draft once, as read_one()."""
+    with locks.try_lock(locks.DRAFT_READING, draft_reading_id) as is_ours:
+        row = DraftReading.objects.due().select_related("draft").filter(pk=draft_reading_id).first()
+        if not is_ours or row is None:
+            return False
+        attempt(DraftJob(row))
+    return True
+
+
+def take_over(reading: Reading) -> bool:
+    """Write the rows of a reading from the kept result of its draft. Return False if it is missing or large.
+
+    The worker then does it, or reads the log.
+    """
+    size_bytes = kept_size_bytes(_result_key(reading.evidence.submission, Profile.current()))
+    return size_bytes is not None and size_bytes <= TAKEN_OVER_AT_ONCE_BYTES and read_one(reading.pk)
+
+
+class EvidenceJob:
+    """The reading of a submitted log."""
+
+    def __init__(self, row: Reading) -> None:
+        self.row = row
+        self.result_key = ""
+
+    def read(self, profile: Profile) -> Document:
+        """Return the kept result of the draft, or read the log."""
+        self.result_key = _result_key(self.row.evidence.submission, profile)
+        kept = kept_result(self.result_key)
+        return document_of_kept(json.loads(kept)) if kept else read_evidence(self.row.evidence, profile)
+
+    def finish(self, document: Document, profile: Profile) -> None:
+        """Write all rows and the state in one transaction."""
+        row = self.row
+        with transaction.atomic():
+            done = {"findings": document["findings"], "reader_version": document["reader"]["version"], "error": None}
+            end_attempt(row, Reading.State.DONE, done | {"members": document["input"].get("members", [])})
+            record_input(row.evidence, document)
+            self._record("reading-done", {"runs": record_runs(row, document, profile)})
+
+    def fail(self, error: Document, document: Document | None = None) -> None:
+        """Write the error and the state in one transaction."""
+        with transaction.atomic():
+            end_attempt(self.row, Reading.State.FAILED, {"error": error})
+            if document is not None:
+                record_input(self.row.evidence, document)
+            self._record("reading-failed", {"error": error["id"]})
+
+    def _record(self, kind: str, details: Document) -> None:
+        details |= {"reading": self.row.pk, "attempts": self.row.attempts}
+        record_event(None, kind, ("submission", self.row.evidence.submission.public_id), "", details)
+        transaction.on_commit(partial(remove_result, self.result_key))
+
+
+def _result_key(submission: Submission, profile: Profile) -> str:
+    files = [(each.evidence.sha256, each.filename) for each in submission.companions.select_related("evidence")]
+    if submission.side_file is not None:
+        files.append((submission.side_file.sha256, submission.side_file.filename))
+    return result_key(submission.organisation_id, submission.log.sha256, files, submission.slice_length_s, profile)
 
 
 def read_evidence(evidence: Evidence, profile: Profile, slice_length_s: int | None = None) -> Document:
@@ -115,66 +143,10 @@ def read_evidence(evidence: Evidence, profile: Profile, slice_length_s: int | No
         slice_length_s = slice_length_s or submission.slice_length_s
         document = reader_process.read(path, slice_length_s, profile.document, companion_paths(submission))
     except FormatError as error:
-        _refuse_damage(evidence, error.document)
+        refuse_damage(path, evidence.sha256, error.document)
         raise
-    _refuse_damage(evidence, document)
+    refuse_damage(path, evidence.sha256, document)
     return document
-
-
-def _refuse_damage(evidence: Evidence, document: Document) -> None:
-    """Compare what was read with what was stored: a disk's fault must not become the log's."""
-    path, got = path_of(evidence.sha256), document["input"]["sha256"]
-    if got is None and (error := document["error"]) is not None and error["id"] != FILE_UNREADABLE:
-        return  # the reader stopped before the last byte, for a reason in the log
-    if got is None:
-        raise EvidenceDamagedError(f"{path}: its bytes could not be read to their end; restore a backup")
-    if got != evidence.sha256:
-        raise EvidenceDamagedError(f"{path}: its bytes have the hash {got}; restore a backup")
-
-
-def _finish(reading: Reading, document: Document, profile: Profile) -> None:
-    """Write all rows and the state in one transaction."""
-    with transaction.atomic():
-        done = {"findings": document["findings"], "reader_version": document["reader"]["version"], "error": None}
-        _end(reading, Reading.State.DONE, done | {"members": document["input"].get("members", [])})
-        record_input(reading.evidence, document)
-        _record(reading, "reading-done", {"runs": record_runs(reading, document, profile)})
-
-
-def _fail(reading: Reading, error: Document, document: Document | None = None) -> None:
-    with transaction.atomic():
-        _end(reading, Reading.State.FAILED, {"error": error})
-        if document is not None:
-            record_input(reading.evidence, document)
-        _record(reading, "reading-failed", {"error": error["id"]})
-
-
-def _end(reading: Reading, state: str, columns: Document) -> None:
-    """Leave the state `reading` once, and only for this attempt."""
-    ours = Reading.objects.filter(pk=reading.pk, state=Reading.State.READING, attempts=reading.attempts)
-    if not ours.update(state=state, finished_at=timezone.now(), **columns):
-        raise OvertakenError(f"reading {reading.pk}: attempt {reading.attempts} was overtaken by another")
-
-
-def _try_again(reading: Reading, error: Exception, pause_s: int) -> None:
-    """Put the reading back into the queue with the reason, or mark it as failed after the last attempt."""
-    logger.warning("reading %s, attempt %s: %s", reading.pk, reading.attempts, error)
-    reading.error = failed_attempt(reading.error, error)
-    if reading.counted_attempts >= settings.READ_MAX_ATTEMPTS:
-        _fail(reading, gave_up(reading.error))
-        return
-    ours = Reading.objects.filter(pk=reading.pk, state=Reading.State.READING, attempts=reading.attempts)
-    ours.update(
-        state=Reading.State.PENDING,
-        counted_attempts=reading.counted_attempts,
-        error=reading.error,
-        next_attempt_at=timezone.now() + timedelta(seconds=pause_s),
-    )
-
-
-def _record(reading: Reading, kind: str, details: Document) -> None:
-    details |= {"reading": reading.pk, "attempts": reading.attempts}
-    record_event(None, kind, ("submission", reading.evidence.submission.public_id), "", details)
 
 
 QUEUED_AFRESH = {
@@ -205,3 +177,9 @@ def retry_reading(submission: Submission, actor: AbstractBaseUser | None, detail
 def notify_reader(reading_id: int) -> None:
     """Send the signal after the commit. Django logs exceptions of receivers; they undo nothing."""
     transaction.on_commit(partial(reading_pending.send_robust, sender=Reading, reading_id=reading_id))
+
+
+def notify_draft_reader(draft_reading_id: int) -> None:
+    """Send the signal for a draft, as notify_reader()."""
+    send = partial(draft_reading_pending.send_robust, sender=DraftReading, draft_reading_id=draft_reading_id)
+    transaction.on_commit(send)

@@ -14,6 +14,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
 from results.errors import ReviewRefusedError
+from results.evidence.staging import StagedBytes, adopt
 from results.evidence.store import ByteStream, Stored, store
 from results.history import record_event
 from results.ingest.queue import notify_reader, retry_reading
@@ -61,7 +62,7 @@ class SubmissionMetadata:
 class CompanionUpload:
     """A companion file of a log: stderr, command line, configuration, an HDR file."""
 
-    stream: ByteStream
+    stream: ByteStream | StagedBytes
     filename: str
 
 
@@ -83,7 +84,7 @@ class Receipt:
 
 def accept_submission(  # noqa: PLR0913, PLR0917 - what the three senders know, and no more
     organisation: Organisation,
-    stream: ByteStream,
+    stream: ByteStream | StagedBytes,
     filename: str,
     facts: SubmissionMetadata,
     origin: str,
@@ -93,6 +94,8 @@ def accept_submission(  # noqa: PLR0913, PLR0917 - what the three senders know, 
     key: str = "",
 ) -> Receipt:
     """Store a log and its companion files, and return whether the bytes are new.
+
+    Streams are copied into the store. The staged bytes of a draft are linked into it.
 
     The submission is the earlier one if this organisation sent the same bytes before. Raises StoreError if the bytes
     cannot be stored; nothing is recorded then.
@@ -106,9 +109,9 @@ def accept_submission(  # noqa: PLR0913, PLR0917 - what the three senders know, 
     """
     if len(companions) > COMPANIONS_MAX:
         raise TooManyCompanionsError(f"expected at most {COMPANIONS_MAX} companion files, got {len(companions)}")
-    stored = store(stream)
+    stored = _keep(stream)
     stored_side_file = store(side_file) if side_file is not None else None
-    stored_companions = [(store(companion.stream), clean_filename(companion.filename)) for companion in companions]
+    stored_companions = [(_keep(companion.stream), clean_filename(companion.filename)) for companion in companions]
     with transaction.atomic():
         log = _record_evidence(organisation, stored, filename)
         stated = asdict(facts) | {"organisation": organisation, "submitted_by": actor, "origin": origin}
@@ -123,6 +126,10 @@ def accept_submission(  # noqa: PLR0913, PLR0917 - what the three senders know, 
         if key and submission.keys.filter(key=key).exists():
             facts = replace(facts, embargo_until=None)
         return _receive_again(submission, facts, stored_companions, actor)
+
+
+def _keep(source: ByteStream | StagedBytes) -> Stored:
+    return adopt(source) if isinstance(source, StagedBytes) else store(source)
 
 
 def store_record(

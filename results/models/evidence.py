@@ -173,11 +173,10 @@ class Companion(models.Model):
         return f"{self.filename} of {self.submission}"
 
 
-class Reading(models.Model):
-    """The result or the error of `drivetest read` for a log. The rows of this table are the reading queue.
+class QueuedReading(models.Model):
+    """One row of the reading queue.
 
     `attempts` never decreases, so that a superseded attempt is recognised; `counted_attempts` count towards the limit.
-    `members` are the files of an archive as the reader reports them; empty for a log that is not in an archive.
     """
 
     class State(models.TextChoices):
@@ -188,20 +187,33 @@ class Reading(models.Model):
         DONE = "done"
         FAILED = "failed"
 
-    evidence = models.ForeignKey(Evidence, models.PROTECT, related_name="readings")
     reader_version = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
     counted_attempts = models.PositiveSmallIntegerField(default=0)
     next_attempt_at = models.DateTimeField(null=True)
     error = models.JSONField(null=True)
-    findings = models.JSONField(default=list)
-    members = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
-    objects = ReadingQuerySet.as_manager()
+    class Meta:
+        """Columns only."""
+
+        abstract = True
+
+
+class Reading(QueuedReading):
+    """The result or the error of `drivetest read` for a log. The rows of this table are the reading queue.
+
+    `members` are the files of an archive as the reader reports them; empty for a log that is not in an archive.
+    """
+
+    evidence = models.ForeignKey(Evidence, models.PROTECT, related_name="readings")
+    findings = models.JSONField(default=list)
+    members = models.JSONField(default=list)
+
+    objects = ReadingQuerySet["Reading"].as_manager()
 
     class Meta:
         """A second reading needs another reader version."""

@@ -40,6 +40,16 @@ def new_submission_id() -> str:
     return new_public_id("s")
 
 
+def new_draft_id() -> str:
+    """Return a new public id for a draft."""
+    return new_public_id("d")
+
+
+def new_file_key() -> str:
+    """Return the secret name of a file that is being uploaded: its address, and its directory in the staging area."""
+    return secrets.token_hex(16)
+
+
 def new_link_key() -> str:
     """Return a secret for the link that opens one unreviewed result."""
     return secrets.token_urlsafe(16)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.apps import apps
 from django.db import models
@@ -42,14 +42,17 @@ class ProductQuerySet(models.QuerySet["Product"]):
         return self.filter(Exists(apps.get_model("results", "Run").objects.public().filter(product=OuterRef("pk"))))
 
 
-class ReadingQuerySet(models.QuerySet["Reading"]):
+QueuedRow = TypeVar("QueuedRow", bound=models.Model)
+
+
+class ReadingQuerySet(models.QuerySet[QueuedRow]):
     """Queries for readings that wait in the queue."""
 
-    def unfinished(self) -> ReadingQuerySet:
+    def unfinished(self) -> ReadingQuerySet[QueuedRow]:
         """Return the readings that are pending, or begun and not ended (the reader may have died)."""
         return self.filter(state__in=["pending", "reading"])
 
-    def due(self) -> ReadingQuerySet:
+    def due(self) -> ReadingQuerySet[QueuedRow]:
         """Return the unfinished readings outside the pause after an attempt; one whose worker died has no pause."""
         has_waited = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=timezone.now())
         return self.unfinished().filter(has_waited)

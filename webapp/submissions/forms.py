@@ -1,18 +1,15 @@
-"""The upload form and the reviewer's forms."""
+"""The parts of the forms of a submission, and the reviewer's forms."""
 
 from typing import Any, cast
 
 from django import forms
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Case, When
 
 from results.errors import ReviewRefusedError
 from results.ingest.rows import Identity
-from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, SubmissionMetadata
 from results.lifecycle.corrections import CORRECTABLE
-from results.models import Category, Organisation, Product, Submission
+from results.models import Category, Product, Submission
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
-from webapp.submissions.uploads import files_complaint
 
 FACT_FIELDS = [
     "vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct", "region",
@@ -24,26 +21,6 @@ EMPTY = (
     "The file is empty. Expected the standard output of act_storage or drivetest; a load that crashed before its first "
     "report leaves an empty file: run it again."
 )
-
-
-class SeveralFilesInput(forms.ClearableFileInput):
-    """A file field in which several files may be chosen."""
-
-    allow_multiple_selected = True
-
-
-class SeveralFilesField(forms.FileField):
-    """The chosen files, or none. An empty file counts as well, such as an empty stderr."""
-
-    widget = SeveralFilesInput
-
-    def clean(self, data: Any, initial: Any = None) -> list["UploadedFile[bytes]"]:
-        several = data if isinstance(data, list) else [data] if data else []
-        if len(several) > COMPANIONS_MAX:
-            raise forms.ValidationError(
-                f"Expected at most {COMPANIONS_MAX} files, got {len(several)}. Put log and files into one tar or zip."
-            )
-        return [super(SeveralFilesField, self).clean(each, initial) for each in several]
 
 
 class MinuteField(forms.DateTimeField):
@@ -114,62 +91,6 @@ class SlicesForm(forms.Form):
         ),
         help_text="The profile judges slices of 3,600 s. With shorter slices a run can fail, but never pass.",
     )
-
-
-class SubmissionForm(IdentityForm, DriveStateForm, SlicesForm):
-    """A log and the sender's facts about the drive."""
-
-    log = forms.FileField(
-        label="Log file",
-        allow_empty_file=False,
-        help_text="A log of ACT, drivetest or YCSB: plain, gzip, zstd or xz, or a tar or zip of several logs. The "
-        "register stores the file exactly as you send it.",
-        error_messages={"required": "No file was sent. Choose the log that act_storage wrote.", "empty": EMPTY},
-    )
-    companions = SeveralFilesField(
-        label="Other files of the run",
-        required=False,
-        allow_empty_file=True,
-        max_length=255,
-        help_text="Files of the same run: standard error, command line, configuration, HDR files. "
-        "Without the command line, a YCSB output does not show what was run.",
-    )
-    organisation = forms.ModelChoiceField(Organisation.objects.none(), empty_label=None, label="Submit for")
-    embargo_until = MinuteField(  # the valid range depends on the bytes, so that the intake checks it
-        label="Not public before, UTC",
-        required=False,
-        help_text="End of an embargo: a reviewed result becomes public at this minute. "
-        "Leave the end empty if you want no embargo.",
-    )
-
-    def __init__(self, organisations: list[Organisation], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.organisations = organisations
-        if len(organisations) == 1:
-            del self.fields["organisation"]
-        else:
-            field = cast("forms.ModelChoiceField[Organisation]", self.fields["organisation"])
-            field.queryset = Organisation.objects.filter(pk__in=[organisation.pk for organisation in organisations])
-
-    def clean_log(self) -> "UploadedFile[bytes]":
-        if complaint := files_complaint(self.files):
-            raise forms.ValidationError(complaint)
-        log: UploadedFile[bytes] = self.cleaned_data["log"]
-        return log
-
-    @property
-    def chosen_organisation(self) -> Organisation:
-        """Return the organisation that submits the log."""
-        chosen: Organisation = self.cleaned_data.get("organisation") or self.organisations[0]
-        return chosen
-
-    def facts(self) -> SubmissionMetadata:
-        """Return the sender's facts."""
-        return SubmissionMetadata(**{name: self.cleaned_data[name] for name in FACT_FIELDS})
-
-    def companion_uploads(self) -> list[CompanionUpload]:
-        """Return the files that belong to the log."""
-        return [CompanionUpload(each, each.name or "") for each in self.cleaned_data["companions"]]
 
 
 class EmbargoForm(forms.Form):

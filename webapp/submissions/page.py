@@ -19,6 +19,7 @@ from results.history import EMBARGO_CHANGED
 from results.ingest.rows import identity_of
 from results.lifecycle.submission_states import DECLINED_KIND, UNFINISHED, StatedSubmission, SubmissionState
 from results.models import Event, Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
+from results.models.evidence import QueuedReading
 from results.rules.act.latency_table import LatencyRow, latency_table
 from webapp.accounts.models import User
 from webapp.accounts.permissions import register_roles
@@ -269,7 +270,7 @@ def _publication_step(state: SubmissionState, submission: StatedSubmission, even
     return Step("Published at a permanent address", "", "not before" if until else "", until)
 
 
-def attempts_sentences(reading: Reading | None) -> list[str]:
+def attempts_sentences(reading: QueuedReading | None) -> list[str]:
     """Return sentences about unfinished attempts; empty without any."""
     if reading is None or not reading.error or "limits" not in reading.error:
         return []
@@ -281,7 +282,7 @@ def attempts_sentences(reading: Reading | None) -> list[str]:
     ]
     tried = "once" if attempts == 1 else f"{attempts} times"
     sentences = [f"The register tried {tried} to read the log; {'; '.join(each_met) or 'no attempt reached a limit'}."]
-    if reading.state == Reading.State.PENDING and reading.next_attempt_at is not None:
+    if reading.state == QueuedReading.State.PENDING and reading.next_attempt_at is not None:
         sentences.append(f"The next attempt to read the log is at {units.moment(reading.next_attempt_at)}.")
     return sentences
 

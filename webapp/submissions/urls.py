@@ -3,9 +3,17 @@
 from django.urls import URLPattern, URLResolver, path
 
 from webapp.submissions import changes, links, review, views
+from webapp.submissions.drafts import tus
+from webapp.submissions.drafts import views as drafts
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("submit/", views.submit, name="submit"),
+    path("submit/", drafts.submit, name="submit"),
+    path("submit/<slug:public_id>/", drafts.draft, name="draft"),
+    path("submit/<slug:public_id>/state/", drafts.reading_state, name="draft-state"),
+    path("submit/<slug:public_id>/slices/", drafts.change_slices, name="draft-slices"),
+    path("submit/<slug:public_id>/delete/", drafts.delete, name="draft-delete"),
+    path("uploads/", tus.uploads, name="upload-list"),
+    path("uploads/<slug:key>/", tus.upload, name="upload"),
     path("submissions/", views.submission_list, name="submission-list"),
     path("submissions/review/", review.review_list, name="review-list"),
     path("review/runs/<slug:public_id>/", review.run_review, name="run-review"),

@@ -1,31 +1,25 @@
-"""Upload, the list of one's own submissions, and a submission's page."""
+"""The list of one's own submissions, and a submission's page."""
 
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
-from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from results.access.links import has_link, is_opened_by
 from results.access.withholding import visible_events, visible_reading_findings
-from results.errors import ReviewRefusedError
-from results.evidence.store import StoreFullError
 from results.ingest.rows import identity_of
-from results.intake.submissions import accept_submission
-from results.lifecycle.embargo import MomentError
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import YCSB, Event, Run, Submission
 from webapp.accounts.permissions import Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.http.access import LINK_KEY, is_public
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
-from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm, SubmissionForm
+from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
 from webapp.submissions.page import (
     attempts_sentences,
     entries_of,
@@ -37,56 +31,8 @@ from webapp.submissions.page import (
     sweep_rows,
 )
 from webapp.submissions.review_warnings import review_warnings, size_sentences, with_virtual_device_flag
-from webapp.submissions.uploads import LEFT_OUT, MOVED, is_too_large, size_complaint
 
 PAGE_ROWS = 50
-KNOWN_BYTES = "This log was submitted before. This page shows its submission, with the facts as first stated."
-READ_AGAIN = (
-    "This log was submitted before and could not be read. The register reads it again, with the new slice length and "
-    "the new companion files."
-)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@members_only
-def submit(request: UserRequest) -> HttpResponse:
-    organisations = list(organisations_of(request.user, Action.SUBMIT))
-    if not organisations:
-        page = {"section": "submit", "is_viewer": request.user.memberships.exists()}
-        return render(request, "submissions/submit/no_organisation.html", page, status=403)
-    if request.method != "POST":
-        return _show_form(request, SubmissionForm(organisations), 200)
-    form = SubmissionForm(organisations, request.POST, request.FILES)
-    if is_too_large(request.META):
-        form.errors["log"] = form.error_class([size_complaint()])  # instead of the one about a missing file
-        return _show_form(request, form, 413)
-    if not form.is_valid():
-        return _show_form(request, form, 400)
-    return _accept(request, form)
-
-
-def _show_form(request: HttpRequest, form: SubmissionForm, status: int) -> HttpResponse:
-    return render(request, "submissions/submit/submit.html", {"form": form, "section": "submit"}, status=status)
-
-
-def _accept(request: UserRequest, form: SubmissionForm) -> HttpResponse:
-    log: UploadedFile[bytes] = form.cleaned_data["log"]
-    sender, facts, companions = form.chosen_organisation, form.facts(), form.companion_uploads()
-    origin, user = Submission.Origin.FORM, request.user
-    try:
-        receipt = accept_submission(sender, log, log.name or "", facts, origin, user, companions=companions)
-    except StoreFullError:
-        form.add_error("log", "The register has no space for the log now. Nothing was stored. Try again later.")
-        return _show_form(request, form, 507)
-    except ReviewRefusedError as refusal:
-        form.add_error("embargo_until", str(refusal))
-        return _show_form(request, form, 400 if isinstance(refusal, MomentError) else 409)
-    if not receipt.is_new:
-        known = READ_AGAIN if receipt.is_read_again else KNOWN_BYTES
-        messages.info(request, f"{known} {MOVED}" if receipt.is_embargo_changed else known)
-    if receipt.left_out:
-        messages.warning(request, LEFT_OUT.format(names=", ".join(receipt.left_out)))
-    return redirect("submission-detail", receipt.submission.public_id)
 
 
 @require_safe

@@ -14,7 +14,8 @@ from results import locks
 from results.access.intervals import histogram_slices
 from results.evidence.store import path_of
 from results.ingest import queue as ingest_queue
-from results.ingest.queue import OvertakenError, read_one, sweep
+from results.ingest.attempts import OvertakenError
+from results.ingest.queue import read_one, sweep
 from results.ingest.rows import record_runs
 from results.intake.submissions import accept_submission
 from results.models import Event, Evidence, Profile, Reading, Run, Share, Slice, Verdict
@@ -178,7 +179,7 @@ def test_an_attempt_that_another_one_replaced_writes_nothing(submission, stand_i
     Reading.objects.update(state="reading", attempts=2)
     reading.attempts = 1
     with pytest.raises(OvertakenError):
-        ingest_queue._finish(reading, recorded_reading("slow-disk-ms"), Profile.objects.get())
+        ingest_queue.EvidenceJob(reading).finish(recorded_reading("slow-disk-ms"), Profile.objects.get())
     assert Run.objects.count() == 0
 
 

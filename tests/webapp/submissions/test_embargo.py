@@ -10,6 +10,7 @@ from django.utils import timezone
 from results.ingest.queue import sweep
 from results.models import Event, Submission
 from tests.results.builders import link_key, log_bytes
+from tests.webapp.submissions.two_steps import submit_in_two_steps
 from webapp.templatetags import units
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "stand_in")]
@@ -31,7 +32,7 @@ def typed(moment):
 
 def send(client, until):
     log = SimpleUploadedFile("load.log", log_bytes("four-us"))
-    return client.post("/submit/", FACTS | {"log": log, "embargo_until": until}, follow=True)
+    return submit_in_two_steps(client, FACTS | {"log": log, "embargo_until": until}, follow=True)
 
 
 @pytest.fixture

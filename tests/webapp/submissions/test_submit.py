@@ -1,11 +1,15 @@
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from results.ingest.queue import sweep
 from results.intake.submissions import COMPANIONS_MAX
-from results.models import Reading, Submission
+from results.models import Draft, Reading, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send, sha256
 from tests.results.documents import act_run, answer_with, document_of
+from tests.webapp.submissions.two_steps import submit_in_two_steps
 from webapp.templatetags.pages import breakable
+
+pytestmark = pytest.mark.usefixtures("stand_in")
 
 FACTS = {
     "vendor": "Exemplar", "model": "EX4", "part_number": "EX4-3T2", "capacity_gb": "3200", "category": "nvme-flash",
@@ -15,7 +19,7 @@ FACTS = {
 
 def upload(client, content=b"log", name="load.log", **facts):
     log = SimpleUploadedFile(name, content)
-    return client.post("/submit/", FACTS | facts | {"log": log})
+    return submit_in_two_steps(client, FACTS | facts | {"log": log})
 
 
 def test_a_stranger_is_sent_to_the_sign_in_page(client, db):
@@ -63,14 +67,14 @@ def test_a_missing_file_is_reported_and_the_form_keeps_its_values(as_user, vera)
     answer = as_user(vera).post("/submit/", FACTS)
     assert answer.status_code == 400
     assert b"No file was sent" in answer.content
-    assert b'value="EX4-3T2"' in answer.content
+    assert b'name="slice_length_s" value="10"' in answer.content
 
 
 def test_an_empty_file_is_reported_and_not_stored(as_user, vera, evidence_dir):
     answer = upload(as_user(vera), b"")
     assert answer.status_code == 400
     assert b"The file is empty" in answer.content
-    assert Submission.objects.count() == 0
+    assert (Submission.objects.count(), Draft.objects.count()) == (0, 0)
 
 
 def test_a_file_of_the_maximum_size_is_accepted_and_a_larger_one_is_refused(as_user, vera, evidence_dir, settings):
@@ -81,21 +85,23 @@ def test_a_file_of_the_maximum_size_is_accepted_and_a_larger_one_is_refused(as_u
     assert answer.status_code == 413
     assert b"larger than 100,000 bytes" in answer.content
     assert answer.wsgi_request.FILES == {}
-    assert b'value="EX4-3T2"' in answer.content
+    assert b'name="slice_length_s" value="10"' in answer.content
     assert Submission.objects.count() == 1
 
 
 def test_impossible_values_are_refused(as_user, vera, evidence_dir):
-    answer = upload(as_user(vera), slice_length_s="0", category="tape", capacity_gb="-1")
+    assert upload(as_user(vera), slice_length_s="0").context["form"].errors.keys() == {"slice_length_s"}
+    answer = upload(as_user(vera), category="tape", capacity_gb="-1")
     assert answer.status_code == 400
-    assert answer.context["form"].errors.keys() == {"slice_length_s", "category", "capacity_gb"}
+    assert answer.context["form"].errors.keys() == {"category", "capacity_gb"}
+    assert b'value="EX4-3T2"' in answer.content
 
 
 def test_a_member_of_several_organisations_selects_one_of_them(as_user, evidence_dir, db):
     one, two, foreign = make_organisation("one"), make_organisation("two"), make_organisation("foreign")
     client = as_user(make_user("both", one, two))
-    assert upload(client, organisation=foreign.pk).status_code == 400
-    assert upload(client, organisation=two.pk).status_code == 302
+    assert upload(client, organisation=foreign.slug).status_code == 400
+    assert upload(client, organisation=two.slug).status_code == 302
     assert Submission.objects.get().organisation == two
 
 
@@ -107,7 +113,7 @@ def test_a_user_without_an_organisation_gets_instructions(as_user, db):
 
 def upload_with(client, *companions, log=b"log"):
     files = [SimpleUploadedFile(name, content) for name, content in companions]
-    return client.post("/submit/", FACTS | {"log": SimpleUploadedFile("load.log", log), "companions": files})
+    return submit_in_two_steps(client, FACTS | {"log": SimpleUploadedFile("load.log", log), "companions": files})
 
 
 def test_attachments_are_shown_on_the_page_of_the_submission(as_user, vera, evidence_dir):
@@ -153,9 +159,6 @@ def test_the_files_of_an_archive_are_listed_with_role_and_hash(
 
 def test_the_location_of_a_cloud_instance_can_be_stated(as_user, vera, evidence_dir):
     client = as_user(vera)
-    page = client.get("/submit/").text
-    assert 'name="region"' in page
-    assert 'name="zone"' in page
     address = upload(client, region="us-east-1", zone=" us-east-1a ").headers["Location"]
     submission = Submission.objects.get()
     assert (submission.region, submission.zone) == ("us-east-1", "us-east-1a")

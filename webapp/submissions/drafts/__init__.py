@@ -1,0 +1,1 @@
+"""Drafts: upload, preview and submission of logs, and certificate requests for several of them."""

@@ -1,0 +1,63 @@
+"""Facts about the drive that the files of a draft state: the form starts with them."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+
+from results.ingest.rows import VIRTUAL
+from results.models import Organisation, Product, Submission
+from results.reader.process import Document
+
+GB_BYTES = 10**9
+Facts = dict[str, Any]
+
+
+def stated_facts(document: Document, organisation: Organisation) -> tuple[Facts, str]:
+    """Return the facts for the form, and the sentence that says where they come from; "" without any."""
+    drives = _drives(document)
+    facts: Facts
+    if drives:
+        facts = {"model": _common(drives, "model"), "firmware": _common(drives, "firmware")}
+        facts["capacity_gb"] = _capacity_gb([drive.get("size_bytes") for drive in drives])
+        origin = "The side file names the drive."
+    else:
+        sizes = [device.get("size_bytes") for run in document["runs"] for device in run.get("devices", [])]
+        facts, origin = {"capacity_gb": _capacity_gb(sizes)}, "The header of the log states the size of the device."
+    known = {name: value for name, value in facts.items() if value}
+    if not known:
+        return {}, ""
+    return known | _product_facts(known, organisation), f"{origin} Check what is filled in."
+
+
+def _drives(document: Document) -> list[Document]:
+    """Return the physical drives of all side files."""
+    sides = [run.get("side_file") or {} for run in document["runs"]]
+    return [drive for side in sides for drive in side.get("drives", []) if drive["kind"] != VIRTUAL]
+
+
+def _common(drives: list[Document], name: str) -> str:
+    """Return a fact that all drives share; "" if they differ or do not have it."""
+    values = {(drive.get(name) or "").strip() for drive in drives}
+    return values.pop() if len(values) == 1 else ""
+
+
+def _capacity_gb(sizes: list[int | None]) -> int | None:
+    found = {round(size / GB_BYTES) for size in sizes if size}
+    return found.pop() if len(found) == 1 and None not in sizes else None
+
+
+def _product_facts(facts: Facts, organisation: Organisation) -> Facts:
+    """Return the facts of the known product with the model; nothing if none or several have it."""
+    model = facts.get("model", "")
+    named = known_products(organisation).filter(model__iexact=model) if model else Product.objects.none()
+    identities = set(named.values_list("vendor", "category"))
+    if len(identities) != 1:
+        return {}
+    vendor, category = identities.pop()
+    return {"vendor": vendor, "category": category}
+
+
+def known_products(organisation: Organisation) -> QuerySet[Product]:
+    """Return the products that an organisation may know of: public ones, and those of its own submissions."""
+    own = Submission.objects.filter(organisation=organisation, product__isnull=False).values("product")
+    return Product.objects.public() | Product.objects.filter(pk__in=own)

@@ -1,0 +1,159 @@
+"""The pages of a submission before it is one: upload, preview, submit, and the ways back."""
+
+from collections.abc import Iterable
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from results.errors import ReviewRefusedError
+from results.evidence.staging import StagedBytesLostError
+from results.evidence.store import StoreFullError
+from results.intake.drafts import DraftUnreadError, change_draft_slices, delete_draft, submit_draft
+from results.intake.submissions import Receipt
+from results.intake.uploads import DraftGoneError, UploadRefusedError, complete, create_draft, open_drafts, store_files
+from results.lifecycle.embargo import MomentError
+from results.models import Draft, DraftReading, Organisation, Submission
+from webapp.accounts.permissions import Action, organisations_of
+from webapp.accounts.requests import UserRequest, members_only
+from webapp.submissions.changes import refusals_shown
+from webapp.submissions.drafts.forms import FactsForm, UploadForm
+from webapp.submissions.drafts.page import draft_page, is_read
+from webapp.submissions.drafts.senders import find_draft
+from webapp.submissions.forms import SlicesForm, valid_data
+from webapp.submissions.uploads import LEFT_OUT, MOVED, is_too_large, size_complaint
+
+KNOWN_BYTES = "This log was submitted before. This page shows its submission, with the facts as first stated."
+READ_AGAIN = (
+    "This log was submitted before and could not be read. The register reads it again, with the new slice length and "
+    "the new companion files."
+)
+NO_SPACE = "The register has no space for the files now. Nothing was stored. Try again later."
+NO_DRAFT = "No draft is named {}. It was deleted, or has expired after 7 days."
+UNREAD = "The register has not read the log yet. Wait for the result, then submit it."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@members_only
+def submit(request: UserRequest) -> HttpResponse:
+    organisations = list(organisations_of(request.user, Action.SUBMIT))
+    if not organisations:
+        page = {"section": "submit", "is_viewer": request.user.memberships.exists()}
+        return render(request, "submissions/submit/no_organisation.html", page, status=403)
+    if request.method != "POST":
+        return _show_upload(request, UploadForm(organisations), organisations, 200)
+    form = UploadForm(organisations, request.POST, request.FILES)
+    if is_too_large(request.META):
+        form.errors["log"] = form.error_class([size_complaint()])  # instead of the one about a missing file
+        return _show_upload(request, form, organisations, 413)
+    if not form.is_valid():
+        return _show_upload(request, form, organisations, 400)
+    return _receive(request, form, organisations)
+
+
+def _show_upload(
+    request: HttpRequest, form: UploadForm, organisations: Iterable[Organisation], status: int
+) -> HttpResponse:
+    drafts = open_drafts().filter(organisation__in=organisations).prefetch_related("files").select_related("created_by")
+    page = {"form": form, "section": "submit", "drafts": drafts}
+    return render(request, "submissions/submit/submit.html", page, status=status)
+
+
+def _receive(request: UserRequest, form: UploadForm, organisations: list[Organisation]) -> HttpResponse:
+    """Store the files of the form as a draft, and show it. A refused form leaves no draft."""
+    draft = create_draft(form.chosen_organisation, request.user, form.cleaned_data["slice_length_s"])
+    try:
+        store_files(draft, form.arrived_files())
+    except (UploadRefusedError, StoreFullError) as error:
+        delete_draft(draft)
+        form.add_error("log", str(error) if isinstance(error, UploadRefusedError) else NO_SPACE)
+        return _show_upload(request, form, organisations, 507)
+    return redirect("draft", draft.public_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@members_only
+def draft(request: UserRequest, public_id: str) -> HttpResponse:
+    """Show what the register read, or submit it."""
+    found = _find(request, public_id)
+    if found.submission is not None:
+        return redirect("submission-detail", found.submission.public_id)
+    if request.method == "POST":
+        return _submit(request, found)
+    try:
+        complete(found)  # if the process that received the last byte ended before it queued the reading
+    except DraftGoneError:  # submitted or deleted a moment ago
+        return redirect("draft", public_id)
+    except StagedBytesLostError:
+        messages.error(request, "The register has lost a file of this draft. Delete the draft, and send it again.")
+    return _show_draft(request, found, None, 200)
+
+
+def _show_draft(request: HttpRequest, found: Draft, form: FactsForm | None, status: int) -> HttpResponse:
+    return render(request, "submissions/drafts/draft.html", draft_page(found, form), status=status)
+
+
+def _submit(request: UserRequest, found: Draft) -> HttpResponse:
+    form = FactsForm(request.POST)
+    if not form.is_valid():
+        return _show_draft(request, found, form, 400)
+    try:
+        receipt = submit_draft(found, form.facts(), request.user, Submission.Origin.FORM)
+    except DraftGoneError as error:
+        raise Http404(NO_DRAFT.format(found.public_id)) from error
+    except DraftUnreadError:
+        messages.error(request, UNREAD)
+        return redirect("draft", found.public_id)
+    except ReviewRefusedError as refusal:
+        form.add_error("embargo_until", str(refusal))
+        return _show_draft(request, found, form, 400 if isinstance(refusal, MomentError) else 409)
+    _report(request, receipt)
+    return redirect("submission-detail", receipt.submission.public_id)
+
+
+def _report(request: HttpRequest, receipt: Receipt) -> None:
+    if not receipt.is_new:
+        known = READ_AGAIN if receipt.is_read_again else KNOWN_BYTES
+        messages.info(request, f"{known} {MOVED}" if receipt.is_embargo_changed else known)
+    if receipt.left_out:
+        messages.warning(request, LEFT_OUT.format(names=", ".join(receipt.left_out)))
+
+
+@require_safe
+@members_only
+def reading_state(request: UserRequest, public_id: str) -> HttpResponse:
+    """Report whether the result is there: the script of the page asks often, and loads the page once."""
+    reading = DraftReading.objects.filter(draft=_find(request, public_id)).first()
+    return JsonResponse({"is_finished": reading is not None and is_read(reading)})
+
+
+@require_POST
+@members_only
+def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
+    """Read the draft in slices of another length."""
+    found = _find(request, public_id)
+    with refusals_shown(request):
+        change_draft_slices(found, valid_data(SlicesForm(request.POST))["slice_length_s"])
+    return redirect("draft", public_id)
+
+
+@require_POST
+@members_only
+def delete(request: UserRequest, public_id: str) -> HttpResponse:
+    """Delete the draft and its files."""
+    found = _find(request, public_id)
+    if found.submission is not None:
+        return redirect("submission-detail", found.submission.public_id)
+    delete_draft(found)
+    messages.success(request, "The draft and its files were deleted.")
+    return redirect("submit")
+
+
+def _find(request: UserRequest, public_id: str) -> Draft:
+    """Return a draft of the person's organisations that has not expired. Raises Http404."""
+    found = find_draft(organisations_of(request.user, Action.SUBMIT), public_id)
+    if found is None or (found.submission is None and found.expires_at <= timezone.now()):
+        raise Http404(NO_DRAFT.format(public_id))
+    return found
