@@ -130,6 +130,11 @@ class Run(models.Model):
     def __str__(self) -> str:
         return self.public_id
 
+    @property
+    def is_mix_reported(self) -> bool:
+        """Return whether the source reports the reads and the writes a second apart, not only their sum."""
+        return bool(self.reads_per_s and self.writes_per_s)
+
     @cached_property
     def judged_histogram(self) -> "Histogram | None":
         """Return the histogram of reads that verdicts use; None if the log has none."""

@@ -63,7 +63,7 @@ function showWrong(form, page) {
 let lastChanged;
 function addToHistory(form, address) {
   const field = form.dataset.changed;
-  const isNew = field !== lastChanged && address !== location.pathname + location.search;
+  const isNew = field !== lastChanged && !history.state?.explored && address !== location.pathname + location.search;
   history[isNew ? 'pushState' : 'replaceState'](null, '', address);
   lastChanged = field;
   shownAddress = address;

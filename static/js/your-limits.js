@@ -87,7 +87,7 @@ function improve(form) {
     const query = new URLSearchParams(location.search);
     for (const field of form.querySelectorAll('input[data-threshold]')) query.delete(field.name);
     for (const [name, text] of limitParameters(form)) query.set(name, text);
-    history.replaceState(null, '', `${location.pathname}${query.size ? `?${query}` : ''}${location.hash}`);
+    history.replaceState(history.state, '', `${location.pathname}${query.size ? `?${query}` : ''}${location.hash}`);
     document.querySelectorAll('[data-profile-limits]').forEach(line => { line.hidden = !limitParameters(form).length; });
     carryLimits(form);
     const rows = [...document.querySelectorAll('table:not(.mini) tr:has([data-share])')];
@@ -97,6 +97,7 @@ function improve(form) {
     }
   };
   form.addEventListener('input', apply);
+  if (!form.dataset.answers) addEventListener('popstate', apply); // Back from a chart to explore keeps the limits
 }
 
 if (typeof document !== 'undefined') document.querySelectorAll('form[data-your-limits]').forEach(improve);

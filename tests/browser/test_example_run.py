@@ -90,7 +90,7 @@ def test_a_button_and_escape_go_back_to_the_pictures(page, title):
     unfold(page)
     explore, back = (page.get_by_role("button", name=f"{words}: {title}") for words in ("Explore", "Back to the chart"))
     before = [each.is_visible() for each in page.locator(PICTURES).all()]
-    for go_back in (back.click, lambda: page.keyboard.press("Escape")):
+    for go_back in (back.click, lambda: page.keyboard.press("Escape"), page.go_back):
         explore.click()
         page.locator(".explored svg.main-svg").first.wait_for()
         assert [each.is_visible() for each in page.locator(PICTURES).all()] != before
@@ -102,6 +102,69 @@ def test_a_button_and_escape_go_back_to_the_pictures(page, title):
         expect(explore).to_be_focused()
         assert page.locator(".explored").count() == 0
         assert [each.is_visible() for each in page.locator(PICTURES).all()] == before
+
+
+def test_escape_anywhere_closes_the_chart_and_no_entry_of_the_history_is_left(page):
+    page.goto("/about/")
+    page.goto(ADDRESS)
+    page.get_by_role("button", name="Explore: Achieved rate").click()
+    page.locator(".explored svg.main-svg").first.wait_for()
+    link = page.locator("footer a").first
+    link.focus()
+    page.keyboard.press("Escape")
+    expect(page.locator(".explored")).to_have_count(0)
+    expect(link).to_be_focused()
+    page.wait_for_function("history.state === null")
+    page.go_back()
+    page.wait_for_url("**/about/")
+
+
+def test_back_closes_all_charts_at_once_and_forward_and_a_reload_explore_the_first_one_again(page):
+    page.goto(ADDRESS)
+    unfold(page)
+    explored = page.locator("[data-explore][hidden]")
+    for number, title in enumerate(("Achieved rate", "Slow reads, slice by slice"), start=1):
+        page.get_by_role("button", name=f"Explore: {title}").click()
+        expect(explored).to_have_count(number)
+    page.keyboard.press("Escape")
+    expect(explored).to_have_count(1)
+    page.get_by_role("button", name="Explore: Slow reads, slice by slice").click()
+    expect(explored).to_have_count(2)
+    page.go_back()
+    expect(explored).to_have_count(0)
+    assert page.url.endswith(ADDRESS)
+    page.go_forward()
+    expect(explored).to_have_count(1)
+    page.reload()
+    expect(explored).to_have_count(1)
+    expect(page.get_by_role("button", name="Back to the chart: Achieved rate")).to_be_visible()
+    page.go_back()
+    expect(explored).to_have_count(0)
+
+
+def test_back_from_a_chart_keeps_the_limits_of_the_reader(page):
+    page.goto(ADDRESS)
+    page.get_by_role("button", name="Explore: Slow reads, slice by slice").click()
+    page.locator(".explored svg.main-svg").first.wait_for()
+    page.get_by_label("Percent over 1").first.fill("3")
+    page.wait_for_url("**limit_1ms=3")
+    page.go_back()
+    expect(page.locator(".explored")).to_have_count(0)
+    page.wait_for_url("**limit_1ms=3")
+    assert page.evaluate("history.state") is None
+
+
+def test_a_focused_chart_has_a_ring_and_its_cursor_stays_between_the_axes(page):
+    page.goto(ADDRESS)
+    page.get_by_role("button", name="Explore: Read times over the run").press("Enter")
+    box = page.locator("figure.explored")
+    box.locator("svg.main-svg").first.wait_for()
+    page.keyboard.press("ArrowRight")
+    cursor, plot = box.locator(".reading-cursor").bounding_box(), box.locator(".nsewdrag").bounding_box()
+    assert plot["y"] - 1 <= cursor["y"]
+    assert cursor["y"] + cursor["height"] <= plot["y"] + plot["height"] + 1
+    ring = box.locator(".plot").evaluate("plot => getComputedStyle(plot, '::after').borderTopStyle")
+    assert ring == "solid"  # above the drawing, which would cover an outline
 
 
 def test_an_explored_chart_is_read_with_the_keyboard(page):

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 from django.conf import settings
+from playwright.sync_api import expect
 
 from results.rules.act.endurance_gap import times
 from tests.browser.page_checks import DESKTOP, PHONE, open_context
@@ -417,6 +418,48 @@ def test_the_arrow_keys_begin_at_the_fastest_mark_and_escape_goes_back_to_the_pi
     assert page.locator(".explored-speed").count() == 0
     assert page.locator(".chart-speed svg.landscape").is_visible()
     assert page.evaluate("document.activeElement.textContent") == "Explore"
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, {"width": 390, "height": 844}])
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
+def test_back_closes_the_chart_to_explore_before_it_leaves_the_page(new_page, path, viewport):
+    page = new_page(viewport=viewport)
+    page.goto("/about/")
+    page.goto(path)
+    explore(page)
+    page.go_back()
+    expect(page.locator(".explored-speed")).to_have_count(0)
+    page.locator(".chart-speed svg.landscape").wait_for()
+    explore(page)
+    page.get_by_label("Percent over 1").first.focus()
+    page.keyboard.press("Escape")
+    expect(page.locator(".explored-speed")).to_have_count(0)
+    page.wait_for_function("history.state === null")
+    page.go_back()
+    page.wait_for_url("**/about/")
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/"])
+def test_results_that_replace_an_explored_chart_replace_its_entry_of_the_history(page, path):
+    page.goto(path)
+    explore(page)
+    page.get_by_label("Percent over 1 ms").first.fill("2")
+    page.wait_for_url("**limit_1ms=2*")
+    expect(page.locator(".explored-speed")).to_have_count(0)
+    page.go_back()
+    page.locator("svg.landscape", has_text="limit 5 %").first.wait_for()
+    assert "limit_1ms" not in page.url
+
+
+def test_an_open_menu_closes_before_the_chart_to_explore(page):
+    page.goto("/drives/nvme-flash/")
+    explore(page)
+    page.locator("details.pick summary").first.click()
+    page.keyboard.press("Escape")
+    expect(page.locator("details.pick[open]")).to_have_count(0)
+    assert page.locator(".explored-speed").count() == 1
+    page.keyboard.press("Escape")
+    expect(page.locator(".explored-speed")).to_have_count(0)
 
 
 def test_an_arrow_key_that_wants_to_pass_the_last_mark_is_announced(page):

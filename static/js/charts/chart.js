@@ -1,6 +1,6 @@
 // Common parts of all charts: colours of the page, axes, loading of Plotly, redrawing with the theme, and reading by keyboard.
 import {readLimits} from '../your-limits.js';
-import {edgeSentence, onEscape} from './explored.js';
+import {closeByBack, edgeSentence, exploreAgain} from './explored.js';
 
 export const TEXT_PX = 12.5; // as --t-c of css/tokens.css
 const root = document.documentElement;
@@ -107,12 +107,13 @@ export function drawIn(plot, traces, parts, label, points = [], config = {displa
 
 /** Show which point of an explored plot is read: a line across the plot at its place, until the plot loses the focus. */
 function moveCursor(plot, curve, point) {
-  const {x, type} = plot.data[curve], area = plot._fullLayout?.xaxis;
+  const {x, type} = plot.data[curve], {xaxis: area, yaxis: upright} = plot._fullLayout ?? {};
   if (!area || !plot.closest('.explored')) return;
   const place = type === 'heatmap' ? point[1] : point;
   const at = type === 'heatmap' ? (x[place] + x[place + 1]) / 2 : x[place];
   plot.chartCursor ??= Object.assign(document.createElement('div'), {className: 'reading-cursor'});
-  plot.chartCursor.style.left = `${area._offset + area.l2p(area.d2l(at))}px`;
+  const px = {left: area._offset + area.l2p(area.d2l(at)), top: upright._offset, height: upright._length};
+  Object.entries(px).forEach(([side, length]) => { plot.chartCursor.style[side] = `${length}px`; });
   plot.querySelector('.svg-container').append(plot.chartCursor);
 }
 
@@ -208,14 +209,11 @@ export function whenExplored(box, figures, draw, prepare = () => {}) {
       const {copy, close} = await open(box, figures, draw, prepare);
       note.textContent = '';
       name('Back to the chart');
-      const stop = onEscape(copy, button, () => goBack());
-      goBack = () => {
+      goBack = await closeByBack(title, copy, button, () => {
         goBack = null;
-        stop();
         close();
         name('Explore');
-        button.focus();
-      };
+      });
       copy.querySelector('.plot')?.focus();
     } catch (error) {
       note.textContent = `${error.message}. The picture is complete without it.`;
@@ -224,4 +222,5 @@ export function whenExplored(box, figures, draw, prepare = () => {}) {
   };
   button.addEventListener('click', () => goBack ? goBack() : explore());
   sibling(box, '.src', 'nextElementSibling').prepend(button, note);
+  exploreAgain(title, () => !goBack && !button.disabled, explore);
 }

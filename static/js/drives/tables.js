@@ -162,7 +162,7 @@ form.querySelector('[data-apply]').hidden = true; // everything is applied at on
 let lastStep;
 function pushAddress(address, step) {
   if (!step || address === location.pathname + location.search) return;
-  history[step === lastStep ? 'replaceState' : 'pushState'](null, '', address + location.hash);
+  history[step === lastStep || history.state?.explored ? 'replaceState' : 'pushState'](null, '', address + location.hash);
   lastStep = step;
 }
 

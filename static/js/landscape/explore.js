@@ -9,8 +9,6 @@ import {OVER_LINE_PX, PHONE, WIDE, isOver, radiusOf, ticksWithTexts} from './pic
 import {linearScale, logScale, percent} from './scales.js';
 import {ABOVE_LIMIT, LABELS_MAX, NEARLY_WHOLE, SHARE_TICKS, TICK_WIDTHS_PX, shareTicks, speedChart} from './speed-chart.js';
 
-export {onEscape} from '../charts/explored.js'; // loaded only with this module
-
 const WHOLE = {x: [0, 100], y: [0, 100]};
 const marginOf = () => ({t: 32, b: 28, ...isNarrow() ? {l: 28, r: 12} : {l: 30, r: 34}}); // on the right, labels reach as far beyond the plot as in the picture
 const BASELINE_PX = 4; // from the lower edge of an annotation to the baseline of its text

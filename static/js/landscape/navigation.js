@@ -1,5 +1,7 @@
 // Charts of drives and runs: their marks are one tab stop and show their names; the button "Explore" opens a chart to zoom.
 // Without this script the first mark of each chart can be reached by Tab, and all of them by a pointer.
+import {closeByBack, exploreAgain} from '../charts/explored.js';
+
 const STEPS = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1};
 
 const placeOf = link => parseFloat(link.lastElementChild.getAttribute('x'));
@@ -94,6 +96,7 @@ function followStyles() {
 // Only after the button is pressed, the scripts of the chart and Plotly are loaded.
 let resultsOf = async figure => (await import('./explore.js')).resultsOfHome(figure);
 let end = null; // the function that shows the picture again
+const EXPLORED = 'speed'; // in the browser's history
 
 /** Let the button show the results that a function returns. Without it, the attributes of the figure name them. */
 export const exploreResults = source => { resultsOf = source; };
@@ -102,10 +105,9 @@ export const endExploring = () => end?.();
 
 async function explore(figure, button) {
   const picture = figure.querySelector('[data-plot]'), box = document.createElement('div'), plot = document.createElement('div');
-  let undo = () => {}, stop = undo;
+  let undo = () => {};
   const own = () => {
     end = null;
-    stop();
     undo();
     box.remove();
     picture.hidden = false;
@@ -116,15 +118,16 @@ async function explore(figure, button) {
   box.append(plot);
   button.textContent = 'Loading';
   try {
-    const {explorer, onEscape} = await import('./explore.js');
+    const {explorer} = await import('./explore.js');
     const draw = await explorer(figure.dataset.library, await resultsOf(figure));
     if (end !== own) return;
     picture.hidden = true;
     picture.after(box);
     undo = draw(plot, words => showInLine(lineOf(figure), words));
     button.textContent = 'Back to the chart';
-    stop = onEscape(box, button, () => { own(); button.focus(); });
     plot.focus();
+    const goBack = await closeByBack(EXPLORED, box, button, own);
+    if (end === own) end = goBack; else goBack();
   } catch {
     if (end !== own) return;
     own();
@@ -142,6 +145,7 @@ function offerExploring() {
 }
 
 offerExploring();
+exploreAgain(EXPLORED, () => !end, () => document.querySelector('.chart-speed .explore')?.click());
 followStyles();
 matchMedia('screen and (max-width: 760px)').addEventListener('change', followStyles);
 document.addEventListener('answers-replaced', () => { show(null); endExploring(); offerExploring(); followStyles(); }); // of home, with new figures

@@ -81,18 +81,14 @@ class SliceShare:
     nearness: NearnessMark | None = None
     exact_pct: Decimal | None = None
     at_most_count: int = 0
-    at_most_text: str = ""  # the upper end of the range, if it is over the limit and the lower end is not
+    at_most_text: str = ""  # the upper end of the range; empty if the log has an edge at the threshold
+    may_be_over: bool = False  # within the limit at the log's edge, but perhaps not at the threshold
     buckets_at_most_text: str = ""  # the same by the buckets alone, if a side file shows that the share is within
 
     @property
-    def may_be_over(self) -> bool:
-        """Return whether the share is within its limit at the log's edge, but may be over it at the threshold."""
-        return bool(self.at_most_text)
-
-    @property
     def range_text(self) -> str:
-        """Return the share; with both ends of its range if the range includes the limit."""
-        return f"{self.text} to {self.at_most_text}" if self.at_most_text else self.text
+        """Return the share, with both ends of its range if it is one."""
+        return range_text(self.text, self.at_most_text)
 
 
 @dataclass(frozen=True)
@@ -154,6 +150,11 @@ class SliceTable:
         return f"{self.passing_text}{self._undecided_text}."
 
     @property
+    def has_undecided(self) -> bool:
+        """Return whether the log leaves a listed slice undecided."""
+        return any(row.may_be_over for row in self.rows)
+
+    @property
     def _undecided_text(self) -> str:
         rows = [row for row in self.rows if row.may_be_over]
         found = [
@@ -187,10 +188,12 @@ class SliceTable:
         read, number, share = next(found, (None, 0, None))
         if read is None or share is None or read.between_count is None:
             return ""
+        most = share.at_most_text or share.text
+        by_side_file, by_log = (f"{each}{units.NBSP}%" for each in (most, share.buckets_at_most_text))
         return (
-            f"By the log's buckets alone, slice {units.count(number)} may be over the limit for {read.threshold} "
-            f"({share.text} to {share.buckets_at_most_text}{units.NBSP}%). The side file shows that it is not: of the "
-            f"whole run, only {units.counted(read.between_count, 'read')} took from {read.threshold} to "
+            f"Slice {units.count(number)} is within the limit for {read.threshold}: at most {by_side_file} by the side "
+            f"file, {by_log} by the log alone. Of the whole run, only "
+            f"{units.counted(read.between_count, 'read')} took from {read.threshold} to "
             f"{units.threshold(read.read_at_us)}."
         )
 
@@ -286,17 +289,24 @@ def share_over(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> Slice
     text = share_text(over, ops_count, limit_pct)
     share = SliceShare(threshold_us, over, ops_count, text, is_over, mark, exact)
     by_buckets, at_most = upper_counts(counts, ops_count, limit)
+    if at_most > over:
+        share = replace(share, at_most_text=share_text(at_most, ops_count, limit_pct))
     share = replace(share, at_most_count=at_most)
     if is_over or is_count_within(by_buckets, ops_count, limit_pct):
         return share
     if is_count_within(at_most, ops_count, limit_pct):
         return replace(share, buckets_at_most_text=share_text(by_buckets, ops_count, limit_pct))
-    return replace(share, at_most_text=share_text(at_most, ops_count, limit_pct))
+    return replace(share, may_be_over=True)
 
 
 def share_text(over: int, ops_count: int, limit_pct: Decimal | None) -> str:
     """Return the digits of a share by its counts, as all figures of a page show them."""
     return distinct_share(str(act_share_pct(over, ops_count)), over, ops_count, limit_pct)
+
+
+def range_text(least: str, most: str) -> str:
+    """Return both ends of a range, or one share if they have the same digits or the second one is empty."""
+    return f"{least} to {most}" if most and most != least else least
 
 
 def upper_counts(counts: Sequence[int], ops_count: int, limit: ReadLimit) -> tuple[int, int]:

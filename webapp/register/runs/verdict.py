@@ -21,11 +21,12 @@ from results.rules.act.limits import Limit, distinct_excess, distinct_share, exa
 from webapp.register.http.access import LINK_PARAMETER
 from webapp.register.http.query_params import read_parameters
 from webapp.register.limits.reader_limits import YourLimits, limits_parameter
-from webapp.register.runs.slices import SliceTable, between_counts, cut_sentence, share_text
+from webapp.register.runs.slices import SliceTable, between_counts, cut_sentence, range_text, share_text
 from webapp.register.runs.verdict_basis import (
     basis_sentence,
     duration_in_words,
     required_slice_length_s,
+    slices_in_words,
 )
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US, share_of
 from webapp.register.tables.evaluation import is_over
@@ -118,6 +119,7 @@ def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
         "cut_sentence": cut_sentence(len(shown), len(violations), cut),
         "short_fail": short_fail_sentence(run, verdict),
         "basis": basis_sentence(run, verdict.profile),
+        "in_slices": f" in {slices_in_words(run.slice_length_s)}" if run.slice_length_s else "",
         "has_other_slices": run.slice_length_s not in {None, required_slice_length_s(verdict.profile)},
     }
 
@@ -159,8 +161,9 @@ def figure_of(share: Share, limits: Sequence[Limit], document: Mapping[str, Any]
     """Return a share with the limit on its threshold, if there is one, and how near it is to it.
 
     `text` is the most exact share that is known: what a side file counted at the threshold itself, otherwise what the
-    log has at its bucket edge. `at_most` is the upper end of the range that the edge allows. `log_text` is the share of
-    the log where a side file has another one, and `edge_us` the edge. All come from the document of the verdict.
+    log has at its bucket edge. `at_most` is the upper end of the range that the edge allows, and `log_at_most` that of
+    the log alone if a side file lowers it. `range_text` is the share with this end. `log_text` is the share of the log
+    where a side file has another one, and `edge_us` the edge. All come from the document of the verdict.
     """
     limit_pct = next((limit.limit_pct for limit in limits if limit.threshold_us == share.threshold_us), None)
     statistic = Statistic(share.statistic)
@@ -176,8 +179,10 @@ def figure_of(share: Share, limits: Sequence[Limit], document: Mapping[str, Any]
     if limit_pct is not None:
         figure["nearness"] = nearness_mark(share.share_pct, limit_pct, is_over=is_over(share, limit_pct))
     if exact := found["exact"]:
-        return figure | _exact_figure(exact, figure["text"], found["shares"], limit_pct)
-    return figure | _range(found["shares"], document or {}, limit_pct)
+        figure |= _exact_figure(exact, figure["text"], found["shares"], limit_pct)
+    else:
+        figure |= _range(found["shares"], document or {}, limit_pct)
+    return figure | {"range_text": range_text(figure["text"], figure.get("at_most", ""))}
 
 
 def _exact_figure(
@@ -203,7 +208,11 @@ def _range(own: Mapping[str, Any] | None, document: Mapping[str, Any], limit_pct
         return edge  # every slice has 0 at the edge: the upper end of one of them is not that of the worst
     between = between_counts(document).get(own["threshold_us"])
     count = at_most if between is None else min(at_most, own["over_count"] + between)
-    return edge | ({"at_most": share_text(count, own["ops_count"], limit_pct)} if count > own["over_count"] else {})
+    if count == own["over_count"]:
+        return edge
+    found = edge | {"at_most": share_text(count, own["ops_count"], limit_pct)}
+    log_at_most = share_text(at_most, own["ops_count"], limit_pct)
+    return found if log_at_most == found["at_most"] else found | {"log_at_most": log_at_most}
 
 
 def _same(shares: Iterable[Mapping[str, Any]], share: Share) -> Mapping[str, Any] | None:

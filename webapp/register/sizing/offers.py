@@ -46,6 +46,11 @@ class Candidate:
     tier: TierMark | None
     group: ComparisonGroup
 
+    @property
+    def is_mix_assumed(self) -> bool:
+        """Return whether the reads and the writes a second are ACT's, because the source reports only their sum."""
+        return self.run is not None and not self.run.is_mix_reported
+
 
 def candidates(
     limits: Iterable[Limit],

@@ -13,6 +13,7 @@ from webapp.templatetags import units
 RULE = "the rules below"
 REQUESTED = "your input"
 SHEET = "data sheet, not verified"
+ASSUMED, BECAUSE = "assumed", ", because the source does not report the mix"
 UNTESTED = "untested at this workload"
 MIX_WORDS = {Mix.TESTED: "tested mix", Mix.BOUND: "not tested: upper bound", Mix.UNTESTED: "untested"}
 
@@ -53,6 +54,7 @@ def steps(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> 
 
 def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Tested) -> list[Step]:
     share = sizing.reads_pct(demand)
+    with_mix, because = (ASSUMED, BECAUSE) if candidate.is_mix_assumed else ("tested with", "")
     percent = "none" if share is None else f"{figure(share)} %"
     return [
         Step(
@@ -63,8 +65,9 @@ def _throughput(demand: Demand, candidate: Candidate, found: Size, tested: Teste
         ),
         Step(
             "Mix of reads and writes",
-            f"{percent} of the requests to the drives are reads, tested with {tested.reads_pct} ± "
-            f"{tested.tolerance_points} %; objects of {demand.object_bytes:,d} bytes, tested with "
+            f"{percent} of the requests to the drives are reads, {with_mix} "
+            f"{tested.reads_pct} ± {tested.tolerance_points} %{because}; objects of "
+            f"{demand.object_bytes:,d} bytes, tested with "
             f"{tested.object_bytes:,d} bytes",
             MIX_WORDS[found.mix],
             sizing.object_size_note(demand, tested) or "the profile",
@@ -80,15 +83,16 @@ def _rates(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     offer, writes_per_s = candidate.offer, sizing.drive_writes_per_s(demand)
     by_reads, by_writes = sizing.drives_for_reads(demand, offer), sizing.drives_for_writes(demand, offer)
     return [
-        _rate("Drives for the reads", demand.reads_per_s, offer.reads_per_s, by_reads, candidate.basis),
-        _rate("Drives for the writes", writes_per_s, offer.writes_per_s, by_writes, candidate.basis),
+        _rate("Drives for the reads", demand.reads_per_s, offer.reads_per_s, by_reads, candidate),
+        _rate("Drives for the writes", writes_per_s, offer.writes_per_s, by_writes, candidate),
         Step("Drives by throughput", "the larger of the two", units.count(found.needs.throughput), RULE),
     ]
 
 
-def _rate(name: str, needed: Fraction, tested: Fraction, drives: int, basis: str) -> Step:
-    how = f"{figure(needed)}/s / {figure(tested)}/s of one, as tested; rounded up"
-    return Step(name, how, units.count(drives), basis)
+def _rate(name: str, needed: Fraction, tested: Fraction, drives: int, candidate: Candidate) -> Step:
+    source = f"{ASSUMED} 2:1{BECAUSE}" if candidate.is_mix_assumed else "as tested"
+    how = f"{figure(needed)}/s / {figure(tested)}/s of one, {source}; rounded up"
+    return Step(name, how, units.count(drives), candidate.basis)
 
 
 def _capacity(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:

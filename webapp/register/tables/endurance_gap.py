@@ -31,6 +31,7 @@ class GapView:
 
     gap: EnduranceGap
     devices: int
+    is_mix_reported: bool = True
 
     @property
     def sustained(self) -> str:
@@ -65,6 +66,13 @@ class GapView:
             return "At the tested speed, day and night, the rated writes are enough for the whole warranty period."
         used_up = f"the rated writes are used up after {_part_words(part)} of the warranty"
         return f"At the tested speed, day and night, {used_up}."
+
+    @property
+    def assumption(self) -> str:
+        """Return which mix of reads and writes the sum assumes; empty if the source reports it."""
+        if self.is_mix_reported or not self.gap.needed:
+            return ""
+        return "The drive writes assume two reads to one write, because the source does not report the mix."
 
     @property
     def clause(self) -> str:
@@ -106,7 +114,7 @@ def gap_of(run: Run) -> GapView | None:
         return None
     product = product_of(run)
     gap = endurance_gap(device_tps(run), product.endurance_dwpd, product.capacity_gb)
-    return None if gap is None else GapView(gap, run.device_count or 1)
+    return None if gap is None else GapView(gap, run.device_count or 1, run.is_mix_reported)
 
 
 def load_sentence(load_tps: int, needed: Fraction | None, rated: str) -> str:

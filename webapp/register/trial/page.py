@@ -20,7 +20,8 @@ from webapp.register.runs.slices import (
     read_limits,
     slice_row,
 )
-from webapp.register.runs.verdict import figure_of, verdict_view
+from webapp.register.runs.verdict import figure_of, reason_text, verdict_view
+from webapp.register.runs.verdict_basis import slices_in_words
 from webapp.register.runs.ycsb import run_sentence, ycsb_setup
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US
 from webapp.register.trial.certificate import needs_of
@@ -43,22 +44,30 @@ class TrialRun:
     verdict: Verdict | None = None
 
 
-def trial_page(document: Document) -> Part:
-    """Return the context of the page. Raises InvalidOperation if a number of the log fits into no column."""
+def trial_page(document: Document, judged: Document | None = None) -> Part:
+    """Return the context of the page. Raises InvalidOperation if a number of the log fits into no column.
+
+    `judged` is another reading of the log, which gives the verdicts: that in the slices of the profile, while those of
+    `document` show how a short test changed over time.
+    """
     profile = Profile.current()
     act_runs, ycsb_runs = document["runs"], document.get("ycsb_runs", [])
     names = [f"run {number}" for number in range(1, len(act_runs) + len(ycsb_runs) + 1)]
     named = list(zip(names, [*act_runs, *ycsb_runs], strict=True))
+    judged_runs = dict(zip(names, judged["runs"], strict=False)) if judged else {}
     rows, parts = [], []
     for name, read in named[:SHOWN_RUNS]:
-        trial, part = _act_part(name, read, document, profile) if "slices" in read else _ycsb_part(name, read)
+        if "slices" in read:
+            trial, part = _act_part(name, read, judged_runs.get(name, read), document["reader"]["version"], profile)
+        else:
+            trial, part = _ycsb_part(name, read)
         rows.append(trial)
         parts.append(part)
     members = document["input"].get("members", [])
     return {
         "profile": profile,
         "runs": parts,
-        "stored_runs": stored_runs(document),
+        "stored_runs": stored_runs(judged or document),
         "runs_count": len(named),
         "runs_cut_sentence": cut_sentence(len(parts), len(named), "The page has the first {shown} of {total} runs."),
         "file_findings": document["findings"],
@@ -80,23 +89,39 @@ def _suggested(parts: list[Part]) -> Part:
     return {"slice_length_s": min(lengths)} if lengths else {}
 
 
-def _act_part(name: str, read: Document, document: Document, profile: Profile) -> tuple[TrialRun, Part]:
+def _act_part(
+    name: str, read: Document, judged: Document, reader_version: str, profile: Profile
+) -> tuple[TrialRun, Part]:
+    """Return a run with its verdict; `judged` is the reading of the run that gives the verdict."""
     run = unsaved_run(read)
-    rows = read_rows(run, read, document["reader"]["version"], profile)
+    rows = read_rows(run, read, reader_version, profile)
+    verdict, judged_run = rows.verdict, run
+    if judged is not read:
+        judged_run = unsaved_run(judged)
+        verdict = read_rows(judged_run, judged, reader_version, profile).verdict
     histogram = _judged(rows.histograms)
     run.judged_histogram = histogram  # otherwise a query, of a run that the database does not have
     part: Part = {"name": name, "run": run, "findings": in_order(rows.findings), "setup": setup_pairs(run)}
     part["is_virtual"] = run.is_virtual or bool(run.facts.get("is_virtual_device"))
-    if rows.verdict is not None:
+    if rows.verdict is not None and verdict is not None:
         part |= {
             "has_side_file": bool(run.facts.get("side_file")),
-            "verdict": verdict_view(run, rows.verdict),
+            "verdict": verdict_view(judged_run, verdict),
+            "short_slices": "" if judged is read else _short_slices_sentence(run, rows.verdict),
             "judged_sentence": judged_sentence(rows.verdict.document),
             "figures": _figures(rows.shares, profile, rows.verdict.document),
         }
     if histogram is not None:
         part |= _slices(name, run, read, histogram, rows.verdict)
-    return TrialRun(name, run, rows.verdict), part
+    return TrialRun(name, judged_run, verdict), part
+
+
+def _short_slices_sentence(run: Run, verdict: Verdict) -> str:
+    """Return what exceeds a limit in the slices that the register chose; empty if nothing does."""
+    if run.slice_length_s is None or not verdict.document["violations"]:
+        return ""
+    slices = slices_in_words(run.slice_length_s)
+    return f"In {slices}, which are not those of the profile, a limit is exceeded: {reason_text(verdict)}."
 
 
 def _judged(histograms: list[Histogram]) -> Histogram | None:

@@ -63,10 +63,14 @@ def parallel_limit() -> SharedLimit:
 
 @dataclass(frozen=True)
 class TrialReading:
-    """The reading of a log; `fitting_s` is the slice length that the register chose for a short log."""
+    """The reading of a log; `fitting_s` is the slice length that the register chose for a short log.
+
+    `judged` is then the reading in the slices of the profile, which gives the verdict.
+    """
 
     document: Document
     fitting_s: int | None = None
+    judged: Document | None = None
 
 
 def read_trial(request: HttpRequest) -> TrialReading:
@@ -101,7 +105,7 @@ def _read(files: UnstoredFiles, chosen_s: int | None) -> TrialReading:
     if fitting_s is None or left_s < 1:
         return TrialReading(document)
     try:
-        return TrialReading(files.read(fitting_s, reader_limits(left_s)), fitting_s)
+        return TrialReading(files.read(fitting_s, reader_limits(left_s)), fitting_s, document)
     except READER_ERRORS as error:  # the first reading is complete, so the log is not refused
         logger.info("A short log of /try/ keeps its long slices: %s", type(error).__name__)
         return TrialReading(document)

@@ -29,7 +29,7 @@ def read(request: HttpRequest) -> HttpResponse:
     """Read the log in the form and show the result, or the form with the reason of a refusal."""
     try:
         reading = read_trial(request)
-        page = trial_page(reading.document)
+        page = trial_page(reading.document, reading.judged)
     except TrialRefusedError as error:
         return _refused(request, error.refusal)
     except InvalidOperation as error:  # a number that no column of the register holds

@@ -496,8 +496,18 @@ def test_every_step_is_shown_with_its_source(client, drive):
     assert "53.1 TB / 6.4 TB x 5 years / 5 years warranty / 3 DWPD, rounded up" in text
     assert "data sheet, not verified" in text
     assert "5 years assumed" in text
-    assert "400,000/s / 133,333/s of one, as tested; rounded up" in text
-    assert "200,000/s / 66,667/s of one, as tested; rounded up" in text
+    assumed = "assumed 2:1, because the source does not report the mix"
+    assert f"400,000/s / 133,333/s of one, {assumed}; rounded up" in text
+    assert f"200,000/s / 66,667/s of one, {assumed}; rounded up" in text
+    assert "are reads, assumed 67 ± 1 %, because the source does not report the mix; objects" in text
+
+
+def test_the_steps_of_a_result_with_a_reported_mix_assume_nothing(client, drive):
+    product = drive(capacity_gb=6400)
+    product.runs.update(reads_per_s=Decimal(150_000), writes_per_s=Decimal(50_000))
+    text = client.get(f"/sizing/?{ASKED}&drive={product.slug}").text
+    assert "400,000/s / 150,000/s of one, as tested; rounded up" in text
+    assert "are reads, tested with 67 ± 1 %; objects" in text
 
 
 def test_a_missing_rating_is_reported(client, drive):

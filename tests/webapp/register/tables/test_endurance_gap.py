@@ -125,3 +125,11 @@ def test_the_sums_have_the_figures_of_the_drive_and_the_parts_of_the_rule():
 @pytest.mark.parametrize(("facts", "count"), [({"dwpd": None}, 3), ({"dwpd": "0"}, 3), ({"capacity_gb": None}, 0)])
 def test_only_what_can_be_computed_has_sums(facts, count):
     assert len(gap_of(run_of(**facts)).sums) == count
+
+
+def test_the_mix_of_a_source_that_reports_only_the_speed_is_named_as_assumed():
+    assert gap_of(run_of()).assumption == (
+        "The drive writes assume two reads to one write, because the source does not report the mix."
+    )
+    assert gap_of(run_of(reads_per_s=Decimal(1_152_000), writes_per_s=Decimal(576_000))).assumption == ""
+    assert gap_of(run_of(capacity_gb=None)).assumption == ""

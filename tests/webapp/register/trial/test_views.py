@@ -52,7 +52,7 @@ def test_a_log_is_judged_without_an_account_and_without_a_token(real_reader, sen
     response = send(log_bytes("slow-disk-ms"))
     page = text_of(response)
     assert response.status_code == 200
-    assert "Fails : slice 2 (10-20" in page
+    assert "Fails in slices of 10 seconds: slice 2 (10-20" in page
     assert "also over 1 ms and 8 ms" in page.replace("\N{NO-BREAK SPACE}", " ")
     assert "1 of 4 slices is within every limit." in page
     assert "In slices of 1 hour, it may not fail; a pass needs 24 hours." in page
@@ -63,6 +63,19 @@ def test_a_log_is_judged_without_an_account_and_without_a_token(real_reader, sen
     assert response["Cache-Control"] == "no-store"
     assert response["X-Robots-Tag"] == "noindex"
     assert list(temporary.iterdir()) == []
+
+
+def test_a_log_shorter_than_a_slice_is_undecided_and_short_slices_that_exceed_a_limit_are_a_note(real_reader, send):
+    page = text_of(send(log_bytes("slow-disk-ms"), slice_length_s="")).replace("\N{NO-BREAK SPACE}", " ")
+    verdict = page[page.index("Verdict") :]
+    assert verdict.startswith("Verdict Undecided : the log has no complete slice;")
+    assert "In slices of 4 seconds, which are not those of the profile, a limit is exceeded: slice" in verdict
+    assert "slices of 1 hour" in verdict
+    assert "(run 1: undecided)" in page
+
+
+def test_a_fail_in_slices_that_the_sender_chose_names_their_length(real_reader, send):
+    assert "Fails in slices of 10 seconds: slice 2" in text_of(send(log_bytes("slow-disk-ms")))
 
 
 def test_a_client_that_enforces_tokens_and_a_session_change_nothing(real_reader, send, client):
@@ -232,7 +245,7 @@ def test_the_cause_of_a_failed_reader_is_logged_without_its_output(program, send
 
 
 def test_a_number_that_no_column_holds_is_refused(stand_in, send, monkeypatch):
-    monkeypatch.setattr("webapp.register.trial.views.trial_page", lambda _document: decimal_of("1e400"))
+    monkeypatch.setattr("webapp.register.trial.views.trial_page", lambda *_documents: decimal_of("1e400"))
     response = send(log_bytes("four-us"))
     assert response.status_code == 422
     assert "value-out-of-range" in response.text
@@ -276,9 +289,9 @@ def test_a_short_log_without_a_chosen_slice_length_is_read_in_slices_that_fit(re
     response = send(log_bytes("four-us"), slice_length_s="")
     page = text_of(response).replace("\N{NO-BREAK SPACE}", " ")
     assert "Your log is shorter than one slice of 1 h, and you chose no slice length." in page
-    assert "read it in slices of 6 s, about a tenth of its length." in page
-    assert "drivetest check LOG --slice-sec 6 gives the same verdict" in page
-    assert f"Judged under profile {Profile.current()}, in slices of 6 seconds." in page
+    assert "All other figures are from slices of 6 s, about a tenth of its length." in page
+    assert "drivetest check LOG gives the same verdict, and with --slice-sec 6 the same slices" in page
+    assert f"Judged under profile {Profile.current()}, in slices of 1 hour." in page
     assert '<table class="narrow slices">' in response.text
     assert response.text.count('<svg class="slice-bars"') == 3
     assert 'name="slice_length_s" type="number" min="1" max="86400" value=""' in response.text

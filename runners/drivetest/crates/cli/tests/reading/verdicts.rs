@@ -194,6 +194,16 @@ fn check_prints_the_margin_and_the_remedy_of_each_finding() {
 }
 
 #[test]
+fn no_limit_is_surely_exceeded_if_the_buckets_leave_one_undecided() {
+    let (text, status) = check(&["5.3/single-us.log", "--slice-sec", "5"]);
+    assert_eq!(status, 2);
+    assert!(
+        text.contains("undecided: no limit is surely exceeded, but"),
+        "{text}"
+    );
+}
+
+#[test]
 fn each_outcome_has_its_status() {
     let profile = "operational-database";
     for (case, status, begins) in [

@@ -56,7 +56,7 @@ pub fn judge(run: &Run, profile: &Profile) -> (Verdict, Vec<Finding>) {
     let verdict = Verdict {
         outcome,
         profile: profile.name(),
-        headline: headline(outcome, &violations, &shares, &reasons, run),
+        headline: headline(&strict, &violations, &shares, &reasons, run),
         histogram: reads.map_or_else(|| semantics::READS.to_owned(), |histogram| histogram.name.clone()),
         time: reads.and_then(|histogram| histogram.meaning.time),
         read_at: read_at(&limit_edges),
@@ -128,29 +128,31 @@ fn violation(limit_edge: &LimitEdge<'_>, part: &Part<'_>) -> Option<Violation> {
 /// Return a verdict in one sentence. The register finds the shares of `passes: at most ...` and `fails: slice ...` in it by
 /// their text.
 fn headline(
-    outcome: Outcome,
+    strict: &Strict,
     violations: &[Violation],
     shares: &[FoundShare],
     reasons: &Reasons,
     run: &Run,
 ) -> String {
-    match outcome {
+    let may_fail = strict.most == Outcome::Fail;
+    match strict.least {
         Outcome::Pass => format!("passes: {} in {}", at_most(shares), slices_text(run)),
         Outcome::Fail => failed(violations, reasons, run),
         Outcome::Undecided if shares.is_empty() => format!("undecided: {}", first_of(&reasons.undecided)),
-        Outcome::Undecided => undecided(shares, run, &first_of(&reasons.undecided)),
+        Outcome::Undecided => undecided(shares, run, &first_of(&reasons.undecided), may_fail),
         Outcome::Void if reasons.untrusted.is_empty() => format!("void: {}", first_of(&reasons.incomplete)),
         Outcome::Void => format!("void: {}", first_of(&reasons.untrusted)),
     }
 }
 
 /// Return the headline of a run without a complete slice over a limit; the whole run may still be over it, because of
-/// an incomplete slice.
-fn undecided(shares: &[FoundShare], run: &Run, reason: &str) -> String {
+/// an incomplete slice. `may_fail` means that a slice may be over a limit by the buckets of the log.
+fn undecided(shares: &[FoundShare], run: &Run, reason: &str, may_fail: bool) -> String {
     let over = |share: &&FoundShare| share.statistic == Statistic::Overall && !share.within;
     let over: Vec<String> = shares.iter().filter(over).map(excess_text).collect();
     let over = listed(&over);
     match (over.is_empty(), run.slices.is_empty()) {
+        (true, _) if may_fail => format!("undecided: no limit is surely exceeded, but {reason}"),
         (true, _) => format!("undecided: no limit is exceeded, but {reason}"),
         (false, false) => {
             format!(
