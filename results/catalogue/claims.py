@@ -68,7 +68,8 @@ def _record_claims(claims: Iterable[tuple[Row, Row, bool]], known: Mapping[str, 
     for row, columns, uses_impossible in claims:
         earlier = known.get(_key(CLAIM_FILE, row))
         if earlier is None:
-            outcomes[row["publication"]][outcome_of(Status(columns["exact_status"])).value] += 1
+            outcome = outcome_of(Status(columns["exact_status"]), uses_impossible=uses_impossible)
+            outcomes[row["publication"]][outcome.value] += 1
             impossible[row["publication"]] += uses_impossible
         elif changes := _changes(earlier, columns):
             details = {name: row[name] for name in CLAIM_NAME} | {"changes": changes}

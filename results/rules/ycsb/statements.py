@@ -24,10 +24,11 @@ class Status(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What a status means for a reader: four groups of statuses."""
+    """What a status means for a reader: groups of statuses, and claims that agree only with an impossible result."""
 
     CONTRADICTED = "contradicted"
     CONFIRMED = "confirmed"
+    IMPOSSIBLE_INPUT = "impossible-input"
     FROM_CHART = "from-chart"
     UNCHECKED = "unchecked"
 
@@ -45,13 +46,16 @@ _OUTCOMES = {
 }
 
 
-def outcome_of(status: Status) -> Outcome:
-    """Return the group of a status.
+def outcome_of(status: Status, *, uses_impossible: bool = False) -> Outcome:
+    """Return the group of a status. A claim that uses an impossible result is never confirmed.
 
     >>> str(outcome_of(Status.TRUNCATED)), str(outcome_of(Status.IN_WORDS))
     ('confirmed', 'unchecked')
+    >>> str(outcome_of(Status.TRUNCATED, uses_impossible=True))
+    'impossible-input'
     """
-    return _OUTCOMES[status]
+    outcome = _OUTCOMES[status]
+    return Outcome.IMPOSSIBLE_INPUT if uses_impossible and outcome is Outcome.CONFIRMED else outcome
 
 
 def places_of(stated: str) -> int | None:

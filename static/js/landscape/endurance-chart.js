@@ -1,7 +1,8 @@
 // The chart of tested speed against the speed that the rating sustains: webapp/register/landscape/endurance_chart.py in the browser.
 import {decimal} from '../drives/column-store.js';
 import {LINE_PX, labelPlacer} from './labels.js';
-import {GRID, PHONE, WIDE, grouped, line, paintOrder, pieces, sideTick, speedTicks, symbolOf, text} from './picture.js';
+import {GRID, PHONE, WIDE, grouped, line, paintOrder, pieces, sideTick, speedTicks, text} from './picture.js';
+import {lookOf} from './speed-chart.js';
 import {logScale, percent, stepAtLeast, stepBelow} from './scales.js';
 
 const TIMES_OVER = 8, ABOVE_LABELLED = 2;
@@ -95,8 +96,7 @@ function labelsOf(rated, headline, marks, lines, counts) {
 export function enduranceChart(question, drives, headlineKey, counts) {
   const rated = ratedDrives(drives), {x} = question, y = sustainedScale(rated, x);
   const marks = [...rated].sort(paintOrder).map(each => ({
-    key: each.key, x: percent(x.place(each.tps)), y: percent(1 - y.place(each.sustained_tps)), symbol: symbolOf(each),
-    classes: `m ${each.fill} ${question.isAnswer(each) ? 'in' : 'out'}`,
+    key: each.key, x: percent(x.place(each.tps)), y: percent(1 - y.place(each.sustained_tps)), ...lookOf(question, each),
   }));
   const headline = rated.find(({key}) => key === headlineKey) ?? null;
   const gap = headline ? [line('gap', percent(x.place(headline.tps)), percent(1 - y.place(Math.min(headline.tps, y.high))),

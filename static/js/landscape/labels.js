@@ -4,7 +4,8 @@ import {percent} from './scales.js';
 
 export const LINE_PX = 14;
 const AWAY_PX = [24, 36, 48, 60, 72, 90, 108, 126], DIRECTIONS = [[1, -1], [0.5, -1], [0.25, -1], [1, -0.5], [1, 0.5], [0.5, 1], [1, 1]].flatMap(([across, down]) => [[-across, down], [across, down]]);
-const CHARACTER_PX = 7.1, ASCENT_PX = 10.5, DESCENT_PX = 3, CLEARANCE_PX = 2, APART_PX = 4, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2;
+export const ASCENT_PX = 10.5;
+const CHARACTER_PX = 7.1, DESCENT_PX = 3, CLEARANCE_PX = 2, APART_PX = 4, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2, NEARER_PX = 1;
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
@@ -13,18 +14,28 @@ const widened = ({left, top, right, bottom}) => (
 
 /** Return an object that places texts of a kind on a plot of a nominal size, one after the other. */
 export function labelPlacer(kind, widthPx, heightPx) {
-  const taken = [], covered = []; // covered: marks and texts, which no leader line crosses
+  const taken = [], covered = [], circles = []; // covered: marks and texts, which no leader line crosses
   const take = box => { taken.push(box); covered.push(box); };
   const boxOf = ({x, y, dx, dy, anchor}, lines) => {
     const width = CHARACTER_PX * Math.max(...lines.map(({length}) => length));
     const left = x * widthPx / 100 + dx - {start: 0, middle: width / 2, end: width}[anchor], base = y * heightPx / 100 + dy;
     return {left, top: base - ASCENT_PX, right: left + width, bottom: base + DESCENT_PX + LINE_PX * (lines.length - 1)};
   };
-  const firstFree = (candidates, lines) => {
+  // The distance of a text from the circle around a mark.
+  const distancePx = ({x, y, r}, {left, top, right, bottom}) => {
+    const across = Math.max(left - x, 0, x - right), down = Math.max(top - y, 0, y - bottom);
+    return Math.sqrt(across * across + down * down) - r;
+  };
+  const isNearest = (own, box) => {
+    const ownPx = distancePx(circles.find(({mark}) => mark === own), box);
+    return circles.every(circle => circle.mark === own || ownPx + NEARER_PX <= distancePx(circle, box));
+  };
+  // The name of the mark `own` is also nearer to it than to every other mark.
+  const firstFree = (candidates, lines, own = null) => {
     for (const candidate of candidates) {
       const box = boxOf(candidate, lines);
       const isInside = box.left >= 0 && box.top >= -ABOVE_PX && box.bottom <= heightPx + BELOW_PX && box.right <= widthPx + BEYOND_PX;
-      if (isInside && !taken.some(other => overlaps(box, other))) {
+      if (isInside && !taken.some(other => overlaps(box, other)) && (own === null || isNearest(own, box))) {
         take(widened(box)); // so that two labels never touch
         return lines.map((words, number) => ({...candidate, text: words, dy: candidate.dy + LINE_PX * number}));
       }
@@ -37,7 +48,7 @@ export function labelPlacer(kind, widthPx, heightPx) {
     return {left, top, right, bottom};
   };
   const avoidLines = lines => { for (const each of lines) taken.push(widened(boxOfLine(each))); };
-  const at = (mark, kind, lines, places) => firstFree(places.map(([dx, dy, anchor]) => text(kind, mark.x, mark.y, dx, dy, anchor)), lines);
+  const at = (mark, kind, lines, places) => firstFree(places.map(([dx, dy, anchor]) => text(kind, mark.x, mark.y, dx, dy, anchor)), lines, mark);
   return {
     kind, firstFree,
     /** Return a text that is never left out: at the first free place, or at the first place if none is free. */
@@ -51,6 +62,7 @@ export function labelPlacer(kind, widthPx, heightPx) {
     avoidMarks(marks) {
       for (const mark of marks) {
         const x = mark.x * widthPx / 100, y = mark.y * heightPx / 100, r = reachOf(mark);
+        circles.push({mark, x, y, r});
         covered.push({left: x - r, top: y - r, right: x + r, bottom: y + depthOf(mark)});
         taken.push({left: x - r - APART_PX, top: y - r, right: x + r + APART_PX, bottom: y + depthOf(mark)});
       }

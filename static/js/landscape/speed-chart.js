@@ -1,5 +1,5 @@
 // The chart of speed against the share of slow reads: webapp/register/landscape/speed_chart.py in the browser.
-import {LINE_PX, labelPlacer} from './labels.js';
+import {ASCENT_PX, LINE_PX, labelPlacer} from './labels.js';
 import {GRID, PHONE, WIDE, bySpeed, grouped, line, overLimit, paintOrder, plain, sideTick, speedTicks, symbolOf, text} from './picture.js';
 import {enclosingLogScale, linearScale, percent} from './scales.js';
 
@@ -8,7 +8,8 @@ const ABOVE_LARGEST = 1.2, LARGEST_OF_LIMIT = 3;
 export const SHARE_TICKS = 6, LABELS_MAX = 12;
 const NAME_ABOVE = [-6, -10], NAME_BELOW = [14, 18], LIMIT_NAME_PLACES = Array.from({length: 17}, (_, place) => 5 * (place + 1));
 const LOAD_NAME_HEIGHTS = [0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.94];
-const STACK_WIDTH = 1.6, STACK_STEP = 0.016, FASTEST_LABELLED = 3, TRIED_MAX = 40, BEYOND_MAX = 6;
+const STACK_WIDTH = 1.6, STACK_STEP = 0.016, FASTEST_LABELLED = 3, TRIED_MAX = 40;
+const ABOVE_NAME_ROWS = 8, ABOVE_NAME_PLACES = Array.from({length: 20}, (_, place) => 5 * place);
 const PLOTS = [[WIDE, 630, 208, LABELS_MAX], [PHONE, 334, 148, 1]];
 export const TICK_WIDTHS_PX = PLOTS.map(([, width]) => width);
 const LINE_STYLES = {full: 'front solid', open: 'front dashed'};
@@ -38,12 +39,17 @@ export function axesOf(question, isFitted = false) {
   };
 }
 
+/** Return the symbol and the classes of the mark of a drive, which are the same in both charts. */
+export function lookOf(question, drive, isEdge = false) {
+  const isOver = drive.share_pct > question.limit_pct, state = isOver ? 'over' : question.isAnswer(drive) ? 'in' : 'out';
+  return {symbol: isOver ? overLimit(symbolOf(drive)) : symbolOf(drive), classes: `m ${drive.fill} ${state}${isEdge ? ' edge' : ''}`};
+}
+
 function markOf(question, drive, isEdge) {
-  const {x, y} = question, isOver = drive.share_pct > question.limit_pct;
-  const state = isOver ? 'over' : question.isAnswer(drive) ? 'in' : 'out';
+  const {x, y} = question;
   return {
     key: drive.key, x: percent(x.place(drive.tps)), y: percent(1 - y.place(Math.min(drive.share_pct, y.high))),
-    symbol: isOver ? overLimit(symbolOf(drive)) : symbolOf(drive), classes: `m ${drive.fill} ${state}${isEdge ? ' edge' : ''}`,
+    ...lookOf(question, drive, isEdge),
   };
 }
 
@@ -118,16 +124,18 @@ function frontierName(question, frontier, placer, kind) {
   return placer.firstFree([...along, above], lines);
 }
 
-function beyond(question, drives, markByKey) {
-  const above = drives.filter(drive => drive.share_pct > question.y.high);
-  return above.sort((a, b) => b.share_pct - a.share_pct || a.key - b.key).slice(0, BEYOND_MAX)
-    .map(drive => text('overtext', markByKey.get(drive.key).x, 0, 0, -9, 'middle', `\u2191 ${drive.share_pct.toFixed(2)} %`));
+// How many results are above the picture, whose marks are on its upper edge.
+function aboveName(count, placer) {
+  if (!count) return [];
+  const places = Array.from({length: ABOVE_NAME_ROWS}, (_, row) => ABOVE_NAME_PLACES.map(place => text(`overtext ${placer.kind}`, place, 0, 0, ASCENT_PX + row * LINE_PX, 'start')));
+  const whole = placer.firstFree(places.flat(), [`\u2191 ${grouped(count)} ${count === 1 ? 'result' : 'results'} above the chart`]);
+  return whole.length ? whole : placer.firstFree(places.flat(), [`\u2191 ${grouped(count)} above`]);
 }
 
-function labelsOf(question, drives, frontiers, marks, rules, plots) {
+function labelsOf(question, drives, frontiers, marks, rules, plots, aboveCount) {
   const markByKey = new Map(marks.map(mark => [mark.key, mark])), models = new Map();
   for (const {model} of drives) models.set(model, (models.get(model) ?? 0) + 1);
-  const wanted = orderOfLabels(question, drives, frontiers), found = beyond(question, drives, markByKey), leaders = [];
+  const wanted = orderOfLabels(question, drives, frontiers), found = [], leaders = [];
   const limitY = rules[0].y1, loadX = rules.find(({kind}) => kind === 'load')?.x1 ?? null;
   const namesFirst = frontiers.reduce((sum, {edges}) => sum + edges.length, 0);
   for (const [kind, width, height, most] of plots) {
@@ -135,6 +143,7 @@ function labelsOf(question, drives, frontiers, marks, rules, plots) {
     placer.avoidMarks(marks);
     placer.avoidLines(rules);
     found.push(...ruleNames(question, limitY, loadX, placer, kind));
+    found.push(...aboveName(aboveCount, placer));
     placer.avoidLines([line('', 0, 0, 100, limitY)]);
     let placedCount = 0;
     wanted.forEach((drive, number) => {
@@ -156,11 +165,12 @@ export function speedChart(question, drives, frontiers = [], cells = [], plots =
   const {x, y} = question, limitY = percent(1 - y.place(question.limit_pct));
   const loadX = question.load_tps ? percent(x.place(question.load_tps)) : null;
   const edges = new Set(frontiers.flatMap(frontier => frontier.edges.map(([key]) => key))), marks = marksOf(question, drives, edges);
+  const aboveCount = cells.length ? 0 : drives.filter(drive => drive.share_pct > y.high).length; // cells count those, too
   const labelled = cells.length ? drives.filter(({key}) => edges.has(key)) : drives;
   const rules = [line('limit', 0, limitY, 100, limitY), ...(loadX === null ? [] : [line('load', loadX, limitY, loadX, 100)]),
     ...frontiers.flatMap(frontier => steps(frontier, question, limitY))];
   const grid = y.ticks().map(value => percent(1 - y.place(value))).filter(place => place !== limitY).map(place => line(GRID, 0, place, 100, place));
-  const [ticks, tickTexts] = speedTicks(x, TICK_WIDTHS_PX), [labels, leaders] = labelsOf(question, labelled, frontiers, marks, rules, plots);
+  const [ticks, tickTexts] = speedTicks(x, TICK_WIDTHS_PX), [labels, leaders] = labelsOf(question, labelled, frontiers, marks, rules, plots, aboveCount);
   return {
     zone: {x: loadX ?? 0, y: limitY, width: percent((100 - (loadX ?? 0)) / 100), height: percent((100 - limitY) / 100)},
     cells, lines: [...grid, ...rules, ...leaders], ticks, marks, labels,

@@ -23,7 +23,8 @@ from webapp.register.runs.example import example_address
 from webapp.register.tables import categories
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of
-from webapp.register.ycsb.claims.entries import contradicted_sentence
+from webapp.register.ycsb.claims.entries import entries
+from webapp.register.ycsb.claims.sentences import contradicted_sentence
 from webapp.templatetags import units
 
 
@@ -51,7 +52,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "tiers": tier_meanings(),
         "example_address": example_address(),
         "certified": certified_sentence(),
-        "claims_sentence": contradicted_sentence(),
+        "claims_sentence": contradicted_sentence(entries()),
     }
     return render(request, "register/home/home.html", context)
 

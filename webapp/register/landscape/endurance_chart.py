@@ -115,11 +115,9 @@ def _paint_order(rated: Iterable[RatedDrive]) -> list[RatedDrive]:
 
 
 def _mark(question: SpeedQuestion, each: RatedDrive, x: LogScale, y: LogScale) -> Mark:
-    state = "in" if question.is_answer(each.drive) else "out"
-    place = percent(1 - y.place(each.sustained_tps))
-    return Mark(
-        each.drive.key, percent(x.place(each.drive.tps)), place, each.drive.symbol, f"m {each.drive.fill} {state}"
-    )
+    drive, place = each.drive, percent(1 - y.place(each.sustained_tps))
+    classes = f"m {drive.fill} {question.state_of(drive)}"
+    return Mark(drive.key, percent(x.place(drive.tps)), place, question.symbol_of(drive), classes)
 
 
 def _grid(y: LogScale) -> list[Line]:

@@ -1,10 +1,12 @@
 """Places of labels: next to their mark, where they cover no mark, no rule and no other label.
 
 The browser re-flows the picture, so labels are placed for a nominal size of the plot: for wide screens the narrowest
-one that shows these labels, for phones that of 390 px. A name of a drive that finds no free place is left out;
-only that of the fastest drive is then farther away, with a leader line.
+one that shows these labels, for phones that of 390 px. A name is nearer to its own mark than to every other mark.
+A name of a drive that finds no such place is left out; only that of the fastest drive is then farther away, with a
+leader line.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +16,7 @@ from webapp.register.landscape.picture import Line, Text, lines_of_text, percent
 CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 7.1, 14, 10.5, 3
 CLEARANCE_PX = 2
 APART_PX = 4  # from the ends of a name to other marks; its own one is nearer than that to only one end
+NEARER_PX = 1  # a name is to its own mark than to every other
 AWAY_PX = (24, 36, 48, 60, 72, 90, 108, 126)  # from a mark to the end of its leader line, along the longer axis
 DIRECTIONS = tuple(
     (side * across, down)
@@ -35,6 +38,7 @@ class LabelPlacer:
     height_px: float
     taken: list[Box] = field(default_factory=list)
     covered: list[Box] = field(default_factory=list)  # marks and texts, which no leader line crosses
+    marks: list[Mark] = field(default_factory=list)
 
     def avoid_marks(self, marks: Iterable[Mark]) -> None:
         """Keep marks free of labels."""
@@ -42,6 +46,7 @@ class LabelPlacer:
             x, y, r = mark.x * self.width_px / 100, mark.y * self.height_px / 100, mark.reach_px
             self.taken.append((x - r - APART_PX, y - r, x + r + APART_PX, y + mark.depth_px))
             self.covered.append((x - r, y - r, x + r, y + mark.depth_px))
+            self.marks.append(mark)
 
     def avoid_lines(self, lines: Iterable[Line]) -> None:
         """Keep horizontal and vertical rules free of labels."""
@@ -67,7 +72,8 @@ class LabelPlacer:
     def _at(
         self, mark: Mark, kind: str, lines: Sequence[str], places: Iterable[tuple[float, float, str]]
     ) -> list[Text]:
-        return self.first_free([Text(kind, mark.x, mark.y, dx, dy, anchor, "") for dx, dy, anchor in places], lines)
+        texts = [Text(kind, mark.x, mark.y, dx, dy, anchor, "") for dx, dy, anchor in places]
+        return self.first_free(texts, lines, mark)
 
     def with_leader(
         self, mark: Mark, kind: str, lines: Sequence[str], two_lines: Sequence[str] = ()
@@ -97,16 +103,30 @@ class LabelPlacer:
         self._take(self._box(first, [text]))
         return first
 
-    def first_free(self, candidates: Iterable[Text], lines: Sequence[str]) -> list[Text]:
-        """Return the lines at the first place where they cover nothing; nothing if there is none."""
+    def first_free(self, candidates: Iterable[Text], lines: Sequence[str], own: Mark | None = None) -> list[Text]:
+        """Return the lines at the first place where they cover nothing; nothing if there is none.
+
+        The name of the mark `own` is also nearer to it than to every other mark.
+        """
         for candidate in candidates:
             box = self._box(candidate, lines)
             left, top, right, bottom = box
             is_inside = left >= 0 and top >= -ABOVE_PX and bottom <= self.height_px + BELOW_PX
-            if is_inside and right <= self.width_px + BEYOND_PX and _is_free(box, self.taken):
+            is_free = is_inside and right <= self.width_px + BEYOND_PX and _is_free(box, self.taken)
+            if is_free and (own is None or self._is_nearest(own, box)):
                 self._take(_widened(box))
                 return list(lines_of_text(candidate, lines, LINE_PX))
         return []
+
+    def _is_nearest(self, own: Mark, box: Box) -> bool:
+        own_px = self._distance_px(own, box)
+        return all(mark is own or own_px + NEARER_PX <= self._distance_px(mark, box) for mark in self.marks)
+
+    def _distance_px(self, mark: Mark, box: Box) -> float:
+        """Return the distance of a text from the circle around a mark."""
+        x, y = mark.x * self.width_px / 100, mark.y * self.height_px / 100
+        across, down = max(box[0] - x, 0, x - box[2]), max(box[1] - y, 0, y - box[3])
+        return math.sqrt(across * across + down * down) - mark.reach_px
 
     def _take(self, box: Box) -> None:
         self.taken.append(box)

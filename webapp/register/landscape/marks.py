@@ -17,6 +17,14 @@ class Fill(StrEnum):
     UNRANKED = "apart"
 
 
+class State(StrEnum):
+    """The colour of a mark: whether the result is within the limit of the chart, the other limits and the load."""
+
+    WITHIN = "in"
+    OUTSIDE = "out"
+    OVER = "over"
+
+
 def fill_of(group: ComparisonGroup) -> Fill:
     """Return the fill of the marks of a comparison group."""
     if not group.is_ranked:

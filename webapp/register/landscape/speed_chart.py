@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 
-from webapp.register.landscape.labels import LINE_PX, LabelPlacer
-from webapp.register.landscape.marks import Fill, Mark, PlottedDrive
+from webapp.register.landscape.labels import ASCENT_PX, LINE_PX, LabelPlacer
+from webapp.register.landscape.marks import Fill, Mark, PlottedDrive, State
 from webapp.register.landscape.picture import (
     GRID,
     PHONE,
@@ -28,16 +28,18 @@ from webapp.register.landscape.picture import (
 )
 from webapp.register.svg.marks import over_limit
 from webapp.register.svg.scales import LinearScale, LogScale, enclosing_log_scale
+from webapp.templatetags import units
 
 ABOVE_LIMIT = 1.12  # of the limit: room for the limit's name
 ABOVE_LARGEST, LARGEST_OF_LIMIT = 1.2, 3
 SHARE_TICKS = 6
+ABOVE_NAME_ROWS, ABOVE_NAME_PLACES = 8, tuple(range(0, 100, 5))  # lines from the top, and percent
 STACK_WIDTH, STACK_STEP = 1.6, 0.016  # of the plot: a mark's width in percent, half of its height as a fraction
 # From the limit to the baseline of a name, px. The second one is used if marks are close to the line.
 NAME_ABOVE, NAME_BELOW = (-6, -10), (14, 18)
 LIMIT_NAME_PLACES = tuple(range(5, 90, 5))  # percent, if both ends of the limit are taken
 LOAD_NAME_HEIGHTS = (0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.94)  # of the way from the limit down
-LABELS_MAX, FASTEST_LABELLED, TRIED_MAX, BEYOND_MAX = 12, 3, 40, 6
+LABELS_MAX, FASTEST_LABELLED, TRIED_MAX = 12, 3, 40
 WIDE_PX, PHONE_PX = (630, 208), (334, 148)
 LINE_STYLES = {Fill.SERVICE: "front solid", Fill.WITH_QUEUE: "front dashed"}
 NAME_HEIGHTS = (
@@ -101,6 +103,16 @@ class SpeedQuestion:
         """Return whether a drive sustains the load within the limits."""
         return drive.is_within and (not self.load_tps or drive.tps >= self.load_tps)
 
+    def state_of(self, drive: PlottedDrive) -> State:
+        """Return the state of the mark of a drive, which is the same in both charts."""
+        if drive.share_pct > self.limit_pct:
+            return State.OVER
+        return State.WITHIN if self.is_answer(drive) else State.OUTSIDE
+
+    def symbol_of(self, drive: PlottedDrive) -> str:
+        """Return the symbol of the mark of a drive: one over the limit has a line below it."""
+        return over_limit(drive.symbol) if self.state_of(drive) is State.OVER else drive.symbol
+
 
 def speed_chart(
     question: SpeedQuestion,
@@ -115,7 +127,9 @@ def speed_chart(
     marks = _marks(question, drives, {key for frontier in frontiers for key, _, _ in frontier.edges})
     rules = [*_rules(limit_y, load_x), *(line for each in frontiers for line in _steps(each, x, y, limit_y))]
     places, ticks = speed_ticks(x, (WIDE_PX[0], PHONE_PX[0]))
-    texts, leaders = _labels(question, _labelled(drives, frontiers) if cells else drives, frontiers, marks, rules)
+    above_count = 0 if cells else sum(drive.share_pct > y.high for drive in drives)  # cells count those, too
+    labelled = _labelled(drives, frontiers) if cells else drives
+    texts, leaders = _labels(question, labelled, frontiers, marks, rules, above_count)
     return Picture(
         zone=Zone(load_x or 0, limit_y, _two(100 - (load_x or 0)), _two(100 - limit_y)),
         cells=cells,
@@ -181,13 +195,9 @@ def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[i
 
 
 def _mark(question: SpeedQuestion, drive: PlottedDrive, x: LogScale, y: LinearScale, *, is_edge: bool) -> Mark:
-    is_over = drive.share_pct > question.limit_pct
-    state = "over" if is_over else "in" if question.is_answer(drive) else "out"
-    symbol = over_limit(drive.symbol) if is_over else drive.symbol
     place = percent(1 - y.place(min(drive.share_pct, y.high)))
-    return Mark(
-        drive.key, percent(x.place(drive.tps)), place, symbol, f"m {drive.fill} {state}{' edge' if is_edge else ''}"
-    )
+    classes = f"m {drive.fill} {question.state_of(drive)}{' edge' if is_edge else ''}"
+    return Mark(drive.key, percent(x.place(drive.tps)), place, question.symbol_of(drive), classes)
 
 
 def _stacked(marks: list[Mark]) -> dict[int, Mark]:
@@ -226,9 +236,11 @@ def _labels(
     frontiers: Sequence[Frontier],
     marks: Sequence[Mark],
     rules: Sequence[Line],
+    above_count: int,
 ) -> tuple[list[Text], list[Line]]:
-    """Return the names of lines and drives for wide screens and phones, and figures above the picture; leader lines."""
-    found, leaders = list(_beyond(question, drives, marks)), []
+    """Return the names of lines and drives for wide screens and phones, and the number of marks above; leader lines."""
+    found: list[Text] = []
+    leaders: list[Line] = []
     wanted, models = _order_of_labels(question, drives, frontiers), Counter(drive.model for drive in drives)
     mark_of = {mark.key: mark for mark in marks}
     limit_y, load_x = rules[0].y1, next((line.x1 for line in rules if line.kind == "load"), None)
@@ -238,6 +250,7 @@ def _labels(
         placer.avoid_marks(marks)
         placer.avoid_lines(rules)
         found += _rule_names(question, limit_y, load_x, placer, kind)
+        found += _above_name(above_count, placer)
         placer.avoid_lines([Line("", 0, 0, 100, limit_y)])  # only marks over it and names of lines are above it
         placed_count = 0
         for number, drive in enumerate(wanted):
@@ -297,9 +310,14 @@ def _frontier_name(question: SpeedQuestion, frontier: Frontier, placer: LabelPla
     return placer.first_free([*along, above], lines)
 
 
-def _beyond(question: SpeedQuestion, drives: Iterable[PlottedDrive], marks: Iterable[Mark]) -> Iterable[Text]:
-    """Yield the share of the first drives that are above the picture, with an arrow."""
-    mark_of = {mark.key: mark for mark in marks}
-    above = [drive for drive in drives if drive.share_pct > question.y.high]
-    for drive in sorted(above, key=lambda drive: (-drive.share_pct, drive.key))[:BEYOND_MAX]:
-        yield Text("overtext", mark_of[drive.key].x, 0, 0, -9, "middle", f"\u2191 {drive.share_pct:.2f} %")
+def _above_name(count: int, placer: LabelPlacer) -> list[Text]:
+    """Return how many results are above the picture, whose marks are on its upper edge, near that edge."""
+    if not count:
+        return []
+    places = [
+        Text(f"overtext {placer.kind}", place, 0, 0, ASCENT_PX + row * LINE_PX, "start", "")
+        for row in range(ABOVE_NAME_ROWS)
+        for place in ABOVE_NAME_PLACES
+    ]
+    whole = placer.first_free(places, [f"\u2191 {units.counted(count, 'result')} above the chart"])
+    return whole or placer.first_free(places, [f"\u2191 {units.count(count)} above"])

@@ -3,11 +3,15 @@
 tests/browser/test_landscape.py compares those of the script with the same file.
 """
 
-from itertools import pairwise
+import math
+import random
+from dataclasses import replace
+from itertools import combinations, pairwise
 
 import pytest
 
 from tests.webapp.register.landscape.cases import drawn, drives_of, frontiers_of, question_of, read_cases
+from webapp.register.landscape.endurance_chart import endurance_chart
 from webapp.register.landscape.marks import Fill, PlottedDrive
 from webapp.register.landscape.picture import speed_ticks
 from webapp.register.landscape.speed_chart import SpeedQuestion, speed_chart
@@ -55,10 +59,100 @@ def test_marks_over_the_limit_are_above_it_and_keep_shape_size_and_fill_with_a_l
         assert mark.classes.split()[1] == drive.fill
 
 
-def test_shares_above_the_picture_are_written_on_its_upper_edge():
+@pytest.mark.parametrize("kind", ["wide", "phone"])
+def test_the_number_of_results_above_the_picture_is_written_once(kind):
     assert question_of(OVER).y.high == 4.5  # three times the limit
-    figures = [label.text for label in picture_of(OVER).labels if label.kind == "overtext"]
-    assert figures[:2] == ["\u2191 5.00 %", "\u2191 4.98 %"]
+    above = sum(drive.share_pct > 4.5 for drive in drives_of(OVER))
+    figures = [label.text for label in picture_of(OVER).labels if label.kind == f"overtext {kind}"]
+    assert figures == [f"\u2191 {above} results above the chart" if kind == "wide" else f"\u2191 {above} above"]
+
+
+def random_drives(seed):
+    """Return drives of which some have nearly the same place, and some are far over the limit."""
+    draw = random.Random(seed)  # noqa: S311 - made-up drives
+    centres = [(10 ** draw.uniform(4.5, 6.5), draw.uniform(0, 14)) for _ in range(4)]
+    return [
+        PlottedDrive(
+            key=key,
+            tps=tps * draw.uniform(0.8, 1.25),
+            share_pct=max(share + draw.uniform(-1.5, 1.5), 0),
+            fill=draw.choice(list(Fill)),
+            is_within=share < 5,
+            capacity_gb=draw.choice([960, 3200, 6400, 15360, None]),
+            endurance_dwpd=draw.choice([1.0, 3.0, 10.0, None]),
+            model=f"Maker {key}00",
+            name=f"Maker {key}00 {draw.choice([960, 3200])} GB",
+            sustained_tps=draw.choice([None, tps / draw.uniform(0.5, 20)]),
+        )
+        for key, (tps, share) in enumerate(draw.choice(centres) for _ in range(draw.randint(1, 40)))
+    ]
+
+
+def random_picture(seed):
+    drives = random_drives(seed)
+    speeds = [drive.tps for drive in drives]
+    question = SpeedQuestion(2.0, min(speeds), max(speeds), max(drive.share_pct for drive in drives))
+    return question, drives, speed_chart(question, drives, frontiers_of(drives))
+
+
+def distance_px(box, mark, size):
+    x, y = (place * side / 100 for place, side in zip((mark.x, mark.y), size, strict=True))
+    return math.hypot(max(box[0] - x, 0, x - box[2]), max(box[1] - y, 0, y - box[3])) - mark.reach_px
+
+
+def labelled_blocks(picture, kind):
+    """Return the labels of marks next to them: place, and the box around all lines."""
+    ends = {(line.x2, line.y2) for line in picture.lines if line.kind.startswith("leader")}
+    blocks = {}
+    for text in picture.labels:
+        if text.kind == f"name {kind}" and (text.x, text.y) not in ends:
+            blocks.setdefault((text.x, text.y), []).append(text)
+    return blocks
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("chart", ["speed", "endurance"])
+def test_a_name_is_nearer_to_its_own_mark_than_to_every_other(chart, seed):
+    question, drives, picture = random_picture(seed)
+    sizes = PLOTS_PX
+    if chart == "endurance":
+        picture, sizes = endurance_chart(question, drives, None, (0, 0)), {"wide": (330, 208), "phone": (290, 148)}
+    for kind, size in sizes.items():
+        for place, texts in labelled_blocks(picture, kind).items():
+            boxes = [box_of(text, kind, size) for text in texts]
+            box = (
+                *(min(each[side] for each in boxes) for side in (0, 1)),
+                *(max(x[side] for x in boxes) for side in (2, 3)),
+            )
+            nearest = min(picture.marks, key=lambda mark: distance_px(box, mark, size))
+            assert (nearest.x, nearest.y) == place
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("kind", ["wide", "phone"])
+def test_no_text_of_a_chart_with_results_above_it_touches_a_mark_or_another_text(kind, seed):
+    _, _, picture = random_picture(seed)
+    width, height = PLOTS_PX[kind]
+    texts = [(text, box_of(text, kind)) for text in picture.labels if kind in text.kind.split()]
+    for (one, box), (other, other_box) in combinations(texts, 2):
+        assert are_apart(box, other_box), (one, other)
+    above = [box for text, box in texts if text.kind.startswith("overtext")]
+    for mark in picture.marks:
+        x, y, r = mark.x * width / 100, mark.y * height / 100, mark.reach_px
+        assert all(are_apart(box, (x - r, y - r, x + r, y + mark.depth_px)) for box in above), mark
+
+
+@pytest.mark.parametrize(("share", "state"), [(2.0, "in"), (2.01, "over")])
+def test_a_result_over_the_limit_looks_the_same_in_both_charts(share, state):
+    drive = replace(
+        random_drives(0)[0], share_pct=share, is_within=share <= 2, sustained_tps=10_000, endurance_dwpd=1.0
+    )
+    question = SpeedQuestion(2.0, drive.tps, drive.tps, share)
+    (one,), (other,) = (
+        picture.marks for picture in (speed_chart(question, [drive]), endurance_chart(question, [drive], None, (0, 1)))
+    )
+    assert (one.symbol, one.classes) == (other.symbol, other.classes)
+    assert one.classes.split()[2] == state
 
 
 @pytest.mark.parametrize(
@@ -123,8 +217,8 @@ def test_the_name_of_the_load_leaves_the_limit_if_marks_are_there(share, is_abov
 PLOTS_PX = {"wide": (630, 208), "phone": (334, 148)}
 
 
-def box_of(text, kind):
-    width, height = PLOTS_PX[kind]
+def box_of(text, kind, size=None):
+    width, height = size or PLOTS_PX[kind]
     text_width = 6.8 * len(text.text)
     left = text.x * width / 100 + text.dx - {"start": 0, "middle": text_width / 2, "end": text_width}[text.anchor]
     bottom = text.y * height / 100 + text.dy

@@ -141,11 +141,10 @@ def card_of(entry: ClaimEntry) -> str:
         plot = Plot(chart.draw(plot_surface(chart.x_title), False), chart.title, chart.x_title)
     first, second = card_headlines(entry)
     headlines = [Headline(*first, warns=entry.is_contradicted), Headline(*second)]
-    impossible = "; uses an impossible result" if entry.impossible_results else ""
     address = f"{settings.PUBLIC_URL}{reverse('permanent-id', args=[entry.public_id])}"
     foot = [*card_foot(entry), f"{address} (licence of the data: {settings.DATA_LICENCE})"]
     return share_card(
-        f"published claims, recomputed: {entry.label}{impossible}",
+        f"published claims, recomputed: {entry.status_line}",
         headlines,
         favours(entry),
         foot,

@@ -35,6 +35,7 @@ LABELS: dict[str, str] = {
 OUTCOME_LABELS = {
     Outcome.CONTRADICTED: "Contradicted",
     Outcome.CONFIRMED: "Confirmed",
+    Outcome.IMPOSSIBLE_INPUT: "Arithmetic agrees but input impossible",
     Outcome.FROM_CHART: "Read from a chart",
     Outcome.UNCHECKED: "Cannot be checked",
 }
@@ -88,18 +89,30 @@ class ClaimEntry:
 
     @property
     def label(self) -> str:
-        """Return its status in words."""
-        return LABELS[self.status]
+        """Return its status in words; a claim that agrees only with an impossible result has words of its own."""
+        is_input_impossible = self.outcome is Outcome.IMPOSSIBLE_INPUT
+        return OUTCOME_LABELS[self.outcome].lower() if is_input_impossible else LABELS[self.status]
 
     @property
     def status_line(self) -> str:
-        """Return its status in words; no claim that uses an impossible result is simply confirmed."""
-        return f"{self.label}, but from an impossible result" if self.impossible_results else self.label
+        """Return its status in words, and whether another status follows from an impossible result."""
+        is_said = self.outcome is Outcome.IMPOSSIBLE_INPUT or not self.impossible_results
+        return self.label if is_said else f"{self.label}, but from an impossible result"
 
     @property
     def outcome(self) -> Outcome:
         """Return the group of its status."""
-        return outcome_of(self.status)
+        return outcome_of(self.status, uses_impossible=bool(self.impossible_results))
+
+    @property
+    def is_checkable(self) -> bool:
+        """Return whether its publication prints all figures that decide it."""
+        return self.outcome not in {Outcome.FROM_CHART, Outcome.UNCHECKED}
+
+    @property
+    def is_source_on_file(self) -> bool:
+        """Return whether the register has the address at which its publication can be read."""
+        return bool(self.source.address)
 
     @property
     def is_contradicted(self) -> bool:
@@ -203,26 +216,16 @@ class Headline:
     uses_impossible: bool
 
 
-def contradicted_sentence() -> str:
-    """Return how many of all claims the figures of their own publications contradict; empty if none."""
-    wrong = [entry for entry in entries() if entry.is_contradicted]
-    if not wrong:
-        return ""
-    verb, whose = ("contradicts", "its") if len(wrong) == 1 else ("contradict", "their")
-    source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
-    return f"{len(wrong)} of {counted(len(entries()), 'published claim')} {verb} {whose} own {source}."
-
-
 def headline_of(found: Sequence[ClaimEntry]) -> Headline:
     """Return the headline of a publication from its claims. A contradiction comes first, however many claims hold.
 
-    Each outcome comes with the number of its claims that use an impossible result.
+    Each other outcome comes with the number of its claims that use an impossible result.
     """
     groups: dict[Outcome, list[ClaimEntry]] = {outcome: [] for outcome in Outcome}
     for entry in found:
         groups[entry.outcome].append(entry)
     wrong, held, total = groups[Outcome.CONTRADICTED], groups[Outcome.CONFIRMED], counted(len(found), "claim")
-    others = [Outcome.FROM_CHART, Outcome.UNCHECKED]
+    others = [Outcome.IMPOSSIBLE_INPUT, Outcome.FROM_CHART, Outcome.UNCHECKED]
     if wrong:
         source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
         verb, whose = ("is", "its") if len(wrong) == 1 else ("are", "their")
@@ -233,7 +236,7 @@ def headline_of(found: Sequence[ClaimEntry]) -> Headline:
         sentence = f"{len(held)} of {total} {verb} confirmed by {whose} own table"
     else:
         sentence = f"None of {total} can be confirmed from the publication's own figures"
-    impossible = _impossible_among(wrong or held)
+    impossible = _impossible_among(wrong)
     return Headline(
         f"{sentence}; {impossible}." if impossible else f"{sentence}.",
         _others(groups, others),
@@ -253,6 +256,10 @@ def _impossible_among(found: Iterable[ClaimEntry]) -> str:
 
 _OTHERS = {
     Outcome.CONFIRMED: ("is confirmed", "are confirmed"),
+    Outcome.IMPOSSIBLE_INPUT: (
+        "agrees with its own table but uses a result that cannot be true",
+        "agree with their own table but use a result that cannot be true",
+    ),
     Outcome.FROM_CHART: ("is read from a chart", "are read from a chart"),
     Outcome.UNCHECKED: ("cannot be checked", "cannot be checked"),
 }
@@ -261,7 +268,8 @@ _OTHERS = {
 def _others(groups: Mapping[Outcome, Sequence[ClaimEntry]], outcomes: Iterable[Outcome]) -> str:
     parts = []
     for outcome in outcomes:
-        count, impossible = len(groups[outcome]), _impossible_among(groups[outcome])
+        count = len(groups[outcome])
+        impossible = "" if outcome is Outcome.IMPOSSIBLE_INPUT else _impossible_among(groups[outcome])
         if count:
             parts.append(f"{count} {_OTHERS[outcome][count != 1]}{f' ({impossible})' if impossible else ''}")
     return f"{', '.join(parts)}." if parts else ""

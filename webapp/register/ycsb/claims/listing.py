@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from results.catalogue.claims import READ_OFF, CheckedRow
 from results.rules.act.loads import printed_decimal
-from results.rules.ycsb.statements import Outcome, Status, outcome_of
+from results.rules.ycsb.statements import Outcome, Status
 from webapp.register.http.files import Value
 from webapp.register.http.query_params import FORMAT, read_parameters, word
 from webapp.register.ycsb.claims.entries import (
@@ -23,10 +23,18 @@ from webapp.register.ycsb.claims.entries import (
     headline_of,
     impossible_drives,
 )
-from webapp.register.ycsb.claims.sentences import MEANINGS, computation, favours, missing_figures, result
+from webapp.register.ycsb.claims.sentences import (
+    IMPOSSIBLE_INPUT_MEANING,
+    MEANINGS,
+    computation,
+    favours,
+    missing_figures,
+    result,
+)
 from webapp.register.ycsb.gains import CHART_ACCURACY, READ_FROM_CHART, span
 from webapp.register.ycsb.impossible_results import checked_results, impossible_sentence
 from webapp.register.ycsb.publications import publication_of
+from webapp.templatetags import units
 
 FIELDS = (
     *("publication", "claim", "workload", "drive", "against", "stated", "unit", "computation", "recomputed"),
@@ -34,7 +42,7 @@ FIELDS = (
     "impossible_drive",
 )
 FILTERS = ("outcome", "brief")
-OUTCOMES = (Outcome.CONTRADICTED, Outcome.CONFIRMED, Outcome.FROM_CHART, Outcome.UNCHECKED)
+OUTCOMES = tuple(OUTCOME_LABELS)
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,7 @@ class ClaimGroup:
     slug: str
     title: str
     headline: Headline
+    is_source_on_file: bool
     rows: Sequence[Mapping[str, Any]]
     is_open: bool
 
@@ -95,9 +104,8 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
     A claim has its values by the names of the export, an empty text where there is none.
     """
     found = selected(query)
-    counts = Counter(entry.status for entry in entries())
     return {
-        "sentence": _sentence(counts),
+        "sentence": _sentence(entries()),
         "contradicted": [(entry, result(entry), favours(entry)) for entry in entries() if entry.is_contradicted],
         "groups": _groups(found, is_filtered=bool(_given(query))),
         "shown": len(found),
@@ -105,7 +113,7 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
         "outcomes": _choices(query, "outcome", [("", "All"), *((each, OUTCOME_LABELS[each]) for each in OUTCOMES)]),
         "briefs": _choices(query, "brief", [("", "All"), *((slug, _drive_of(slug)) for slug in briefs())]),
         "export": f"{urlencode(_given(query))}&" if _given(query) else "",
-        "counts": [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]],
+        "counts": _counts(entries()),
         "checked": sum(1 for entry in entries() if entry.row.check.values),
         "impossible": impossible_sentence(),
         "has_impossible": any(each.is_impossible for each in checked_results()),
@@ -123,6 +131,7 @@ def _groups(found: Sequence[ClaimEntry], *, is_filtered: bool) -> list[ClaimGrou
             slug,
             publication_of(slug).title,
             headline_of(entries_of(slug)),
+            same[0].is_source_on_file,
             [_row(entry) for entry in same],
             is_open=is_filtered or not place,
         )
@@ -154,18 +163,29 @@ def _all(query: ClaimQuery) -> dict[str, str]:
     return {name: getattr(query, name) for name in FILTERS}
 
 
-def _sentence(counts: Counter[Status]) -> str:
+def _sentence(found: Sequence[ClaimEntry]) -> str:
     """Return a summary of the claims by group of statuses."""
-    found = Counter[Outcome]()
-    for status, number in counts.items():
-        found[outcome_of(status)] += number
-    odd = counts[Status.TRUNCATED] + counts[Status.ROUNDED_UP]
-    return (
-        f"The register has {counts.total()} claims and checks each against the figures of its own publication: "
-        f"{found[Outcome.CONFIRMED]} are confirmed{f' ({odd} of them with unusual rounding)' if odd else ''}, "
-        f"{found[Outcome.CONTRADICTED]} contradicted, {found[Outcome.FROM_CHART]} read from a chart, and "
-        f"{found[Outcome.UNCHECKED]} cannot be checked."
+    outcomes = Counter(entry.outcome for entry in found)
+    confirmed = [entry.status for entry in found if entry.outcome is Outcome.CONFIRMED]
+    odd = sum(status in {Status.TRUNCATED, Status.ROUNDED_UP} for status in confirmed)
+    impossible = outcomes[Outcome.IMPOSSIBLE_INPUT]
+    agreeing = (
+        f"{impossible} agree{'s' if impossible == 1 else ''} but from an impossible result, " if impossible else ""
     )
+    return (
+        f"The register has {units.counted(len(found), 'claim')} and checks each against the figures of its own "
+        f"publication: {len(confirmed)} are confirmed{f' ({odd} of them with unusual rounding)' if odd else ''}, "
+        f"{agreeing}{outcomes[Outcome.CONTRADICTED]} contradicted, {outcomes[Outcome.FROM_CHART]} read from a chart, "
+        f"and {outcomes[Outcome.UNCHECKED]} cannot be checked."
+    )
+
+
+def _counts(found: Sequence[ClaimEntry]) -> list[tuple[str, int, str]]:
+    """Return each status that claims have, with their number and its meaning."""
+    impossible = [entry for entry in found if entry.outcome is Outcome.IMPOSSIBLE_INPUT]
+    counts = Counter(entry.status for entry in found if entry.outcome is not Outcome.IMPOSSIBLE_INPUT)
+    statuses = [(LABELS[status], counts[status], MEANINGS[status]) for status in Status if counts[status]]
+    return [*statuses, *((each.label, len(impossible), IMPOSSIBLE_INPUT_MEANING) for each in impossible[:1])]
 
 
 def _row(entry: ClaimEntry) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """Sentences of a claim: statement, recomputation, formula, favoured side, other computations, and citation."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from django.utils.text import capfirst
 
+from results.rules.plural import counted
 from results.rules.ycsb import claim_terms
 from results.rules.ycsb.claim_analysis import Alternative, Computation, Favoured, Side, alternatives, favoured
 from results.rules.ycsb.claims import AT_A_FIXED, MEAN_OF_GAINS, PEAKS, Basis
@@ -27,6 +29,8 @@ MEANINGS = {
     Status.CANNOT_BE_CHECKED: "The publication does not print the figures from which the claim was computed.",
 }
 
+IMPOSSIBLE_INPUT_MEANING = "The figures give the claimed number, but one of their results cannot be true."
+SOURCE_NOT_ON_FILE = "source not on file"
 EQUAL_NUMBERS = "Equal numbers do not show how the publication computed the stated number."
 # Without line breaks, so that a formula is read in one line as far as possible.
 LESS_1, DIVIDED_BY = "\N{NO-BREAK SPACE}-\N{NO-BREAK SPACE}1", "\N{NO-BREAK SPACE}÷\N{NO-BREAK SPACE}"
@@ -124,6 +128,23 @@ def favours(entry: ClaimEntry) -> str:
         Side.UNKNOWN: f"Favoured side not known: the claim {unknown}.",
     }
     return unfavoured.get(found.side) or f"Stated {_too_far(entry, found)}: {_favoured_words(entry, found)}."
+
+
+def contradicted_sentence(found: Sequence[ClaimEntry]) -> str:
+    """Return how many of the claims that can be checked their own publications contradict; empty if none.
+
+    A single one has its difference.
+    """
+    wrong = [entry for entry in found if entry.is_contradicted]
+    if not wrong:
+        return ""
+    verb, whose = ("contradicts", "its") if len(wrong) == 1 else ("contradict", "their")
+    source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
+    checkable = counted(sum(entry.is_checkable for entry in found), "published claim")
+    sentence = f"{len(wrong)} of {checkable} that can be checked {verb} {whose} own {source}"
+    difference = favoured(wrong[0].row.check)
+    has_size = len(wrong) == 1 and difference.side in {Side.DEVICE, Side.AGAINST}
+    return f"{sentence}{f' (stated {_too_far(wrong[0], difference)})' if has_size else ''}."
 
 
 def _too_far(entry: ClaimEntry, found: Favoured) -> str:
@@ -247,7 +268,7 @@ def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
     if entry.row.check.span:
         return [stated, ("Its own chart allows", entry.recomputed)]
     if entry.recomputed:
-        is_confirmed = entry.outcome is Outcome.CONFIRMED and not entry.impossible_results
+        is_confirmed = entry.outcome is Outcome.CONFIRMED
         gives = "Confirmed: its own table gives" if is_confirmed else "Its own table gives"
         return [stated, (gives, entry.recomputed)]
     return [stated, ("Recomputed", "not possible")]
@@ -255,7 +276,9 @@ def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
 
 def card_foot(entry: ClaimEntry) -> list[str]:
     """Return the claim and its publication with the date, as the share image names them."""
-    return [capfirst(entry.text), f"{entry.source.title}; {entry.source.published_on or 'date not recorded'}"]
+    date = entry.source.published_on or "date not recorded"
+    on_file = "" if entry.is_source_on_file else f"; {SOURCE_NOT_ON_FILE}"
+    return [capfirst(entry.text), f"{entry.source.title}; {date}{on_file}"]
 
 
 def citation_name(entry: ClaimEntry) -> str:

@@ -2,16 +2,18 @@
 
 import csv
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 
 import pytest
 from django.utils import timezone
 
+from results.catalogue.rows import published_sources
 from results.models.ids import derived_id
 from tests.webapp.register.drawings import charts_of, texts_of, words_of
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries, headline_of
-from webapp.register.ycsb.claims.sentences import title
+from webapp.register.ycsb.claims.sentences import card_foot, title
 
 WRONG_CLAIM = "Micron on the 7400 PRO: 24 % mean improvement over thread counts, workload D"
 WRONG = "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/"
@@ -42,7 +44,7 @@ def test_the_contradicted_claim_has_the_figures_of_its_table(client):
     text = text_of(client, WRONG)
     assert f"{WRONG_CLAIM}. Its own table gives 25.8 %." in text
     lead = "The mean of its table is 25.8 %, so the claim is 1.8 percentage points too low."
-    assert f"contradicted {lead} That does not favour the publisher, Micron." in text
+    assert f"contradicted source not on file {lead} That does not favour the publisher, Micron." in text
     assert "25.8 % (exactly 25.77; rounds to 26, cut off to 25)" in text
     favours = "Stated 1.8 percentage points too low: does not favour the publisher, Micron."
     assert f"{favours} Both drives are from Micron." in text
@@ -149,9 +151,9 @@ def test_a_claim_that_uses_an_impossible_result_says_so_on_its_page(client):
     assert {row["impossible_drive"] for row in rows} == {None}
 
 
-def test_a_claim_from_an_impossible_result_is_not_simply_confirmed(client):
+def test_a_claim_that_agrees_only_with_an_impossible_result_is_not_confirmed(client):
     verdict = client.get(THROUGHPUT).text.split('<p class="verdict">')[1].split("</p>")[0]
-    status = '<span class="fail">impossible</span> <b>Confirmed, truncated, but from an impossible result.</b>'
+    status = '<span class="fail">impossible</span> <b>Arithmetic agrees but input impossible.</b>'
     assert verdict.startswith(status)
     assert "favours the competitor" not in client.get(RUN_TIME.replace("-b/", "-f/")).text
 
@@ -235,10 +237,12 @@ def test_a_headline_counts_the_claims_that_use_an_impossible_result():
     fine, wrong = of_outcomes(PEAK, WRONG)
     using = of_outcomes(THROUGHPUT, "/ycsb/claims/kioxia-fl6-brief/run-time-gain-a/")
     remark = "a result that cannot be true"
-    of_three, of_one = headline_of([fine, *using]).sentence, headline_of([using[0]]).sentence
-    assert of_three == f"3 of 3 claims are confirmed by their own table; 2 of them use {remark}."
-    assert of_one == f"1 of 1 claim is confirmed by its own table; 1 of them uses {remark}."
-    assert headline_of([wrong, *using]).others == f"2 are confirmed (2 of them use {remark})."
+    of_three, of_one = headline_of([fine, *using]), headline_of([using[0]])
+    assert of_three.sentence == "1 of 3 claims is confirmed by its own table."
+    assert of_three.others == f"2 agree with their own table but use {remark}."
+    assert of_one.sentence == "None of 1 claim can be confirmed from the publication's own figures."
+    assert of_one.others == f"1 agrees with its own table but uses {remark}."
+    assert headline_of([wrong, *using]).others == of_three.others
     assert [headline_of(found).uses_impossible for found in ([fine], using)] == [False, True]
 
 
@@ -289,3 +293,15 @@ def test_the_link_to_a_claim_is_its_address_and_the_page_says_what_became_of_it(
     text = client.get(WRONG).text
     link = f'<a data-form="html" href="{WRONG}">Link to this claim</a>'
     assert f'{link} <span role="status" data-link-status></span>' in text
+
+
+@pytest.mark.parametrize(("address", "is_said"), [("", True), ("https://example.org/brief.pdf", False)])
+def test_a_claim_says_that_its_source_is_not_on_file_until_it_has_an_address(client, monkeypatch, address, is_said):
+    (entry,) = of_outcomes(WRONG)
+    sources = published_sources() | {entry.slug: replace(entry.source, address=address)}
+    monkeypatch.setattr("webapp.register.ycsb.claims.entries.published_sources", lambda: sources)
+    verdict = client.get(WRONG).text.split('<p class="verdict">')[1].split("</p>")[0]
+    assert ('<span class="tag">source not on file</span>' in verdict) is is_said
+    assert any("source not on file" in line for line in card_foot(entry)) is is_said
+    summary = client.get("/ycsb/claims/").text.split(f'<h2 id="{entry.slug}">')[1].split("</summary>")[0]
+    assert ("source not on file" in summary) is is_said

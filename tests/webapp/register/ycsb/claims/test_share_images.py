@@ -105,7 +105,7 @@ def test_an_image_says_which_side_the_number_favours_where_it_is_from_and_where_
     assert card_texts(MEAN)[6:10] == [
         "Stated 1.8 percentage points too low: does not favour the publisher, Micron.",
         "Mean improvement over thread counts, workload D",
-        "Brief on the Micron 7400 PRO and RocksDB; date not recorded",
+        "Brief on the Micron 7400 PRO and RocksDB; date not recorded; source not on file",
         f"http://127.0.0.1:8000/id/{MEAN.public_id} (licence of the data: CC-BY-4.0)",
     ]
 
@@ -150,7 +150,7 @@ def test_the_favoured_side_of_an_image(publication, name, remark):
 
 
 def test_an_image_says_that_a_claim_uses_an_impossible_result():
-    subject = "published claims, recomputed: confirmed, truncated; uses an impossible result"
+    subject = "published claims, recomputed: arithmetic agrees but input impossible"
     assert card_texts(entry_of("kioxia-fl6-brief", "throughput-gain-a"))[1] == subject
 
 
