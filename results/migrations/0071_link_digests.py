@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
     """
 
     dependencies = [
-        ("results", "0028_confirmed_organisations"),
+        ("results", "0031_drafts"),
     ]
 
     operations = [
