@@ -498,8 +498,7 @@ fn a_deciding_edge_is_reported_with_digits_over_the_limit() {
             )
         };
         let header = &FOUR_US[..FOUR_US.find("HISTOGRAM NAMES").unwrap()];
-        let log =
-            header.to_owned() + "HISTOGRAM NAMES\nreads\n\n" + &(1..=60).map(block).collect::<String>();
+        let log = header.to_owned() + "HISTOGRAM NAMES\nreads\n\n" + &(1..=60).map(block).collect::<String>();
         let reading = read(log.as_bytes());
         assert_eq!(
             (ids(&reading), outcome(&reading)),
