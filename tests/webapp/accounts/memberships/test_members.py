@@ -114,6 +114,17 @@ def test_the_last_owner_cannot_take_the_role_from_themselves(vera, sue, exemplar
         members.transfer_ownership(Actor(vera), vera.pk, exemplar)
 
 
+def test_who_stopped_being_an_owner_since_the_page_was_loaded_changes_nothing(vera, sue, otto, exemplar):
+    for actor in (Actor(sue), Actor(otto)):
+        with pytest.raises(OrganisationError, match="Only owners of Exemplar change its members"):
+            members.change_role(actor, sue.pk, exemplar, Role.OWNER)
+        with pytest.raises(OrganisationError, match="Only owners"):
+            members.transfer_ownership(actor, sue.pk, exemplar)
+        with pytest.raises(OrganisationError, match="Only owners"):
+            members.remove(actor, vera.pk, exemplar)
+    assert (role_of(vera), role_of(sue)) == (Role.OWNER, Role.SUBMITTER)
+
+
 @pytest.mark.parametrize("end", ["leave", "remove", "viewer"])
 def test_tokens_end_with_the_right_to_submit(vera, sue, exemplar, end):
     other = make_organisation("second")
