@@ -10,7 +10,7 @@ from typing import Any
 from django.dispatch import receiver
 
 from results.history import event_recorded
-from results.lifecycle.submission_states import StatedSubmission, SubmissionState, with_state
+from results.lifecycle.submission_states import SubmissionState, with_state
 from results.models import Event, Organisation, Submission
 from webapp.accounts.models import User
 from webapp.accounts.organisations import organisation_confirmed, organisation_created
@@ -27,22 +27,26 @@ DETAILS = ("error", "deadline", "acts")  # what `sentences` uses of the details 
 Planned = tuple[Kind, tuple[Audience, ...]]
 
 
-def _after_reading(submission: StatedSubmission) -> list[Planned]:
+def _after_reading(submission: Submission) -> list[Planned]:
     """Return the notices after a reading: its result, and that a reviewer must act."""
-    waiting = WAITING_STATES.get(SubmissionState(submission.state))
+    waiting = WAITING_STATES.get(_state_of(submission))
     return [(Kind.READ, FOR_MEMBERS)] + ([(waiting, FOR_BOTH)] if waiting else [])
 
 
-def _after_naming(submission: StatedSubmission) -> list[Planned]:
+def _after_naming(submission: Submission) -> list[Planned]:
     """Return the notices after a reviewer named the product. The reviewers know of the submission since its reading."""
-    return [(Kind.IN_REVIEW, FOR_MEMBERS)] if submission.state == SubmissionState.IN_REVIEW else []
+    return [(Kind.IN_REVIEW, FOR_MEMBERS)] if _state_of(submission) == SubmissionState.IN_REVIEW else []
 
 
-def _always(kind: Kind, audiences: tuple[Audience, ...] = FOR_MEMBERS) -> Callable[[StatedSubmission], list[Planned]]:
+def _state_of(submission: Submission) -> SubmissionState:
+    return SubmissionState(with_state(Submission.objects.filter(pk=submission.pk)).get().state)
+
+
+def _always(kind: Kind, audiences: tuple[Audience, ...] = FOR_MEMBERS) -> Callable[[Submission], list[Planned]]:
     return lambda _: [(kind, audiences)]
 
 
-BY_EVENT: dict[str, Callable[[StatedSubmission], list[Planned]]] = {
+BY_EVENT: dict[str, Callable[[Submission], list[Planned]]] = {
     "submission-received": _always(Kind.RECEIVED),
     "reading-failed": _always(Kind.READING_FAILED),
     "reading-done": _after_reading,
@@ -75,11 +79,11 @@ def write_notices(event: Event, **_: Any) -> None:
             notify(kind, subject, recipients, audience, event=event, details=details)
 
 
-def _submission_of(event: Event) -> StatedSubmission | None:
+def _submission_of(event: Event) -> Submission | None:
     subject = {"submission": "public_id", "run": "runs__public_id"}.get(event.subject_type)
     if subject is None:
         return None
-    return with_state(Submission.objects.filter(**{subject: event.subject_id})).first()
+    return Submission.objects.filter(**{subject: event.subject_id}).first()
 
 
 def _recipients(audience: Audience, submission: Submission, actor_id: int | None) -> list[User]:
