@@ -58,6 +58,8 @@ EVENT_LABELS = {
     "run-unsuperseded": "no longer superseded",
     "run-withdrawn": "withdrawn",
     "run-reinstated": "reinstated",
+    "run-retracted": "withdrawn by its sender before publication",
+    "run-restored": "returned to review by its sender",
     "run-annotated": "annotated",
     "annotation-retracted": "annotation retracted",
     "run-corrected": "corrected",

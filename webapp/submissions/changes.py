@@ -26,7 +26,7 @@ from webapp.templatetags import units
 @members_only
 def move_embargo(request: UserRequest, public_id: str) -> HttpResponse:
     """Set, change or end the embargo for an owner of the submission, and show the result."""
-    submission = _own_submission(request, public_id)
+    submission = own_submission(request, public_id)
     with refusals_shown(request):
         until = valid_data(EmbargoForm(request.POST))["embargo_until"]
         change_embargo(submission, until, request.user)
@@ -50,7 +50,7 @@ def find_submission(public_id: str) -> StatedSubmission | None:
     return with_virtual_device_flag(with_state(related)).filter(public_id=public_id).first()
 
 
-def _own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
+def own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
     """Return a submission that the person may change. Raises Http404 if they may not even read it."""
     submission = find_submission(public_id)
     if submission is None or not may(request.user, Action.READ, submission.organisation_id):
@@ -83,7 +83,7 @@ def embargo_sentence(submission: Submission) -> str:
 @members_only
 def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
     """Read a log with another slice length for its owner, and show the result."""
-    submission = _own_submission(request, public_id)
+    submission = own_submission(request, public_id)
     with refusals_shown(request):
         slice_length_s = valid_data(SlicesForm(request.POST))["slice_length_s"]
         read_in_slices(submission, slice_length_s, request.user)

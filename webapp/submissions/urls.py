@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import changes, review, views
+from webapp.submissions import changes, own_withdrawal, review, views
 from webapp.submissions.drafts import tus
 from webapp.submissions.drafts import views as drafts
 
@@ -21,5 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
     path("submissions/<slug:public_id>/slices/", changes.change_slices, name="submission-slices"),
     path("submissions/<slug:public_id>/embargo/", changes.move_embargo, name="submission-embargo"),
+    path("submissions/<slug:public_id>/withdraw/", own_withdrawal.withdraw, name="submission-withdraw"),
+    path("submissions/<slug:public_id>/return/", own_withdrawal.return_to_review, name="submission-return"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]

@@ -10,7 +10,9 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 
-from results.models import Organisation, Submission
+from results.ingest.queue import sweep
+from results.intake.uploads import create_draft
+from results.models import Draft, Organisation, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send
 from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
 from webapp.accounts.permissions import Action, may
@@ -44,6 +46,22 @@ class Attempt:
     def submit(self):
         return self.client.get("/submit/").status_code == 200
 
+    def delete_a_draft(self):
+        draft = create_draft(self.submission.organisation, make_user("somebody"))
+        address = f"/submit/{draft.public_id}/"
+        can_see = self.client.get(address).status_code == 200
+        self.client.post(f"{address}delete/")
+        return can_see and not Draft.objects.exists()
+
+    def withdraw(self):
+        submission = send(self.submission.organisation, log_bytes("four-us"))
+        sweep()
+        page = f"/submissions/{submission.public_id}/"
+        self.client.post(f"{page}withdraw/", {"reason": "wrong drive"})
+        was_withdrawn = submission.runs.get().visibility == "retracted"
+        self.client.post(f"{page}return/")
+        return was_withdrawn and submission.runs.get().visibility == "unreviewed"
+
     def create_token(self):
         form = {"name": "script", "organisation": self.submission.organisation_id}
         self.client.post("/accounts/tokens/", form)
@@ -70,6 +88,8 @@ TRIES = {
     "see and share the secret link of a submission": Attempt.share,
     "change the embargo or the slice length of a submission": Attempt.change,
     "submit a log for the organisation": Attempt.submit,
+    "see, submit and delete a draft of the organisation": Attempt.delete_a_draft,
+    "withdraw a submission of the organisation, and return it to review": Attempt.withdraw,
     "create a token that acts for the organisation": Attempt.create_token,
     "review, publish and withdraw results": Attempt.review,
     "run the lab: hosts, devices, orders, campaigns": Attempt.run_the_lab,
