@@ -70,6 +70,7 @@ EVENT_LABELS = {
     "run-not-found-again": "not found by a newer reader",
     "run-shown-as-example": "shown as an example",
     "run-removed-as-example": "removed as an example",
+    "certificate-requested": "certificate requested",
     "certificate-issued": "issued",
     "certificate-withdrawn": "withdrawn",
     "certificate-reinstated": "reinstated",

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import changes, own_withdrawal, review, views
+from webapp.submissions import certificate_requests, changes, own_withdrawal, review, views
 from webapp.submissions.drafts import tus
 from webapp.submissions.drafts import views as drafts
 
@@ -16,6 +16,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("uploads/<slug:key>/", tus.upload, name="upload"),
     path("submissions/", views.submission_list, name="submission-list"),
     path("submissions/review/", review.review_list, name="review-list"),
+    path("submissions/certificate-requests/", certificate_requests.request_list, name="certificate-request-list"),
+    path(
+        "submissions/certificate-requests/<slug:public_id>/",
+        certificate_requests.request_detail,
+        name="certificate-request",
+    ),
     path("review/runs/<slug:public_id>/", review.run_review, name="run-review"),
     path("review/runs/<slug:public_id>/<slug:act>/", review.act_on_run, name="run-act"),
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),

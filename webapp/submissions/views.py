@@ -94,6 +94,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         else None,
         "embargo_sentence": embargo_sentence(submission),
         "slices_form": slices_form(submission) if may_change else None,
+        "certificate_requests": list(submission.certificate_requests.order_by("pk")) if may_read else [],
         **withdrawal_parts(submission, request.user),
         "is_reviewer": may(request.user, Action.REVIEW),
         "is_reviewable": submission.state in REVIEWABLE or _is_declined(submission),

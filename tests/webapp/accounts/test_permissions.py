@@ -12,7 +12,7 @@ from django.test import Client
 
 from results.ingest.queue import sweep
 from results.intake.uploads import create_draft
-from results.models import Draft, Organisation, Submission
+from results.models import CertificateRequest, Draft, Organisation, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send
 from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
 from webapp.accounts.permissions import Action, may
@@ -53,6 +53,13 @@ class Attempt:
         self.client.post(f"{address}delete/")
         return can_see and not Draft.objects.exists()
 
+    def request_certificate(self):
+        sent = [send(self.submission.organisation, log_bytes(name)) for name in ("four-us", "slow-disk-ms")]
+        sweep()
+        chosen = {"submissions": [each.public_id for each in sent]}
+        self.client.post("/submissions/certificate-requests/", chosen)
+        return CertificateRequest.objects.exists()
+
     def withdraw(self):
         submission = send(self.submission.organisation, log_bytes("four-us"))
         sweep()
@@ -89,6 +96,7 @@ TRIES = {
     "change the embargo or the slice length of a submission": Attempt.change,
     "submit a log for the organisation": Attempt.submit,
     "see, submit and delete a draft of the organisation": Attempt.delete_a_draft,
+    "request a certificate for submissions of the organisation": Attempt.request_certificate,
     "withdraw a submission of the organisation, and return it to review": Attempt.withdraw,
     "create a token that acts for the organisation": Attempt.create_token,
     "review, publish and withdraw results": Attempt.review,
