@@ -18,7 +18,7 @@ RECALLED_KIND = "run-recalled"
 
 
 class SubmissionState(models.TextChoices):
-    """In the order they are passed; failed, declined, published, withdrawn and example end it."""
+    """In the order they are passed; failed, declined, published, withdrawn, retracted and example end it."""
 
     RECEIVED = "received", "received"
     READING = "reading", "reading"
@@ -29,6 +29,7 @@ class SubmissionState(models.TextChoices):
     EMBARGOED = "embargoed", "under embargo"
     PUBLISHED = "published", "published"
     WITHDRAWN = "withdrawn", "withdrawn"
+    RETRACTED = "retracted", "withdrawn by its sender"
     EXAMPLE = "example", "example of the register"
 
 
@@ -65,6 +66,7 @@ def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:
         is_published=Exists(runs.filter(visibility__in=[Visibility.PUBLIC, Visibility.SUPERSEDED])),
         is_withdrawn=Exists(runs.filter(visibility=Visibility.WITHDRAWN)),
         is_embargoed=Exists(runs.filter(visibility=Visibility.EMBARGOED)),
+        is_retracted=Exists(runs.filter(visibility=Visibility.RETRACTED)),
         has_unreviewed=Exists(unreviewed),
         declined_by=Subquery(declined.order_by("-pk").values("pk")[:1]),
         recalled_by=Subquery(recalls.order_by("-pk").values("pk")[:1]),
@@ -87,6 +89,7 @@ def _state() -> Case:
         When(Q(is_published=True), then=Value(SubmissionState.PUBLISHED)),
         When(Q(is_withdrawn=True), then=Value(SubmissionState.WITHDRAWN)),
         When(Q(is_embargoed=True), then=Value(SubmissionState.EMBARGOED)),
+        When(Q(is_retracted=True, has_unreviewed=False), then=Value(SubmissionState.RETRACTED)),
         When(is_declined, then=Value(SubmissionState.DECLINED)),
         When(product__isnull=True, then=Value(SubmissionState.AWAITING_IDENTITY)),
         default=Value(SubmissionState.IN_REVIEW),

@@ -67,9 +67,19 @@ EXAMPLE_TRANSITIONS = {
     name: Transition(name, _states(before), _states(after), event_kind, is_approval=False, meaning=meaning)
     for name, before, after, event_kind, meaning in _EXAMPLE_TABLE
 }
+# What only the sender does, before a run was public (results/lifecycle/own_withdrawal.py).
+_SENDER_TABLE = (
+    ("retract", "unreviewed embargoed", "retracted", "run-retracted",
+     "the sender withdrew the run before it was public; no reviewer publishes it"),
+    ("restore", "retracted", "unreviewed", "run-restored", "the sender returned the run to review"),
+)  # fmt: skip
+SENDER_TRANSITIONS = {
+    name: Transition(name, _states(before), _states(after), event_kind, is_approval=False, meaning=meaning)
+    for name, before, after, event_kind, meaning in _SENDER_TABLE
+}
 
 
-WITHOUT_REASON = frozenset({"publish", "embargo", "disclose", "show-example"})
+WITHOUT_REASON = frozenset({"publish", "embargo", "disclose", "show-example", "restore"})
 
 
 def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> None:
@@ -114,6 +124,20 @@ def recall(run: Run, actor: AbstractBaseUser | None, reason: str) -> None:
         locked = _lock(run)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
         _carry_out("recall", locked, actor, reason, columns={"tier": tier})
+
+
+def retract(run: Run, actor: AbstractBaseUser, reason: str) -> None:
+    """Withdraw a run of the actor's organisation that was never public. Its approval becomes void."""
+    with transaction.atomic():
+        locked = _lock(run)
+        tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
+        _carry_out("retract", locked, actor, reason, columns={"tier": tier})
+
+
+def restore(run: Run, actor: AbstractBaseUser) -> None:
+    """Return a retracted run to review."""
+    with transaction.atomic():
+        _carry_out("restore", _lock(run), actor)
 
 
 def embargo_of(run: Run) -> datetime | None:
@@ -207,7 +231,7 @@ def _carry_out(
     details: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Make one transition, with the columns and event details that it writes in addition to the state."""
-    table = EXAMPLE_TRANSITIONS if locked.is_demo else TRANSITIONS
+    table = EXAMPLE_TRANSITIONS if locked.is_demo else TRANSITIONS | SENDER_TRANSITIONS
     if name not in table:
         raise ReviewRefusedError(_wrong_kind_message(locked, name))
     transition = table[name]

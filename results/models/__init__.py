@@ -2,6 +2,7 @@
 
 from results.models.categories import Category
 from results.models.certificate import Certificate, CertificateRun
+from results.models.certificate_request import CertificateRequest
 from results.models.draft import Draft, DraftFile, DraftReading
 from results.models.drive_in_run import DriveInRun, Preparation
 from results.models.evidence import Companion, Evidence, Organisation, Reading, Submission, SubmissionKey

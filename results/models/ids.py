@@ -45,6 +45,11 @@ def new_draft_id() -> str:
     return new_public_id("d")
 
 
+def new_request_id() -> str:
+    """Return a new public id for a certificate request."""
+    return new_public_id("q")
+
+
 def new_file_key() -> str:
     """Return the secret name of a file that is being uploaded: its address, and its directory in the staging area."""
     return secrets.token_hex(16)

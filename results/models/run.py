@@ -28,7 +28,8 @@ class Visibility(models.TextChoices):
     """Visibility of a run: to its owners and holders of its link, to everyone, or to everyone with a notice.
 
     Only results/lifecycle/visibility.py changes it, by its table of transitions. An embargoed run is reviewed. Until
-    the embargo of its submission ends, the same people see it as an unreviewed run.
+    the embargo of its submission ends, the same people see it as an unreviewed run. A retracted run was withdrawn by
+    its sender before it was public.
     """
 
     UNREVIEWED = "unreviewed"
@@ -36,6 +37,7 @@ class Visibility(models.TextChoices):
     PUBLIC = "public"
     SUPERSEDED = "superseded"
     WITHDRAWN = "withdrawn"
+    RETRACTED = "retracted"
 
 
 class Statistic(models.TextChoices):
@@ -114,7 +116,12 @@ class Run(models.Model):
                 condition=Q(visibility=Visibility.WITHDRAWN)
                 | Q(visibility=Visibility.SUPERSEDED, superseded_by__isnull=False)
                 | Q(
-                    visibility__in=[Visibility.UNREVIEWED, Visibility.EMBARGOED, Visibility.PUBLIC],
+                    visibility__in=[
+                        Visibility.UNREVIEWED,
+                        Visibility.EMBARGOED,
+                        Visibility.PUBLIC,
+                        Visibility.RETRACTED,
+                    ],
                     superseded_by__isnull=True,
                 ),
                 name="superseded_names_its_successor",

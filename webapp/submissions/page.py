@@ -250,6 +250,9 @@ def _review_step(state: SubmissionState, events: list[Event]) -> Step:
     if state == SubmissionState.DECLINED:
         declined = next(event for event in reversed(events) if event.kind == DECLINED_KIND)
         return Step("Declined", "now", declined.reason, declined.at)
+    if state == SubmissionState.RETRACTED:
+        retracted = next(event for event in reversed(events) if event.kind == "run-retracted")
+        return Step("Withdrawn by its sender", "now", retracted.reason, retracted.at)
     if state in PAST_REVIEW:
         return Step("Reviewed", "done")
     return Step("Review by a reviewer", "now" if state == SubmissionState.IN_REVIEW else "")

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import changes, links, review, views
+from webapp.submissions import certificate_requests, changes, links, own_withdrawal, review, views
 from webapp.submissions.drafts import tus
 from webapp.submissions.drafts import views as drafts
 
@@ -16,6 +16,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("uploads/<slug:key>/", tus.upload, name="upload"),
     path("submissions/", views.submission_list, name="submission-list"),
     path("submissions/review/", review.review_list, name="review-list"),
+    path("submissions/certificate-requests/", certificate_requests.request_list, name="certificate-request-list"),
+    path(
+        "submissions/certificate-requests/<slug:public_id>/",
+        certificate_requests.request_detail,
+        name="certificate-request",
+    ),
     path("review/runs/<slug:public_id>/", review.run_review, name="run-review"),
     path("review/runs/<slug:public_id>/<slug:act>/", review.act_on_run, name="run-act"),
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
@@ -23,5 +29,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/embargo/", changes.move_embargo, name="submission-embargo"),
     path("submissions/<slug:public_id>/link/", links.renew, name="submission-link"),
     path("submissions/<slug:public_id>/link/revoke/", links.revoke, name="submission-link-revoke"),
+    path("submissions/<slug:public_id>/withdraw/", own_withdrawal.withdraw, name="submission-withdraw"),
+    path("submissions/<slug:public_id>/return/", own_withdrawal.return_to_review, name="submission-return"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]

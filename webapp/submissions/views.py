@@ -20,6 +20,7 @@ from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.http.access import LINK_KEY, is_public
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
+from webapp.submissions.own_withdrawal import withdrawal_parts
 from webapp.submissions.page import (
     attempts_sentences,
     entries_of,
@@ -96,6 +97,8 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         else None,
         "embargo_sentence": embargo_sentence(submission),
         "slices_form": slices_form(submission) if may_change else None,
+        "certificate_requests": list(submission.certificate_requests.order_by("pk")) if may_read else [],
+        **withdrawal_parts(submission, request.user),
         "is_reviewer": may(request.user, Action.REVIEW),
         "is_reviewable": submission.state in REVIEWABLE or _is_declined(submission),
         "is_declined": _is_declined(submission),

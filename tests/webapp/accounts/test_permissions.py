@@ -10,7 +10,9 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 
-from results.models import Organisation, Submission
+from results.ingest.queue import sweep
+from results.intake.uploads import create_draft
+from results.models import CertificateRequest, Draft, Organisation, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send
 from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
 from webapp.accounts.permissions import Action, may
@@ -43,6 +45,29 @@ class Attempt:
 
     def submit(self):
         return self.client.get("/submit/").status_code == 200
+
+    def delete_a_draft(self):
+        draft = create_draft(self.submission.organisation, make_user("somebody"))
+        address = f"/submit/{draft.public_id}/"
+        can_see = self.client.get(address).status_code == 200
+        self.client.post(f"{address}delete/")
+        return can_see and not Draft.objects.exists()
+
+    def request_certificate(self):
+        sent = [send(self.submission.organisation, log_bytes(name)) for name in ("four-us", "slow-disk-ms")]
+        sweep()
+        chosen = {"submissions": [each.public_id for each in sent]}
+        self.client.post("/submissions/certificate-requests/", chosen)
+        return CertificateRequest.objects.exists()
+
+    def withdraw(self):
+        submission = send(self.submission.organisation, log_bytes("four-us"))
+        sweep()
+        page = f"/submissions/{submission.public_id}/"
+        self.client.post(f"{page}withdraw/", {"reason": "wrong drive"})
+        was_withdrawn = submission.runs.get().visibility == "retracted"
+        self.client.post(f"{page}return/")
+        return was_withdrawn and submission.runs.get().visibility == "unreviewed"
 
     def create_token(self):
         form = {"name": "script", "organisation": self.submission.organisation_id}
@@ -103,6 +128,9 @@ TRIES = {
     "create and revoke the secret link of a submission": Attempt.share,
     "change the embargo or the slice length of a submission": Attempt.change,
     "submit a log for the organisation": Attempt.submit,
+    "see, submit and delete a draft of the organisation": Attempt.delete_a_draft,
+    "request a certificate for submissions of the organisation": Attempt.request_certificate,
+    "withdraw a submission of the organisation, and return it to review": Attempt.withdraw,
     "create a token that acts for the organisation": Attempt.create_token,
     "read the names and roles of the members of the organisation": Attempt.read_members,
     "invite members; change roles; remove members; transfer the ownership": Attempt.manage_members,

@@ -1,0 +1,60 @@
+"""Certificate requests: several submissions together, and what their certificate still needs."""
+
+from dataclasses import replace
+
+import pytest
+
+from results.ingest.queue import sweep
+from results.models import CertificateRequest, Event, Run
+from tests.results.builders import FACTS, log_bytes, send
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "stand_in")]
+PAGE = "/submissions/certificate-requests/"
+
+
+@pytest.fixture
+def submissions(exemplar, vera):
+    sent = [send(exemplar, log_bytes(case), vera) for case in ("four-us", "slow-disk-ms")]
+    sweep()
+    return sent
+
+
+def choose(client, *submissions):
+    chosen = {"submissions": [each.public_id for each in submissions], "note": "one drive"}
+    return client.post(PAGE, chosen, follow=True)
+
+
+def test_submissions_are_requested_together_and_the_page_shows_what_is_missing(as_user, vera, rita, submissions):
+    client = as_user(vera)
+    page = choose(client, *submissions).text
+    request = CertificateRequest.objects.get()
+    assert set(request.submissions.all()) == set(submissions)
+    assert all(each.public_id in page for each in submissions)
+    assert "Missing:" in page
+    assert Event.objects.filter(kind="certificate-requested").count() == 2
+    assert request.public_id in client.get(f"/submissions/{submissions[0].public_id}/").text
+    assert "one drive" in as_user(rita).get(f"{PAGE}{request.public_id}/").text
+
+
+def test_one_submission_or_none_is_refused(as_user, vera, submissions):
+    client = as_user(vera)
+    assert "Choose at least 2 submissions" in choose(client, submissions[0]).text
+    assert "No submission was chosen." in choose(client).text
+    assert not CertificateRequest.objects.exists()
+
+
+def test_submissions_of_several_drives_are_refused(as_user, vera, exemplar, submissions):
+    other = send(exemplar, log_bytes("single-us"), vera, replace(FACTS, model="EX5"))
+    sweep()
+    Run.objects.filter(submission=other).update(visibility="unreviewed")
+    answer = choose(as_user(vera), submissions[0], other)
+    assert answer.status_code == 400
+    assert not CertificateRequest.objects.exists()
+
+
+def test_another_organisation_neither_requests_nor_sees_one(as_user, vera, otto, submissions):
+    assert choose(as_user(otto), *submissions).status_code == 400
+    choose(as_user(vera), *submissions)
+    request = CertificateRequest.objects.get()
+    assert as_user(otto).get(f"{PAGE}{request.public_id}/").status_code == 404
+    assert request.public_id not in as_user(otto).get(PAGE).text
