@@ -69,7 +69,7 @@ def test_a_drive_is_printed_with_the_date_of_the_data_and_without_its_badge(page
 
 
 def test_the_states_of_marks_are_printed_in_three_shades(page):
-    page.goto("/?limit_1ms=2")
+    page.goto("/?limit_1ms=4.6")
     page.emulate_media(media="print")
     fills = [
         page.locator(f"svg.landscape a.m.full.{state} use").first.evaluate("mark => getComputedStyle(mark).fill")

@@ -124,17 +124,15 @@ def head_of_certificate(certificate: Certificate, sentence: str) -> dict[str, An
 
 @register.inclusion_tag("register/syndication/citation.html")
 def citation_of_certificate(certificate: Certificate, sentence: str) -> dict[str, Any]:
-    """Show the citation of a certificate, with the year in which it was issued."""
+    """Show the citation of a certificate."""
     name = f"{plain_text(product_name(certificate.product))}, certificate {certificate.public_id}"
-    return _citation(name, certificate.public_id, plain_text(sentence), str(certificate.issued_at.year))
+    return _citation(name, certificate.public_id, plain_text(sentence))
 
 
 @register.inclusion_tag("register/syndication/citation.html")
 def citation_of_claim(entry: ClaimEntry) -> dict[str, Any]:
-    """Show the citation of a claim of a publication, with the day of the data."""
-    today = timezone.now().astimezone(UTC)
-    words = f"{citation_words(entry)} State of the data: {today:%-d %B %Y} (UTC)."
-    return _citation(citation_name(entry), entry.public_id, words, str(today.year))
+    """Show the citation of a claim of a publication."""
+    return _citation(citation_name(entry), entry.public_id, citation_words(entry))
 
 
 @register.inclusion_tag("register/syndication/citation.html")
@@ -147,15 +145,17 @@ def citation_of_product(product: Product) -> dict[str, Any]:
 
 @register.inclusion_tag("register/syndication/citation.html")
 def citation_of_run(run: Run) -> dict[str, Any]:
-    """Show the citation of a public run, with its tier, its statistic, and the year of its publication."""
+    """Show the citation of a public run, with its tier, its statistic and the rule version of its verdict."""
     if run.product is None or not is_public(run):
         return {}
-    year = str((run.published_at or run.created_at).year)  # a result published elsewhere has the year of its import
     name = f"{plain_text(run_name(run))}, run {run.public_id}"
-    return _citation(name, run.public_id, plain_text(_run_words(run)), year)
+    return _citation(name, run.public_id, plain_text(_run_words(run)))
 
 
-def _citation(name: str, public_id: str, words: str = "", year: str = "") -> dict[str, Any]:
+def _citation(name: str, public_id: str, about: str = "") -> dict[str, Any]:
+    """Return a citation. Its day and its year are those of the data, which change after a correction."""
+    today = timezone.now().astimezone(UTC)
+    words, year = f"{about} State of the data: {today:%-d %B %Y} (UTC).".lstrip(), str(today.year)
     address = site_address(f"/id/{public_id}")
     entry = {"title": name, "howpublished": SITE, "year": year, "note": words, "url": address}
     bibtex = bibtex_entry(public_id, {field: text for field, text in entry.items() if text})

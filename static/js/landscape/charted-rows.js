@@ -108,10 +108,10 @@ function enduranceOf(store, question, shown, drives, answers) {
 }
 
 function sentenceOf({shown, answers, load, hasCells}) {
-  const sustain = load ? `sustain ${count(Math.floor(load + 0.5))} tps` : 'are';
+  const speed = load ? `were tested at ${count(Math.floor(load + 0.5))} tps or more,` : 'are';
   return [
     `${count(shown.length)} ${shown.length === 1 ? 'result' : 'results'}. Right is faster, low is fewer slow reads.`,
-    `${count(answers.length)} of them ${sustain} within the limits.`,
+    `${count(answers.length)} of them ${speed} within the limits.`,
     hasCells ? 'Marks show the frontier and the rows of this page; cells count all results.' : '', 'The table below has the same figures.',
   ].filter(Boolean).join(' ');
 }

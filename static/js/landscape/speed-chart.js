@@ -114,14 +114,18 @@ function wordsOf(drive, isShort) {
 }
 
 function frontierName(question, frontier, placer, kind) {
-  const lines = kind === WIDE ? frontier.name : [frontier.short_name];
-  if (!frontier.edges.length || !lines.every(Boolean)) return [];
+  const short = [frontier.short_name], choices = (kind === WIDE ? [frontier.name, short] : [short]).filter(lines => lines.every(Boolean));
+  if (!frontier.edges.length) return [];
   const {x, y} = question, place = share => percent(1 - y.place(share)), [, tps, share] = frontier.edges.at(-1);
   const right = percent(x.place(tps)), low = place(share), left = percent(x.place(frontier.slowest_tps)), top = place(question.limit_pct);
   const along = NAME_HEIGHTS.flatMap(height => [[-9, 'end'], [9, 'start']].map(([dx, anchor]) =>
     text(`fronttext ${kind}`, right, percent((top + (low - top) * height) / 100), dx, 0, anchor)));
-  const above = text(`fronttext ${kind}`, left, place(frontier.edges[0][2]), 6, 6 - LINE_PX * lines.length, 'start');
-  return placer.firstFree([...along, above], lines);
+  for (const lines of choices) {
+    const above = text(`fronttext ${kind}`, left, place(frontier.edges[0][2]), 6, 6 - LINE_PX * lines.length, 'start');
+    const placed = placer.firstFree([...along, above], lines);
+    if (placed.length) return placed;
+  }
+  return [];
 }
 
 // How many results are above the picture, whose marks are on its upper edge.

@@ -65,10 +65,10 @@ def charts_of(charted: ChartedRows, cell_link: Callable[[Cell], Link] | None = N
 def charts_sentence(charted: ChartedRows) -> str:
     """Return what the chart of speed shows, in words."""
     answers, count = charted.answers.bit_count(), charted.shown.bit_count()
-    load = f"sustain {units.count(floor(charted.load_tps + 0.5))} tps" if charted.load_tps else "are"
+    speed = f"were tested at {units.count(floor(charted.load_tps + 0.5))} tps or more," if charted.load_tps else "are"
     sentences = [
         f"{units.counted(count, 'result')}. Right is faster, low is fewer slow reads.",
-        f"{units.count(answers)} of them {load} within the limits.",
+        f"{units.count(answers)} of them {speed} within the limits.",
         "Marks show the frontier and the rows of this page; cells count all results." if charted.has_cells else "",
         "The table below has the same figures.",
     ]

@@ -7,13 +7,14 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from math import floor
 from urllib.parse import parse_qsl
 
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from results.models import Statistic
+from results.models import Statistic, Tier
 from results.rules.act.endurance_gap import times
 from results.rules.act.limits import Limit
 from results.rules.endurance import is_within_rating
@@ -47,7 +48,8 @@ from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-AS_PUBLISHED = ", as published: tested by Aerospike or the makers"
+PUBLISHED_ONLY = "; published by Aerospike or makers, nothing verified here"
+SURVIVORS = "Makers mostly publish passes."
 
 
 @dataclass(frozen=True)
@@ -146,16 +148,34 @@ class Answer:
 
     @property
     def count_sentence(self) -> str:
-        """Return how many drives sustain the load."""
+        """Return how many drives were tested at the load, and that no log supports this if none does."""
         answers, shown = self.charted.answers.bit_count(), self.charted.shown.bit_count()
         if not shown:
             return "The register has no result of such drives with a speed and slow reads."
         count = f"{units.count(answers) if answers else 'None'} of {units.count(shown)}"
-        verb = "is" if answers < 2 else "are"
         if self.question.tps:
-            verb = f"{'sustains' if answers < 2 else 'sustain'} this load"
-        is_published = self.charted.shown_statistic == Statistic.STEADY_AS_PUBLISHED
-        return f"{count} {self._subject} {verb} within the limits{AS_PUBLISHED if is_published else ''}."
+            verb = f"{'was' if answers < 2 else 'were'} tested at this load or more,"
+        else:
+            verb = "is" if answers < 2 else "are"
+        return f"{count} {self._subject} {verb} within the limits{PUBLISHED_ONLY if self._is_published_only else ''}."
+
+    @cached_property
+    def _is_published_only(self) -> bool:
+        tier = self.store.columns["tier"]
+        return {tier_code(tier.word(row)) for row in self.charted.ordered} == {Tier.PUBLISHED}
+
+    @property
+    def caution(self) -> str:
+        """Return what publications leave out; empty if the register has the log of a shown result."""
+        return SURVIVORS if self._is_published_only else ""
+
+    @property
+    def empty_sentence(self) -> str:
+        """Return what to do if no drive matches, with the fastest tested drive of this kind."""
+        fastest = max((speeds_of(self.store)[row] for row in self.charted.ordered), default=0)
+        if not fastest or fastest >= self.question.tps:
+            return "Lower the speed, raise a limit, or see"
+        return f"Lower the speed: the fastest tested of this kind has {units.count(floor(fastest))} tps. Or see"
 
     @property
     def _subject(self) -> str:

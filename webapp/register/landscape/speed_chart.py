@@ -293,9 +293,13 @@ def _order_of_labels(
 
 
 def _frontier_name(question: SpeedQuestion, frontier: Frontier, placer: LabelPlacer, kind: str) -> list[Text]:
-    """Return the name of a frontier: on a free side of its last vertical line, or above its first horizontal one."""
-    lines = frontier.name if kind == WIDE else (frontier.short_name,)
-    if not frontier.edges or not all(lines):
+    """Return the name of a frontier: on a free side of its last vertical line, or above its first horizontal one.
+
+    A wide screen has the short name if there is no room for the other one.
+    """
+    short = (frontier.short_name,)
+    choices = [lines for lines in ((frontier.name, short) if kind == WIDE else (short,)) if all(lines)]
+    if not frontier.edges:
         return []
     _, tps, share = frontier.edges[-1]
     right, low = percent(question.x.place(tps)), percent(1 - question.y.place(share))
@@ -306,8 +310,11 @@ def _frontier_name(question: SpeedQuestion, frontier: Frontier, placer: LabelPla
         for dx, anchor in ((-9, "end"), (9, "start"))
     ]
     first = percent(1 - question.y.place(frontier.edges[0][2]))
-    above = Text(f"fronttext {kind}", left, first, 6, 6 - LINE_PX * len(lines), "start", "")
-    return placer.first_free([*along, above], lines)
+    for lines in choices:
+        above = Text(f"fronttext {kind}", left, first, 6, 6 - LINE_PX * len(lines), "start", "")
+        if placed := placer.first_free([*along, above], lines):
+            return placed
+    return []
 
 
 def _above_name(count: int, placer: LabelPlacer) -> list[Text]:

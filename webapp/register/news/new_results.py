@@ -30,12 +30,16 @@ class FastestResult:
 
 @dataclass(frozen=True)
 class CategoryLine:
-    """The new results of a category. Those of publications and those of logs are not compared with each other."""
+    """The new results of a category. Those of publications and those of logs are not compared with each other.
+
+    `historical_count` are those of drives that are historical today.
+    """
 
     title: str
     address: str
     published_count: int
     logs_count: int
+    historical_count: int
     fastest_published: FastestResult | None
     fastest_log: FastestResult | None
 
@@ -60,6 +64,7 @@ def _line(category: Category, results: Sequence[PastResult], limits: tuple[Limit
         address=reverse("category", args=[category.value]),
         published_count=len(published),
         logs_count=len(from_logs),
+        historical_count=sum(product_of(each.run).historical for each in results),
         fastest_published=_fastest(each.run for each in published if _is_within(each, limits)),
         fastest_log=_fastest(each.run for each in from_logs if each.outcome == Verdict.Outcome.PASS),
     )

@@ -124,7 +124,9 @@ def _better_sentence(better: int, enduring: int, short: str, *, is_mixed: bool) 
     if better:
         verb = "is" if better == 1 else "are"
         kinds = " of all categories" if is_mixed else ""
-        first = f"{units.counted(better, short)}{kinds} {verb} better: at least as fast, with no more slow reads."
+        first = (
+            f"{units.counted(better, short)}{kinds} {verb} faster with fewer slow reads, or equal in one of the two."
+        )
     else:
         first = f"No comparable {short} of another model is faster with no more slow reads, or as fast with fewer."
     if not enduring:

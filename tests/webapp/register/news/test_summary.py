@@ -6,7 +6,7 @@ from results.catalogue.claims import import_claims
 from results.history import record_event, run_subject
 from results.lifecycle import visibility
 from results.lifecycle.corrections import annotate
-from results.models import EarlierResult, Run, Verdict
+from results.models import EarlierResult, Product, Run, Verdict
 from tests.results.builders import make_user
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT
 from tests.webapp.register.news.conftest import publish_at
@@ -38,6 +38,9 @@ def test_a_register_that_was_only_opened_reads_well(import_results):
     summary = summary_of(NOVEMBER)
     assert summary.sentence == "The register opened with 3 published results."
     assert [(line.title, line.published_count, line.logs_count) for line in summary.lines] == [("NVMe flash", 3, 0)]
+    assert summary.lines[0].historical_count == 0
+    Product.objects.filter(runs=Run.objects.first()).update(historical=True)
+    assert summary_of(NOVEMBER).lines[0].historical_count == 1
 
 
 def test_the_sentence_counts_each_kind_of_change(clock, import_results, publish, rita):

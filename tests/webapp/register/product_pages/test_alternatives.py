@@ -21,7 +21,7 @@ def test_better_drives_are_faster_or_slower_to_be_slow_and_never_worse_in_one(ma
     make_ranked(400_000, "2.00", model="Equal", capacity_gb=1600)
     found = context_of(this)["neighbours"]
     assert names(found.better) == ["Exemplar Faster 3.2 TB", "Exemplar Calmer 3.2 TB"]
-    assert found.better_sentence == "2 drives are better: at least as fast, with no more slow reads."
+    assert found.better_sentence == "2 drives are faster with fewer slow reads, or equal in one of the two."
     assert names(found.similar) == ["Exemplar Equal 1.6 TB", "Exemplar Mixed 1.6 TB"]
 
 
@@ -34,7 +34,7 @@ def test_a_list_of_better_drives_that_is_not_whole_says_so_and_links_to_all(make
     make_ranked(600_000, "1.00", model="XPoint", category="nvme-3dxpoint")
     found = context_of(this)["neighbours"]
     assert found.better_shown == "3 of 4 shown"
-    assert found.better_sentence.startswith("4 drives of all categories are better:")
+    assert found.better_sentence.startswith("4 drives of all categories are faster with fewer slow reads")
     address = "/drives/?category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash&min_device_tps=400000&max_1ms=2.00"
     assert found.better_address == f"{address}&within=only"
 

@@ -49,18 +49,22 @@ def test_a_citation_has_tier_and_statistic(client, make_published_run):
     assert f"{SITE}/id/{run.public_id}" in told
 
 
-def test_a_citation_of_a_run_has_its_year_of_publication_and_no_retrieval_date(client, make_published_run):
+CLAIM = "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/"
+
+
+@pytest.mark.parametrize("path", ["/runs/{run}/", "/drive/{drive}/", CLAIM])
+def test_each_citation_has_the_day_and_the_year_of_the_data_and_is_the_only_one(client, make_published_run, path):
     run = make_published_run(published_at=datetime(2021, 12, 31, 23, 0, tzinfo=UTC))
-    told = client.get(f"/runs/{run.public_id}/").text
-    assert f'. Drivecert, public register of storage drives, 2021. <a href="{SITE}/id/{run.public_id}">' in told
-    assert f"run {run.public_id}</bdi>. " in told
-    assert "  year = {2021}," in told
+    told = client.get(path.format(run=run.public_id, drive=run.product.slug)).text
+    today = datetime.now(UTC)
+    state = (
+        f"State of the data: {today:%-d %B %Y} (UTC). Drivecert, public register of storage drives, {today.year}. <a"
+    )
+    assert state in told
+    assert f"  year = {{{today.year}}}," in told
+    assert f"State of the data: {today:%-d %B %Y} (UTC).}}" in told  # the note of BibTeX
+    assert "Cite as" not in told
     assert "In a citation, also state the date on which you read this page." in told
-
-
-def test_a_citation_of_a_published_figure_has_the_year_of_its_import(client, make_published_run):
-    run = make_published_run(published_at=None)
-    assert f" storage drives, {run.created_at.year}. <a" in client.get(f"/runs/{run.public_id}/").text
 
 
 def test_a_run_that_is_not_public_is_neither_described_nor_cited(staff_client, make_published_run):

@@ -144,7 +144,10 @@ def contradicted_sentence(found: Sequence[ClaimEntry]) -> str:
     sentence = f"{len(wrong)} of {checkable} that can be checked {verb} {whose} own {source}"
     difference = favoured(wrong[0].row.check)
     has_size = len(wrong) == 1 and difference.side in {Side.DEVICE, Side.AGAINST}
-    return f"{sentence}{f' (stated {_too_far(wrong[0], difference)})' if has_size else ''}."
+    if not has_size:
+        return f"{sentence}."
+    size = _difference(wrong[0], difference.difference, of_percent="points")
+    return f"{sentence} ({'over' if difference.side is Side.DEVICE else 'under'}stated by {size})."
 
 
 def _too_far(entry: ClaimEntry, found: Favoured) -> str:
@@ -181,10 +184,10 @@ def _makers(entry: ClaimEntry) -> tuple[str, str]:
     return own, other
 
 
-def _difference(entry: ClaimEntry, difference: Fraction | None) -> str:
+def _difference(entry: ClaimEntry, difference: Fraction | None, of_percent: str = "percentage points") -> str:
     size = abs(difference or Fraction(0))
     text = printed(size, 1 if size >= Fraction(1, 10) else 2)
-    return f"{text} percentage points" if entry.unit == "%" else f"{text} {entry.unit}".rstrip()
+    return f"{text} {of_percent}" if entry.unit == "%" else f"{text} {entry.unit}".rstrip()
 
 
 def other_computations(entry: ClaimEntry) -> list[str]:
