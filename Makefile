@@ -18,7 +18,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs tests bench lint format requirements drivetest drivetest-static man
+.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs tests bench lint format requirements drivetest drivetest-static man
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -33,6 +33,7 @@ test: $(VENV)/test.stamp ## everything CI checks; CI=true fails if a part of the
 	@sh tests/lab_hosts/install_sshd.sh
 	$(MAKE) --no-print-directory rust-lint rust-tests
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target drivetest checks rust-docs
+	$(MAKE) --no-print-directory supply-chain
 	$(MAKE) --no-print-directory tests
 
 # Developers run this before each push; the tests with loads, faults, lab hosts and Chromium are left to `make test`.
@@ -79,6 +80,19 @@ drivetest-static: drivetest ## check that the native test program is statically 
 
 man: drivetest ## write the manual of the native test program
 	@$(DRIVETEST) man $(WORKSPACE)/target/man && ls -d $(WORKSPACE)/target/man/*
+
+supply-chain: $(VENV)/test.stamp ## check hashes and licences of all packages, and that no pinned release is yanked
+	@$(BIN)/python scripts/supply_chain.py check
+
+# In an environment of its own: pip-audit needs versions of packages that the register does not.
+AUDIT := $(VENV)/audit
+audit: $(VENV)/audit.stamp ## compare all packages with the published advisories; exit status 2 if they cannot be had
+	@$(AUDIT)/bin/python scripts/supply_chain.py audit
+
+$(VENV)/audit.stamp: requirements-audit.txt | $(BIN)/python
+	@test -x $(AUDIT)/bin/python || $(PYTHON) -m venv $(AUDIT)
+	@$(AUDIT)/bin/python -m pip install --quiet --require-hashes --requirement requirements-audit.txt
+	@sha256sum requirements-audit.txt > $@
 
 checks: $(VENV)/test.stamp ## check format, lint, types, imports and templates, without tests
 	$(BIN)/ruff format --check --quiet .
@@ -136,3 +150,4 @@ format: $(VENV)/test.stamp ## format Python, Rust and templates
 requirements: $(VENV)/test.stamp ## pin the versions of the packages in requirements*.in
 	$(BIN)/pip-compile --quiet $(PIN) --output-file requirements.txt requirements.in
 	$(BIN)/pip-compile --quiet $(PIN) --output-file requirements-dev.txt requirements-dev.in
+	$(BIN)/pip-compile --quiet $(PIN) --output-file requirements-audit.txt requirements-audit.in

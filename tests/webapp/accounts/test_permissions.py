@@ -1,11 +1,8 @@
 """Who may do what: the table of docs/security.md, tried with requests, and the roles of earlier releases."""
 
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
@@ -14,6 +11,7 @@ from results.ingest.queue import sweep
 from results.intake.uploads import create_draft
 from results.models import CertificateRequest, Draft, Organisation, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send
+from tests.webapp.routes.table import tables
 from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
 from webapp.accounts.permissions import Action, may
 from webapp.accounts.requests import find_token
@@ -146,11 +144,7 @@ TRIES = {
 
 def documented_table():
     """Return the table of docs/security.md: for each action, the answer for each role."""
-    text = Path(settings.BASE_DIR / "docs/security.md").read_text()
-    header, _, *rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", text, re.MULTILINE)
-    ]
-    assert header == ["action", *ROLES]
+    (rows,) = [rows for header, rows in tables() if header == ["action", *ROLES]]
     return {action: dict(zip(ROLES, answers, strict=True)) for action, *answers in rows}
 
 

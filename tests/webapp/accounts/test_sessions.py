@@ -10,7 +10,8 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 
-from tests.results.builders import make_organisation, make_user
+from results.access.links import renew_link
+from tests.results.builders import make_organisation, make_user, send
 from tests.webapp.accounts.test_second_factor import codes_of, set_up_app
 from webapp.accounts.models import issue_token
 from webapp.accounts.sessions import hash_key
@@ -116,14 +117,15 @@ def dump_of_database():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_dump_of_the_database_contains_no_usable_secret(signed_in, vera):
+def test_a_dump_of_the_database_contains_no_usable_secret(signed_in, vera, evidence_dir):
     client = signed_in()
     client.get("/accounts/2fa/totp/activate/")
     pending = re.search(r'class="mono">(\w{32})<', client.get("/accounts/2fa/totp/activate/").text)[1]
     app = set_up_app(client)
     recovery = re.findall(r"^(?:<pre[^>]*>)?(\d{8})$", client.get("/accounts/2fa/recovery-codes/").text, re.MULTILINE)
     _, token = issue_token(vera, vera.memberships.get().organisation, "script")
-    secrets = [PASSWORD, app, pending, token, client.cookies[COOKIE].value, *recovery, codes_of(app)[1]]
+    link = renew_link(send(vera.memberships.get().organisation, b"a log", vera), vera)
+    secrets = [PASSWORD, app, pending, token, link, client.cookies[COOKIE].value, *recovery, codes_of(app)[1]]
 
     dump = dump_of_database()
     assert "vera@example.org" in dump, "the dump has no rows"

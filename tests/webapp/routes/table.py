@@ -1,0 +1,69 @@
+"""The table of roles and routes of docs/security.md, and the routes that the site has."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.admindocs.views import simplify_regex
+from django.urls import URLPattern, URLResolver, get_resolver
+
+PEOPLE = (
+    "nobody", "link", "other", "viewer", "submitter", "owner", "reviewer", "operator", "token", "other token",
+)  # fmt: skip
+HEADER = ["route", "method", *PEOPLE]
+PUBLIC_HEADER = ["public route", "method"]
+STATES_HEADER = ["state of a run", *PEOPLE]
+METHODS = ("GET", "POST")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One route and method, with the documented answer for each kind of client: yes, no, or own."""
+
+    route: str
+    method: str
+    answers: dict[str, str]
+
+
+def tables() -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Yield the header and the rows of each table of the page."""
+    text = Path(settings.BASE_DIR / "docs/security.md").read_text()
+    for table in re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
+        lines = ([cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in table.splitlines())
+        header, _, *rows = lines
+        yield header, rows
+
+
+def documented() -> list[Row]:
+    """Return the rows of all tables of routes. Public routes are open to everyone."""
+    found = []
+    for header, rows in tables():
+        for route, *cells in rows:
+            if header == HEADER:
+                methods, *answers = cells
+                found += [Row(route, method, dict(zip(PEOPLE, answers, strict=True))) for method in methods.split(", ")]
+            elif header == PUBLIC_HEADER:
+                found += [Row(route, method, dict.fromkeys(PEOPLE, "yes")) for method in cells[0].split(", ")]
+    return found
+
+
+def documented_states() -> dict[str, dict[str, str]]:
+    """Return the answers for a run in each state."""
+    (rows,) = [rows for header, rows in tables() if header == STATES_HEADER]
+    return {state: dict(zip(PEOPLE, answers, strict=True)) for state, *answers in rows}
+
+
+def routes() -> dict[str, URLPattern]:
+    """Return every route of the site by its pattern, such as /runs/<public_id>/."""
+    return dict(_walk(get_resolver(), ""))
+
+
+def _walk(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, URLPattern]]:
+    for pattern in resolver.url_patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _walk(pattern, path)
+        else:
+            yield simplify_regex(re.sub(r"<\w+:(\w+)>", r"<\1>", path)), pattern

@@ -1,0 +1,111 @@
+"""Each route of the site, tried by each kind of client: the answer is the one of the table in docs/security.md."""
+
+from collections import Counter
+
+import pytest
+
+from results.models import Run, Visibility
+from tests.webapp.routes.table import METHODS, PEOPLE, Row, documented, documented_states, routes
+from tests.webapp.routes.world import is_refused, make_world
+
+pytestmark = pytest.mark.django_db
+
+ROWS = documented()
+CHECKED = [row for row in ROWS if set(row.answers.values()) != {"yes"}]
+EVERYONE = ("nobody", "other", "operator", "token")  # enough for pages that ask no one who they are
+
+
+@pytest.fixture
+def world(evidence_dir, stand_in):
+    return make_world()
+
+
+def answers(world, row, people=PEOPLE):
+    """Return the answer for each kind of client, in the words of the table."""
+    found = {}
+    for person in people:
+        is_own = row.answers[person] == "own"
+        found[person] = {True: "own" if is_own else "yes", False: "no"}[world.is_allowed(row, person)]
+        if is_own and world.is_allowed(row, person, foreign=True):
+            found[person] = "yes"
+    return found
+
+
+def test_each_route_is_in_the_table_once_and_each_row_is_a_route():
+    assert not set(routes()) - {row.route for row in ROWS}, "routes that docs/security.md does not have"
+    assert not {row.route for row in ROWS} - set(routes()), "rows of docs/security.md that are no routes"
+    assert [row for row, count in Counter((row.route, row.method) for row in ROWS).items() if count > 1] == []
+    assert {answer for row in ROWS for answer in row.answers.values()} == {"yes", "no", "own"}
+
+
+AREAS = ("/runs/", "/submi", "/review/", "/api/", "/accounts/2fa/", "/accounts/", "/lab/")
+
+
+def area_of(row):
+    """Return the first area that a route begins with; "" for a new one."""
+    return next((area for area in AREAS if row.route.startswith(area)), "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("area", [*AREAS, ""])
+def test_each_kind_of_client_may_do_what_the_table_says(world, area):
+    wrong = [
+        (row.method, row.route, person, answer)
+        for row in CHECKED
+        if area_of(row) == area
+        for person, answer in answers(world, row).items()
+        if answer != row.answers[person]
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+@pytest.mark.long
+def test_everyone_may_open_what_the_table_calls_public(world):
+    public = [row for row in ROWS if row not in CHECKED]
+    assert [row for row in public if set(answers(world, row, EVERYONE).values()) != {"yes"}] == []
+
+
+@pytest.mark.long
+def test_a_method_that_is_not_in_the_table_does_nothing(world):
+    known = {(row.route, row.method) for row in ROWS}
+    rows = [Row(route, method, {}) for route in routes() for method in METHODS if (route, method) not in known]
+    for row in rows:
+        for person in ("owner", "operator", "token"):
+            values, _ = world.parameters(row, person)
+            answer = world.ask(row, person, world.address(row, person, values))
+            assert is_refused(answer) or answer.status_code in {404, 405}, (row.method, row.route, person)
+
+
+RUN_ROUTES = [row for row in CHECKED if row.route.startswith("/runs/")]
+
+
+@pytest.mark.parametrize("state", documented_states())
+def test_a_run_in_each_state_is_open_to_those_of_the_table(world, state):
+    expected = documented_states()[state]
+    if state == "sequestered":
+        world.run.submission.log.sequestered = True
+        world.run.submission.log.save()
+    else:
+        successor = world.public_run if state == Visibility.SUPERSEDED else None
+        changed = {"visibility": state, "product": world.public_run.product, "superseded_by": successor}
+        Run.objects.filter(pk=world.run.pk).update(**changed)
+    for row in RUN_ROUTES if state == "public" else RUN_ROUTES[:2]:
+        found = {person: "yes" if world.is_allowed(row, person) else "no" for person in PEOPLE}
+        assert found == expected, (row.route, state)
+
+
+def test_no_state_of_a_run_is_missing():
+    assert list(documented_states()) == [*Visibility.values, "sequestered"]
+
+
+@pytest.mark.parametrize("person", ["reviewer", "operator", "owner"])
+def test_without_a_required_step_a_user_is_nobody_on_all_but_the_account_pages(world, settings, person):
+    if person == "owner":
+        world.submission.submitted_by.emailaddress_set.update(verified=False)
+    else:
+        settings.PRODUCTION = True
+    for row in CHECKED:
+        if not row.route.startswith("/accounts/"):
+            values, _ = world.parameters(row, person)
+            answer = world.ask(row, person, world.address(row, person, values))
+            assert row.answers["nobody"] == "yes" or is_refused(answer) or answer.status_code == 404, row
