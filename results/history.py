@@ -60,6 +60,8 @@ EVENT_LABELS = {
     "run-published": "published",
     "run-embargoed": "reviewed, under embargo",
     "run-recalled": "returned to review",
+    "run-approved": "approved by one reviewer",
+    "run-approval-retracted": "approval taken back",
     "run-superseded": "superseded by another run",
     "run-unsuperseded": "no longer superseded",
     "run-withdrawn": "withdrawn",
@@ -95,7 +97,8 @@ def event_label(kind: str) -> str:
 EMBARGO_CHANGED = "submission-embargo-changed"
 ACCEPTED_WARNINGS = "in_spite_of"  # the key of these sentences in the details of a publication
 LINK_RENEWED, LINK_REVOKED = "submission-link-renewed", "submission-link-revoked"
-HIDDEN_KINDS = ("run-embargoed", "run-recalled", LINK_RENEWED, LINK_REVOKED)
+APPROVED_KIND, RETRACTED_KIND = "run-approved", "run-approval-retracted"
+HIDDEN_KINDS = ("run-embargoed", "run-recalled", LINK_RENEWED, LINK_REVOKED, APPROVED_KIND, RETRACTED_KIND)
 OPENED, PUBLISHED = "product-created", "run-published"
 
 

@@ -33,8 +33,8 @@ def read_bool(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name}: expected yes or no, got {word!r}")
 
 
-def read_int(name: str, *, default: int, least: int = 1) -> int:
-    """Return the variable as a whole number of at least `least`."""
+def read_int(name: str, *, default: int, least: int = 1, most: int | None = None) -> int:
+    """Return the variable as a whole number of at least `least`, and at most `most` if that is given."""
     text = read_text(name)
     try:
         number = int(text) if text else default
@@ -42,6 +42,8 @@ def read_int(name: str, *, default: int, least: int = 1) -> int:
         raise ImproperlyConfigured(f"{name}: expected a whole number, got {text!r}") from error
     if number < least:
         raise ImproperlyConfigured(f"{name}: expected a whole number of at least {least}, got {text!r}")
+    if most is not None and number > most:
+        raise ImproperlyConfigured(f"{name}: expected a whole number of at most {most}, got {text!r}")
     return number
 
 

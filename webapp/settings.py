@@ -292,6 +292,11 @@ PUBLISHED_CATALOGUE = env.read_bool("PUBLISHED_CATALOGUE", default=True)
 EXAMPLE_RUNS = env.read_bool("EXAMPLE_RUNS", default=not PRODUCTION)
 DATA_LICENCE = env.read_text("DATA_LICENCE", "CC-BY-4.0")
 
+# The number of reviewers who must approve each step that makes a result public, and the function that returns the
+# organisations of a reviewer: `results` may not import accounts.
+REVIEWS_NEEDED = env.read_int("REVIEWS_NEEDED", default=2 if PRODUCTION else 1, most=2)
+ORGANISATIONS_OF_REVIEWERS = "webapp.accounts.affiliations.organisations_at"
+
 # The operator, as /about/ states it; what is unset is shown as not reported. A contact is a mail or web address.
 OPERATOR_NAME = env.read_text("OPERATOR_NAME")
 OPERATOR_PLACE = env.read_text("OPERATOR_PLACE")

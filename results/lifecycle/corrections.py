@@ -10,8 +10,8 @@ from django.utils import timezone
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event, run_subject
-from results.lifecycle.visibility import refuse_own
-from results.models import Annotation, Event, Run
+from results.lifecycle.visibility import refuse_own, require_new_approvals
+from results.models import Annotation, Event, Run, VoidReason
 
 CORRECTED, TAKEN_BACK = "run-corrected", "correction-taken-back"
 CORRECTABLE = ("firmware", "over_provisioning_pct", "over_provisioned_to_gb", "region", "zone", "notes")
@@ -58,6 +58,7 @@ def _write(run: Run, stated: Values, actor: AbstractBaseUser, kind: str, reason:
             raise ReviewRefusedError(f"{run.public_id} already has these values. Nothing was changed.")
         Run.objects.filter(pk=locked.pk).update(**{name: stated[name] for name in changes})
         event = record_event(actor, kind, run_subject(locked), reason, {"changes": changes})
+        require_new_approvals(locked, actor, VoidReason.CORRECTED, reason)
         refresh_certificates([locked.product_id])
     return event
 

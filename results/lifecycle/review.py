@@ -10,16 +10,18 @@ from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event
 from results.ingest.rows import Identity, identity_of
-from results.lifecycle import visibility
+from results.lifecycle import approvals, visibility
 from results.lifecycle.submission_states import DECLINED_KIND
-from results.models import Product, Submission, Visibility
+from results.models import Approval, Product, Submission, Visibility, VoidReason
 from results.models.ids import new_product_slug, product_stem
 
 REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
 
 
-def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequence[str] = ()) -> None:
+def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequence[str] = ()) -> bool:
     """Publish all runs of the submission that wait for review, or none; under embargo, only mark them as reviewed.
+
+    Return False if a run still needs the approval of another reviewer; then this one's is stored.
 
     `warnings` are those that the reviewer saw and accepted; they are stored in the event of each run.
 
@@ -33,8 +35,20 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequen
         waiting = list(locked.runs.filter(visibility=Visibility.UNREVIEWED).order_by("pk"))
         if not waiting:
             raise ReviewRefusedError("No run of this submission waits for review.")
-        for run in waiting:
-            visibility.publish(run, reviewer, warnings)
+        done = [visibility.publish(run, reviewer, warnings) for run in waiting]
+    return all(done)
+
+
+def retract_approval(submission: Submission, reviewer: AbstractBaseUser) -> None:
+    """Take back the reviewer's approvals of the runs that wait for review. Raises ReviewRefusedError without any."""
+    with transaction.atomic():
+        locked = Submission.objects.select_for_update().get(pk=submission.pk)
+        own = Approval.objects.filter(reviewer=reviewer.pk, voided_at=None, carried_out_at=None)
+        approved = list(locked.runs.filter(visibility=Visibility.UNREVIEWED, pk__in=own.values("run")).order_by("pk"))
+        if not approved:
+            raise ReviewRefusedError("You have no open approval of this submission.")
+        for run in approved:
+            approvals.retract_approval(run, reviewer)
 
 
 def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> None:
@@ -48,6 +62,8 @@ def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> 
             raise ReviewRefusedError(
                 "The submission is published, or waits for the end of its embargo. Withdraw or recall its runs instead."
             )
+        for run in locked.runs.filter(visibility=Visibility.UNREVIEWED):
+            approvals.void_approvals(run, VoidReason.DECLINED)
         record_event(reviewer, DECLINED_KIND, ("submission", locked.public_id), reason)
 
 
@@ -58,6 +74,10 @@ def name_product(submission: Submission, product: Product, reviewer: AbstractBas
         if locked.demo_run_id:
             raise ReviewRefusedError("The submission is an example of the register. An example run has no product.")
         before = locked.product
+        if before is not None and before != product:
+            for run in locked.runs.order_by("pk"):
+                reason = f"assigned to the product {product}"
+                visibility.require_new_approvals(run, reviewer, VoidReason.PRODUCT_CHANGED, reason)
         Submission.objects.filter(pk=locked.pk).update(product=product)
         locked.runs.update(product=product)
         details = {"before": before.slug if before else "", "after": product.slug}

@@ -1,7 +1,9 @@
 """Visibility of runs. Only this module changes it, by a table of the allowed transitions.
 
-Each transition is one database transaction: a conditional update that only one of two reviewers can win, and one event.
-Nothing is deleted, and each transition of a public run has one that reverts it.
+Each transition is one database transaction with the run locked, so that only one of two reviewers can win, and one
+event. A transition that makes a result public happens with its last approval (results/lifecycle/approvals.py); before
+that, its function stores one and returns False. Nothing is deleted, and each transition of a public run has one that
+reverts it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +19,8 @@ from django.utils import timezone
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import ACCEPTED_WARNINGS, accepted_warnings, history_of, record_event, run_subject
-from results.models import Run, Tier, Verdict, Visibility, YcsbRun
+from results.lifecycle import approvals
+from results.models import ApprovedStep, Run, Tier, Verdict, Visibility, VoidReason, YcsbRun
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ def _states(words: str) -> frozenset[Visibility]:
     return frozenset(map(Visibility, words.split()))
 
 
-APPROVALS = frozenset({"publish", "embargo", "unsupersede", "reinstate"})
+APPROVALS = frozenset(ApprovedStep.values)
 _TABLE = (
     ("publish", "unreviewed", "public", "run-published", "everyone sees the run"),
     ("embargo", "unreviewed", "embargoed", "run-embargoed",
@@ -82,8 +85,8 @@ SENDER_TRANSITIONS = {
 WITHOUT_REASON = frozenset({"publish", "embargo", "disclose", "show-example", "restore"})
 
 
-def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> None:
-    """Publish an unreviewed run as reviewed or, from a lab of the register, as lab-verified.
+def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> bool:
+    """Publish an unreviewed run as reviewed or, from a lab of the register, as lab-verified; return whether it is done.
 
     Under embargo, the run is reviewed now and public when the embargo ends. `warnings` are those that the actor
     saw and accepted; they are stored in the event. Raises ReviewRefusedError if the run is the actor's own, has no
@@ -96,10 +99,9 @@ def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> 
         details: dict[str, Any] = {ACCEPTED_WARNINGS: list(warnings)} if warnings else {}
         if ends_at := embargo_of(locked):
             details["until"] = ends_at.isoformat()
-            _carry_out("embargo", locked, actor, columns={"tier": tier}, details=details)
-        else:
-            columns = {"tier": tier, "published_at": timezone.now()}
-            _carry_out("publish", locked, actor, columns=columns, details=details)
+            return _carry_out("embargo", locked, actor, columns={"tier": tier}, details=details)
+        columns = {"tier": tier, "published_at": timezone.now()}
+        return _carry_out("publish", locked, actor, columns=columns, details=details)
 
 
 def disclose(run: Run) -> None:
@@ -113,25 +115,41 @@ def disclose(run: Run) -> None:
         if ends_at := embargo_of(locked):
             raise ReviewRefusedError(f"{locked.public_id} is under embargo until {ends_at:%Y-%m-%d %H:%M} UTC.")
         _refuse_unpublishable(locked)
+        if not approvals.has_approvals(locked):
+            raise ReviewRefusedError(
+                f"The approvals of {locked.public_id} are void: its reading or its verdict changed. It needs new ones."
+            )
         warnings = accepted_warnings(history_of(locked).filter(subject_type="run"))
         details = {ACCEPTED_WARNINGS: warnings} if warnings else {}
         _carry_out("disclose", locked, None, columns={"published_at": timezone.now()}, details=details)
 
 
-def recall(run: Run, actor: AbstractBaseUser | None, reason: str) -> None:
-    """Return an embargoed run to review. Its approval becomes void."""
+def recall(
+    run: Run, actor: AbstractBaseUser | None, reason: str, void_reason: VoidReason = VoidReason.RECALLED
+) -> None:
+    """Return an embargoed run to review. Its approvals become void."""
     with transaction.atomic():
         locked = _lock(run)
+        approvals.void_approvals(locked, void_reason)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
-        _carry_out("recall", locked, actor, reason, columns={"tier": tier})
+        _carry_out("recall", locked, actor, reason, columns={"tier": tier, "predates_approvals": False})
+
+
+def require_new_approvals(run: Run, actor: AbstractBaseUser | None, void_reason: VoidReason, reason: str) -> None:
+    """Make the approvals of a changed run void. A run under embargo returns to review; a public one stays public."""
+    if run.visibility == Visibility.EMBARGOED:
+        recall(run, actor, reason, void_reason)
+    else:
+        approvals.void_approvals(run, void_reason)
 
 
 def retract(run: Run, actor: AbstractBaseUser, reason: str) -> None:
-    """Withdraw a run of the actor's organisation that was never public. Its approval becomes void."""
+    """Withdraw a run of the actor's organisation that was never public. Its approvals become void."""
     with transaction.atomic():
         locked = _lock(run)
+        approvals.void_approvals(locked, VoidReason.WITHDRAWN)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
-        _carry_out("retract", locked, actor, reason, columns={"tier": tier})
+        _carry_out("retract", locked, actor, reason, columns={"tier": tier, "predates_approvals": False})
 
 
 def restore(run: Run, actor: AbstractBaseUser) -> None:
@@ -149,16 +167,18 @@ def embargo_of(run: Run) -> datetime | None:
 def withdraw(run: Run, actor: AbstractBaseUser, reason: str) -> None:
     """Mark a public run as withdrawn. It stays readable, with the notice and the reason."""
     with transaction.atomic():
-        _carry_out("withdraw", _lock(run), actor, reason)
+        locked = _lock(run)
+        approvals.void_approvals(locked, VoidReason.WITHDRAWN)
+        _carry_out("withdraw", locked, actor, reason)
 
 
-def reinstate(run: Run, actor: AbstractBaseUser, reason: str) -> None:
+def reinstate(run: Run, actor: AbstractBaseUser, reason: str) -> bool:
     """Revert a withdrawal: the run is public again, or superseded if it was superseded before."""
     with transaction.atomic():
-        _carry_out("reinstate", _lock(run), actor, reason)
+        return _carry_out("reinstate", _lock(run), actor, reason)
 
 
-def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) -> None:
+def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) -> bool:
     """Supersede a run by another public run of the same product."""
     with transaction.atomic():
         # By rising key, so that two reviewers who supersede each other's run wait instead of causing a deadlock.
@@ -166,15 +186,16 @@ def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) ->
         locked = {each.pk: each for each in both}
         _refuse_successor(locked[run.pk], locked[successor.pk])
         details = {"successor": successor.public_id}
-        _carry_out("supersede", locked[run.pk], actor, reason, columns={"superseded_by": successor}, details=details)
+        columns = {"superseded_by": successor}
+        return _carry_out("supersede", locked[run.pk], actor, reason, columns=columns, details=details)
 
 
-def unsupersede(run: Run, actor: AbstractBaseUser, reason: str) -> None:
+def unsupersede(run: Run, actor: AbstractBaseUser, reason: str) -> bool:
     """Make a superseded run public again."""
     with transaction.atomic():
         locked = _lock(run)
         details = {"successor": locked.superseded_by.public_id} if locked.superseded_by else {}
-        _carry_out("unsupersede", locked, actor, reason, columns={"superseded_by": None}, details=details)
+        return _carry_out("unsupersede", locked, actor, reason, columns={"superseded_by": None}, details=details)
 
 
 def show_example(run: Run) -> None:
@@ -229,8 +250,11 @@ def _carry_out(
     *,
     columns: Mapping[str, Any] = MappingProxyType({}),
     details: Mapping[str, Any] = MappingProxyType({}),
-) -> None:
-    """Make one transition, with the columns and event details that it writes in addition to the state."""
+) -> bool:
+    """Make one transition, with the columns and event details that it writes in addition to the state.
+
+    Return False if the transition still needs another approval.
+    """
     table = EXAMPLE_TRANSITIONS if locked.is_demo else TRANSITIONS | SENDER_TRANSITIONS
     if name not in table:
         raise ReviewRefusedError(_wrong_kind_message(locked, name))
@@ -240,15 +264,31 @@ def _carry_out(
     if name not in WITHOUT_REASON and not reason.strip():
         raise ReviewRefusedError(f"Enter a reason to {name} a run. The page of the run shows the reason.")
     after = _after(transition, locked)
-    unchanged = Run.objects.filter(pk=locked.pk, visibility__in=transition.before)
-    if not unchanged.update(visibility=after, **columns):
+    if locked.visibility not in transition.before:
         expected = " or ".join(sorted(transition.before))
         raise ReviewRefusedError(
             f"{locked.public_id} is {locked.visibility}; only a run that is {expected} can be: {name}"
         )
+    if not _is_approved(transition, locked, actor, reason, columns.get("superseded_by")):
+        return False
+    Run.objects.filter(pk=locked.pk).update(visibility=after, **columns)
     stated = {"before": locked.visibility, "after": after.value, **details}
     record_event(actor, transition.event_kind, run_subject(locked), reason, stated)
     refresh_certificates([locked.product_id])
+    return True
+
+
+def _is_approved(
+    transition: Transition, locked: Run, actor: AbstractBaseUser | None, reason: str, successor: Run | None
+) -> bool:
+    """Store the actor's approval of a step that needs approvals, and return whether the step has enough of them."""
+    if not transition.is_approval or actor is None or not approvals.needs_approvals(locked):
+        return True
+    step = ApprovedStep(transition.name)
+    if not approvals.approve(locked, step, actor, reason, successor).is_enough:
+        return False
+    approvals.carry_out(locked, step, successor)
+    return True
 
 
 def _wrong_kind_message(run: Run, name: str) -> str:

@@ -1,5 +1,6 @@
 """The database tables of the register: products, evidence, runs, profiles, certificates and events."""
 
+from results.models.approval import Approval, ApprovedStep, Maker, VoidReason
 from results.models.categories import Category
 from results.models.certificate import Certificate, CertificateRun
 from results.models.certificate_request import CertificateRequest

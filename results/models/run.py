@@ -96,6 +96,8 @@ class Run(models.Model):
     facts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True)
+    # Set by the migration of the release that brought approvals: the run was public, or withdrawn, before.
+    predates_approvals = models.BooleanField(default=False, db_default=False)
     superseded_by = models.ForeignKey("self", models.PROTECT, null=True, related_name="supersedes")
     # A copy of a fact, because tables of thousands of runs do not load the facts; null if not reported.
     is_on_no_drive = models.GeneratedField(

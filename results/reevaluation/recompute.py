@@ -21,7 +21,8 @@ from results.evidence.store import EvidenceDamagedError
 from results.history import record_event, run_subject
 from results.ingest.queue import read_evidence
 from results.ingest.rows import record_input, record_runs
-from results.models import EarlierResult, Event, Profile, Reading, Run, Submission, Verdict
+from results.lifecycle.visibility import require_new_approvals
+from results.models import EarlierResult, Event, Profile, Reading, Run, Submission, Verdict, VoidReason
 from results.models.row_operations import lock_log
 from results.reader import process as reader_process
 from results.reader.process import Document, FormatError, ReaderBrokenError, ReaderKilledError, TooManySlicesError
@@ -160,6 +161,8 @@ def _replace(submission: Submission, document: Document, profile: Profile, reaso
     lock_log(submission)
     runs = list(Run.objects.filter(submission=submission, reading__isnull=False).order_by("pk"))
     readings = {run.pk: run.reading for run in runs}
+    for run in runs:
+        require_new_approvals(run, None, VoidReason.RE_EVALUATED, f"read again: {reason}")
     reading = _reading_of(submission, document)
     Run.objects.filter(pk__in=readings).update(reading=None)  # the places in the reading are the new rows' for now
     record_input(submission.log, document)

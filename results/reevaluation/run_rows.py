@@ -57,7 +57,7 @@ STATED_COLUMNS = frozenset({
     "id", "public_id", "product", "submission", "reading", "ordinal", "catalogue_key", "source", "source_row", "tier",
     "visibility", "firmware", "over_provisioned_to_gb", "over_provisioning_pct", "device_gb", "backing_device",
     "protocol", "sole_tenant", "region", "zone", "notes", "is_virtual", "is_demo", "started_at", "created_at",
-    "published_at", "superseded_by",
+    "published_at", "superseded_by", "predates_approvals",
 })  # fmt: skip
 
 

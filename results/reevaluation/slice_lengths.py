@@ -7,7 +7,8 @@ from results import locks
 from results.errors import ReviewRefusedError
 from results.history import record_event
 from results.ingest.queue import read_evidence, retry_reading
-from results.models import Profile, Reading, Submission, Visibility
+from results.lifecycle.approvals import void_approvals
+from results.models import Profile, Reading, Submission, Visibility, VoidReason
 from results.models.row_operations import lock_log
 from results.reevaluation.recompute import UNREADABLE, Order, rewrite_runs
 
@@ -66,6 +67,8 @@ def _change(submission: Submission, slice_length_s: int, actor: AbstractBaseUser
     """Store the new length with an event, and return the reason that the history shows."""
     before_s = submission.slice_length_s
     Submission.objects.filter(pk=submission.pk).update(slice_length_s=slice_length_s)
+    for run in submission.runs.order_by("pk"):
+        void_approvals(run, VoidReason.SLICES_CHANGED)
     reason = f"read in slices of {slice_length_s} s instead of {before_s} s"
     details = {"before": before_s, "after": slice_length_s}
     record_event(actor, CHANGED, ("submission", submission.public_id), reason, details)

@@ -25,7 +25,7 @@ def make_product(**fields: Any) -> Product:
 
 
 def make_run(product: Product, **fields: Any) -> Run:
-    stated = {"tier": "reviewed", "visibility": "public", "statistic": "worst-slice"}
+    stated = {"tier": "reviewed", "visibility": "public", "statistic": "worst-slice", "predates_approvals": True}
     return Run.objects.create(product=product, **stated | fields)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.models import UserManager as DjangoUserManager
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from results.models import Organisation
@@ -137,6 +137,28 @@ class Invitation(models.Model):
     def is_expired(self) -> bool:
         """Return whether its link no longer works."""
         return self.expires_at <= timezone.now()
+
+
+class FormerMembership(models.Model):
+    """A membership that ended. A trigger of the database writes it, however the membership ended (migration 0041).
+
+    It answers whether a reviewer belonged to an organisation when a log was submitted (affiliations.py).
+    """
+
+    user = models.ForeignKey(User, models.DO_NOTHING, related_name="+", db_constraint=False)
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="+")
+    joined_at = models.DateTimeField()
+    left_at = models.DateTimeField()
+
+    class Meta:
+        """It ends after it began."""
+
+        constraints = [
+            models.CheckConstraint(condition=Q(left_at__gte=F("joined_at")), name="membership_ends_after_it_began")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} of {self.organisation} until {self.left_at}"
 
 
 class APITokenQuerySet(models.QuerySet["APIToken"]):

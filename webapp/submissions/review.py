@@ -21,11 +21,13 @@ from results.models import Annotation, Event, Run, Submission
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, reviewers_only
 from webapp.submissions import forms
+from webapp.submissions.approvals import step_approvals
 from webapp.submissions.changes import embargo_sentence, refusals_shown
 from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
 from webapp.templatetags import units
 
 PAGE_ROWS = 50
+APPROVED = "Your approval is stored. Another reviewer has to approve this step before it takes effect."
 WITHDRAWN_PAGE = f"page stays and shows a notice within about {units.duration(settings.SNAPSHOT_PERIOD_S)}."
 KEY_DIGITS = 19  # of the largest key; beyond some thousands Python refuses to read a number at all
 Row = TypeVar("Row", Annotation, Event)
@@ -76,7 +78,8 @@ def _publish(request: UserRequest, submission: Submission) -> str:
     unticked = [sentence for sentence in warnings if sentence not in request.POST.getlist("accepted_warnings")]
     if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
         raise ReviewRefusedError(f"Not published. Tick each warning to publish despite it: {' '.join(unticked)}")
-    review.publish(submission, request.user, warnings)
+    if not review.publish(submission, request.user, warnings):
+        return APPROVED
     is_waiting = submission.runs.embargoed().exists()
     return f"Reviewed; {embargo_sentence(submission)}" if is_waiting else "Published."
 
@@ -84,6 +87,11 @@ def _publish(request: UserRequest, submission: Submission) -> str:
 def _decline(request: UserRequest, submission: Submission) -> str:
     review.decline(submission, request.user, _reason(request))
     return "The submission is declined. Its organisation sees the reason."
+
+
+def _retract_approval(request: UserRequest, submission: Submission) -> str:
+    review.retract_approval(submission, request.user)
+    return "Your approval is taken back."
 
 
 def _withdraw(request: UserRequest, submission: Submission) -> str:
@@ -108,6 +116,7 @@ DECISIONS: dict[str, Decision] = {
     "product": _name_product,
     "new-product": _create_product,
     "publish": _publish,
+    "retract-approval": _retract_approval,
     "decline": _decline,
     "withdraw": _withdraw,
     "read-again": _read_again,
@@ -129,6 +138,7 @@ def run_review(request: UserRequest, public_id: str) -> HttpResponse:
         ],
         "may_supersede": "supersede" in moves,
         "is_own": visibility.is_own(run, request.user),
+        "approvals": step_approvals(run),
         "annotations": list(run.annotations.current().select_related("author")),
         "corrections": [event for event in history if event.kind == CORRECTED],
         "history": [(event, event_label(event.kind)) for event in history],
@@ -166,12 +176,12 @@ def _named(rows: QuerySet[Row], key: str) -> Row:
     return row
 
 
-def _with_reason(decide: Callable[[Run, User, str], None], done: str) -> Act:
+def _with_reason(decide: Callable[[Run, User, str], bool | None], done: str) -> Act:
     """Return an act that needs only a reason, and the sentence that it shows."""
 
     def act(request: UserRequest, run: Run) -> str:
-        decide(run, request.user, _reason(request))
-        return done
+        is_done = decide(run, request.user, _reason(request))
+        return APPROVED if is_done is False else done
 
     return act
 
@@ -181,7 +191,8 @@ def _supersede(request: UserRequest, run: Run) -> str:
     successor = Run.objects.filter(public_id=stated["successor"].strip()).first()
     if successor is None:
         raise ReviewRefusedError(f"No run is named {stated['successor']}.")
-    visibility.supersede(run, successor, request.user, stated["reason"])
+    if not visibility.supersede(run, successor, request.user, stated["reason"]):
+        return APPROVED
     return f"Run {successor.public_id} replaces it."
 
 

@@ -15,9 +15,11 @@ from results.access.withholding import visible_events, visible_reading_findings
 from results.ingest.rows import identity_of
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import YCSB, Event, Run, Submission
+from webapp.accounts.models import User
 from webapp.accounts.permissions import Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.http.access import LINK_KEY, is_public
+from webapp.submissions.approvals import approvals_part
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
 from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
 from webapp.submissions.own_withdrawal import withdrawal_parts
@@ -67,6 +69,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     events = visible_events(Event.objects.filter(about).select_related("actor").order_by("at", "id"))
     may_read = may(request.user, Action.READ, submission.organisation_id)
     may_change = may_read and may(request.user, Action.CHANGE, submission.organisation_id)
+    reviewer = request.user if isinstance(request.user, User) and may(request.user, Action.REVIEW) else None
     is_publishable = not submission.is_virtual and not (all_runs and all(run.is_virtual for run in all_runs))
     return {
         "section": "submit",
@@ -99,10 +102,11 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "slices_form": slices_form(submission) if may_change else None,
         "certificate_requests": list(submission.certificate_requests.order_by("pk")) if may_read else [],
         **withdrawal_parts(submission, request.user),
-        "is_reviewer": may(request.user, Action.REVIEW),
+        "is_reviewer": reviewer is not None,
         "is_reviewable": submission.state in REVIEWABLE or _is_declined(submission),
         "is_declined": _is_declined(submission),
         "is_own": submission.submitted_by_id == request.user.pk,
+        "approvals": approvals_part(submission, all_runs, reviewer) if reviewer else None,
         "product_form": ProductForm(submission, initial={"product": submission.product_id}),
         "identity_form": IdentityForm(initial=dict(identity_of(submission))),
         "reason_form": ReasonForm(),

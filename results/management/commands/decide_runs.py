@@ -64,9 +64,10 @@ class Command(BaseCommand):
         for run in runs.select_related("submission").order_by("pk"):
             try:
                 with transaction.atomic():
-                    DECISIONS[options["decision"]](run, actor, options["reason"])
+                    result = DECISIONS[options["decision"]](run, actor, options["reason"])
                     transaction.set_rollback(options["dry_run"])
-                done.append(run.public_id)
+                is_waiting = result is False  # only a step that needs another approval returns it
+                done.append(run.public_id + (": approved; another reviewer has to approve it" if is_waiting else ""))
             except ReviewRefusedError as refusal:
                 refused.append(f"refused: {run.public_id}: {refusal}")
         would = "would " if options["dry_run"] else ""

@@ -58,5 +58,5 @@ def test_an_unpublished_product_is_matched_only_for_its_own_organisation(evidenc
     assert Product.objects.count() == 1
     third = send(make_organisation("third"), b"a third one's")
     assert match_product(third) is None
-    type(run).objects.update(visibility="public")
+    type(run).objects.update(visibility="public", predates_approvals=True)
     assert match_product(third) == product

@@ -150,7 +150,7 @@ def test_a_run_on_a_virtual_device_is_never_published(evidence_dir, stand_in, se
 @pytest.mark.parametrize("visibility", ["public", "withdrawn"])
 def test_a_virtual_run_is_in_no_public_table_whatever_its_visibility(submission, reviewer, visibility):
     create_product(submission, reviewer)
-    submission.runs.update(visibility=visibility)
+    submission.runs.update(visibility=visibility, predates_approvals=True)
     assert Run.objects.public().exists()
     submission.runs.update(is_virtual=True)
     assert not Run.objects.public().exists()

@@ -35,7 +35,7 @@ def state_of(submission):
 
 def show(submission, *visibilities):
     for run, state in zip(submission.runs.order_by("pk"), visibilities, strict=False):
-        Run.objects.filter(pk=run.pk).update(visibility=state)
+        Run.objects.filter(pk=run.pk).update(visibility=state, predates_approvals=True)
 
 
 @pytest.mark.parametrize("visibility", ["public", "embargoed", "withdrawn"])

@@ -55,7 +55,7 @@ def run(evidence_dir, install):
     install("8.0.0")
     submission = send(make_organisation(), log_bytes("four-us"))
     sweep()
-    submission.runs.update(product=make_product(), visibility="public", firmware="FW1")
+    submission.runs.update(product=make_product(), visibility="public", firmware="FW1", predates_approvals=True)
     return submission.runs.get()
 
 

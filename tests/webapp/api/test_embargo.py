@@ -52,7 +52,12 @@ def test_an_invalid_date_is_a_problem_of_its_field(script, until):
 def test_an_embargo_is_moved_and_ended(script, submission):
     product = Product.objects.create(slug="ex4", category="nvme-flash", vendor="Exemplar", model="EX4")
     Run.objects.create(
-        submission=submission, product=product, tier="reviewed", visibility="embargoed", statistic="overall"
+        submission=submission,
+        product=product,
+        tier="reviewed",
+        visibility="embargoed",
+        statistic="overall",
+        predates_approvals=True,
     )
     later = patch(script, submission, f"{minute(days=2):%Y-%m-%dT%H:%MZ}")
     assert (later.status_code, later.json()["runs"][0]["visibility"]) == (200, "embargoed")
@@ -84,7 +89,12 @@ def test_a_repeated_request_under_its_key_does_not_undo_a_later_date(script):
 def test_a_log_that_was_public_accepts_no_date(script, submission):
     product = Product.objects.create(slug="ex4", category="nvme-flash", vendor="Exemplar", model="EX4")
     Run.objects.create(
-        submission=submission, product=product, tier="reviewed", visibility="public", statistic="overall"
+        submission=submission,
+        product=product,
+        tier="reviewed",
+        visibility="public",
+        statistic="overall",
+        predates_approvals=True,
     )
     refused = post(script, minute(days=4).isoformat())
     assert refused.status_code == 409
@@ -96,7 +106,9 @@ def test_a_log_that_was_public_accepts_no_date(script, submission):
 def test_a_known_log_may_repeat_its_date_after_it_has_passed(script, submission):
     passed = minute(minutes=-5)
     Submission.objects.update(embargo_until=passed)
-    Run.objects.create(submission=submission, tier="reviewed", visibility="public", statistic="overall")
+    Run.objects.create(
+        submission=submission, tier="reviewed", visibility="public", statistic="overall", predates_approvals=True
+    )
     assert post(script, passed.isoformat()).status_code == 200
     refused = post(script, (passed - timedelta(minutes=1)).isoformat())
     assert (refused.status_code, [error["field"] for error in refused.json()["errors"]]) == (400, ["embargo_until"])

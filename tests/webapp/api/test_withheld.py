@@ -62,7 +62,7 @@ def paths(run):
 
 def show(visibility):
     product = Product.objects.create(slug="ex", vendor="Exemplar", model="EX", category="nvme-flash")
-    Run.objects.update(visibility=visibility, product=product)
+    Run.objects.update(visibility=visibility, product=product, predates_approvals=True)
 
 
 @pytest.mark.parametrize("visibility", [Visibility.PUBLIC, Visibility.WITHDRAWN])

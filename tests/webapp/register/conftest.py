@@ -131,6 +131,7 @@ def make_published_run(make_product):
         stated: dict[str, Any] = {
             "tier": Tier.PUBLISHED,
             "visibility": Visibility.PUBLIC,
+            "predates_approvals": True,
             "statistic": "steady-as-published",
         }
         stated |= {"tps": Decimal(300_000), "duration_s": 86_400, "tool": "act_storage", "tool_version": "6.0"}
@@ -165,6 +166,7 @@ def make_log_run(make_product, organisation):
         stated: dict[str, Any] = {
             "tier": Tier.VENDOR_REPORTED,
             "visibility": Visibility.PUBLIC,
+            "predates_approvals": True,
             "statistic": "worst-slice",
         }
         stated |= {"tool": "act_storage", "tool_version": "6.6", "tps": Decimal(900), "duration_s": 40}

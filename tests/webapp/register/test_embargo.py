@@ -39,7 +39,7 @@ def run(make_embargoed_run, make_product, make_published_run):
 def own_addresses(run):
     """The data of the run that is public only after the embargo."""
     now = addresses()
-    Run.objects.filter(pk=run.pk).update(visibility=Visibility.PUBLIC)
+    Run.objects.filter(pk=run.pk).update(visibility=Visibility.PUBLIC, predates_approvals=True)
     own = addresses() - now
     Run.objects.filter(pk=run.pk).update(visibility=Visibility.EMBARGOED)
     return own

@@ -54,7 +54,7 @@ def test_the_page_of_its_run_explains_the_missing_slices_and_links_to_the_contro
 
 def test_a_public_run_explains_how_to_read_its_log(client, submission):
     product = Product.objects.create(slug="ex", vendor="Exemplar", model="EX", category="nvme-flash")
-    Run.objects.update(visibility=Visibility.PUBLIC, product=product)
+    Run.objects.update(visibility=Visibility.PUBLIC, product=product, predates_approvals=True)
     page = client.get(f"/runs/{submission.runs.get().public_id}/").text
     assert "With the log on your machine, run <code>drivetest read LOG --slice-sec N</code>" in page
     assert "#other-slices" not in page
@@ -91,7 +91,7 @@ def test_an_impossible_slice_length_is_refused(as_user, vera, submission, slice_
 
 @pytest.mark.parametrize("visibility", [Visibility.PUBLIC, Visibility.WITHDRAWN])
 def test_published_figures_keep_their_slices(vera, submission, visibility):
-    Run.objects.update(visibility=visibility)
+    Run.objects.update(visibility=visibility, predates_approvals=True)
     with pytest.raises(
         ReviewRefusedError, match="The slice length cannot change, because figures of this log were published"
     ):
@@ -102,7 +102,7 @@ def test_published_figures_keep_their_slices(vera, submission, visibility):
 
 def test_the_page_of_a_published_log_offers_no_other_slices(as_user, vera, submission):
     assert CONTROL in page_of(as_user(vera), submission)
-    Run.objects.update(visibility=Visibility.PUBLIC)
+    Run.objects.update(visibility=Visibility.PUBLIC, predates_approvals=True)
     assert CONTROL not in page_of(as_user(vera), submission)
 
 

@@ -9,8 +9,10 @@ from django.urls import reverse
 from results.access.mirrored_runs import is_mirrored
 from results.access.withholding import is_withheld, visible_events, visible_verdict
 from results.history import displaced_by, event_label, for_everyone, history_of, is_by_reviewer
+from results.lifecycle.approvals import counted_approvals
 from results.models import YCSB, Category, Certificate, Companion, Event, Evidence, Finding, Run, Tier, Visibility
 from results.rules.host_causes import with_causes_in_words
+from results.rules.plural import counted
 from webapp.register.http.access import is_public
 from webapp.register.limits.virtual_devices import DEMO_TITLE
 from webapp.register.runs.side_file import Pair, filled
@@ -242,7 +244,21 @@ def life_of(run: Run) -> dict[str, object]:
         "history": [public_line(event) for event in events],
         "earlier_verdicts": [(verdict, reason_text(verdict)) for verdict in earlier],
         "certificates": list(Certificate.objects.filter(runs=run)),
+        "approvals_sentence": approvals_sentence(run),
     }
+
+
+def approvals_sentence(run: Run) -> str:
+    """Return how many reviewers approved a result, and how many the register required; "" if none had to."""
+    approvals = counted_approvals(run)
+    if not approvals or run.visibility == Visibility.UNREVIEWED:
+        return ""
+    needed = max(approval.reviews_needed for approval in approvals)
+    sentence = f"Approved by {counted(len(approvals), 'reviewer')}; {needed} required."
+    newest = run.verdicts.first()
+    if newest is None or approvals[-1].verdict_id == newest.pk:
+        return sentence
+    return f"{sentence} The reviewers saw an earlier verdict: the run was re-evaluated since."
 
 
 def line_of(event: Event) -> HistoryLine:

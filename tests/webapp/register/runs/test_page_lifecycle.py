@@ -16,6 +16,22 @@ def rita(db):
     return make_user("rita", is_reviewer=True)
 
 
+def test_the_page_of_a_run_states_its_approvals(client, rita, make_log_run, settings):
+    settings.REVIEWS_NEEDED = 2
+    run = make_log_run(visibility="unreviewed", predates_approvals=False)
+    visibility.publish(run, rita)
+    visibility.publish(run, make_user("rolf", is_reviewer=True))
+    page = client.get(f"/runs/{run.public_id}/").text
+    assert "Approved by 2 reviewers; 2 required." in page
+    assert "rita" not in page
+    judge(run, "fail")
+    assert "The reviewers saw an earlier verdict" in client.get(f"/runs/{run.public_id}/").text
+
+
+def test_the_page_of_a_run_from_before_approvals_states_none(client, make_log_run):
+    assert "Approved by" not in client.get(f"/runs/{make_log_run().public_id}/").text
+
+
 def test_a_superseded_run_leaves_the_table_and_stays_at_its_address(client, rita, make_product, make_log_run):
     product = make_product()
     run, successor = make_log_run(product=product), make_log_run(product=product)
