@@ -81,6 +81,18 @@ EVENT_LABELS = {
     "run-shown-as-example": "shown as an example",
     "run-removed-as-example": "removed as an example",
     "certificate-requested": "certificate requested",
+    "product-created": "entered",
+    "product-renamed": "renamed",
+    "product-facts-changed": "facts changed",
+    "product-price-added": "list price entered",
+    "product-price-removed": "list price removed",
+    "product-merged": "merged into another product",
+    "product-joined": "another product was merged into it",
+    "product-split": "runs moved to another product",
+    "product-received": "runs of another product moved to it",
+    "product-move-reverted": "merge or split reverted",
+    "alias-added": "name given to a product",
+    "alias-revoked": "name no longer means the product",
     "certificate-issued": "issued",
     "certificate-withdrawn": "withdrawn",
     "certificate-reinstated": "reinstated",
@@ -100,6 +112,11 @@ LINK_RENEWED, LINK_REVOKED = "submission-link-renewed", "submission-link-revoked
 APPROVED_KIND, RETRACTED_KIND = "run-approved", "run-approval-retracted"
 HIDDEN_KINDS = ("run-embargoed", "run-recalled", LINK_RENEWED, LINK_REVOKED, APPROVED_KIND, RETRACTED_KIND)
 OPENED, PUBLISHED = "product-created", "run-published"
+PRODUCT_CHANGES = (
+    *("product-renamed", "product-facts-changed", "product-price-added", "product-price-removed", "product-merged"),
+    *("product-joined", "product-split", "product-received", "product-move-reverted"),
+)
+WAS_PUBLIC = "was_public"  # the key in the details of these events: whether everyone could see what changed
 
 
 def for_everyone(events: QuerySet[Event]) -> QuerySet[Event]:
@@ -113,6 +130,8 @@ def for_everyone(events: QuerySet[Event]) -> QuerySet[Event]:
     senders = Submission.objects.filter(public_id=OuterRef("entered_for"))
     embargoed = senders.filter(Q(embargo_until__isnull=False) | Exists(changed))
     visible = visible.exclude(Q(kind=OPENED) & Exists(embargoed))
+    # A change of a product before its first public run, or a move of unpublished runs, would reveal them.
+    visible = visible.exclude(Q(kind__in=PRODUCT_CHANGES) & Q(details__was_public=False))
     published_later = Run.objects.filter(public_id=OuterRef("subject_id"), published_at__gt=OuterRef("at"))
     return visible.exclude(~Q(kind=PUBLISHED) & Q(subject_type="run") & Exists(published_later))
 

@@ -8,14 +8,25 @@ from typing import Any
 from django.db import transaction
 
 from results.catalogue.rows import PRODUCT_FACT_COLUMNS, SHARE_COLUMNS, CatalogueRow, read_catalogue
-from results.models import Category, Event, Product, Run, Share, Statistic, Tier, Visibility
+from results.models import (
+    Category,
+    Event,
+    Product,
+    ProductAddress,
+    ProductAlias,
+    Run,
+    Share,
+    Statistic,
+    Tier,
+    Visibility,
+)
 from results.models.ids import new_product_slug
+from results.naming.addresses import current_product
+from results.naming.aliases import IDENTITY, aliased_product
 from results.rules.act.loads import TPS
 
 PUBLISHED_CATALOGUE = Path(__file__).parent / "published" / "act_certified_drives.csv"
 SECONDS_PER_HOUR = 3600
-
-PRODUCT_IDENTITY = ("category", "vendor", "model", "part_number", "capacity_gb")
 
 Changes = dict[str, list[Any]]  # old and new value by name
 
@@ -62,18 +73,27 @@ def _identity_key(row: CatalogueRow) -> tuple[Any, ...]:
 
 
 def _products_of(rows: list[CatalogueRow]) -> dict[tuple[Any, ...], Named]:
-    """Return the products that the rows name, made where they are new and brought in line where they are not."""
-    known = {tuple(getattr(each, name) for name in PRODUCT_IDENTITY): each for each in Product.objects.all()}
-    taken = {product.slug for product in known.values()}
+    """Return the products that the rows name, made where they are new and brought in line where they are not.
+
+    A name that a reviewer gave to another product means that one. Facts that a reviewer entered stay as they are.
+    """
+    known = {tuple(getattr(each, name) for name in IDENTITY): each for each in Product.objects.all()}
+    taken = {*(each.slug for each in known.values()), *ProductAddress.objects.values_list("slug", flat=True)}
+    has_aliases = ProductAlias.objects.filter(revoked_at__isnull=True).exists()
     named: dict[tuple[Any, ...], Named] = {}
     for row in rows:
         key = _identity_key(row)
         if key in named:
             continue
-        if key in known:
-            named[key] = (known[key], _change(known[key], product_facts(row)))
-            continue
         identity = product_identity(row)
+        own = known.get(key)
+        if meant := (has_aliases and aliased_product(identity)) or own:
+            product = current_product(meant)
+            # A row under another name states nothing about the product that the name means now.
+            facts = product_facts(row) if product is own else {}
+            stated = {name: value for name, value in facts.items() if name not in product.entered_facts}
+            named[key] = (product, _change(product, stated))
+            continue
         slug = new_product_slug(identity["vendor"], identity["model"], identity["capacity_gb"], taken)
         taken.add(slug)
         named[key] = (Product(slug=slug, **identity, **product_facts(row)), {})
@@ -143,7 +163,7 @@ def product_identity(row: CatalogueRow) -> dict[str, Any]:
             raise row.fail(column, "a name")
     capacity_gb = None if is_cloud else row.number("capacity_gb")
     values = (row.category.value, row.text(vendor_column), row.text(model_column), "", capacity_gb)
-    return dict(zip(PRODUCT_IDENTITY, values, strict=True))
+    return dict(zip(IDENTITY, values, strict=True))
 
 
 def product_facts(row: CatalogueRow) -> dict[str, Any]:

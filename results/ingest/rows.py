@@ -33,6 +33,8 @@ from results.models import (
     Verdict,
 )
 from results.models.row_operations import copy_rows
+from results.naming.addresses import current_product, locked_for_runs
+from results.naming.aliases import aliased_product
 from results.reader.process import Document
 from results.rules.act.limits import exact_share_pct
 
@@ -48,14 +50,19 @@ class Identity(TypedDict):
 
 
 def match_product(submission: Submission) -> Product | None:
-    """Return the product with exactly the stated identity. None means that the submission awaits identity.
+    """Return the product with exactly the stated identity, or the one that a reviewer decided it to mean.
+
+    None means that the submission awaits identity.
 
     A product that is not public matches only for the organisations that have submissions of it. The response must not
     reveal to others that it exists. If a reviewer creates it for them, the existing product is used.
     """
     public = Product.objects.public().values("pk")
     own = Submission.objects.filter(organisation=submission.organisation_id, product__isnull=False).values("product")
-    return Product.objects.filter(Q(pk__in=public) | Q(pk__in=own), **identity_of(submission)).first()
+    identity = identity_of(submission)
+    stated = Product.objects.filter(**identity).select_related("merged_into").first()
+    meant = aliased_product(identity) or (current_product(stated) if stated else None)
+    return Product.objects.filter(Q(pk__in=public) | Q(pk__in=own)).filter(pk=meant.pk).first() if meant else None
 
 
 def identity_of(submission: Submission) -> Identity:
@@ -94,7 +101,8 @@ def record_runs(reading: Reading, document: Document, profile: Profile) -> int:
     Runs of YCSB are numbered after those of ACT: an archive may hold both.
     """
     submission = reading.evidence.submission
-    submission.product = submission.product or match_product(submission)
+    meant = submission.product or match_product(submission)
+    submission.product = locked_for_runs(meant) if meant else None
     submission.save(update_fields=["product"])
     act_runs, ycsb_runs = document["runs"], document.get("ycsb_runs", [])
     for read in act_runs:

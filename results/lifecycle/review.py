@@ -13,7 +13,8 @@ from results.ingest.rows import Identity, identity_of
 from results.lifecycle import approvals, visibility
 from results.lifecycle.submission_states import DECLINED_KIND
 from results.models import Approval, Product, Submission, Visibility, VoidReason
-from results.models.ids import new_product_slug, product_stem
+from results.naming.addresses import current_product, free_slug, locked_for_runs
+from results.naming.aliases import add_alias
 
 REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
 
@@ -68,12 +69,15 @@ def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> 
 
 
 def name_product(submission: Submission, product: Product, reviewer: AbstractBaseUser) -> None:
-    """Set the product of a submission and of its runs, and replace an earlier one."""
+    """Set the product of a submission and of its runs, and replace an earlier one.
+
+    The decision is stored as an alias: later submissions that state the same name get the same product.
+    """
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
         if locked.demo_run_id:
             raise ReviewRefusedError("The submission is an example of the register. An example run has no product.")
-        before = locked.product
+        before, product = locked.product, locked_for_runs(product)
         if before is not None and before != product:
             for run in locked.runs.order_by("pk"):
                 reason = f"assigned to the product {product}"
@@ -82,6 +86,7 @@ def name_product(submission: Submission, product: Product, reviewer: AbstractBas
         locked.runs.update(product=product)
         details = {"before": before.slug if before else "", "after": product.slug}
         record_event(reviewer, "identity-named", ("submission", locked.public_id), "", details)
+        add_alias(identity_of(locked), product, reviewer)
         refresh_certificates([before.pk if before else None, product.pk])
 
 
@@ -94,11 +99,9 @@ def create_product(submission: Submission, reviewer: AbstractBaseUser, stated: I
             f"Not stated: {', '.join(missing)}. State the missing facts, or choose an existing product."
         )
     with transaction.atomic():
-        named = (identity["vendor"], identity["model"], identity["capacity_gb"])
-        taken = Product.objects.filter(slug__startswith=product_stem(*named)).values_list("slug", flat=True)
-        slug = new_product_slug(*named, set(taken))
+        slug = free_slug(identity["vendor"], identity["model"], identity["capacity_gb"])
         product, is_new = Product.objects.get_or_create(**identity, defaults={"slug": slug})
         if is_new:
             record_event(reviewer, "product-created", ("product", product.slug), "", {"from": submission.public_id})
         name_product(submission, product, reviewer)
-    return product
+    return current_product(product)

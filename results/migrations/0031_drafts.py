@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0028_confirmed_organisations'),
+        ("results", "0028_confirmed_organisations"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

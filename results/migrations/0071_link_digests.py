@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
     """
 
     dependencies = [
-        ("results", "0031_drafts"),
+        ("results", "0051_product_aliases_facts_and_moves"),
     ]
 
     operations = [

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0004_roles'),
+        ("accounts", "0004_roles"),
         ('results', '0028_confirmed_organisations'),
     ]
 

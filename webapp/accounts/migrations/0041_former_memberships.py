@@ -24,7 +24,7 @@ DROP FUNCTION store_former_membership();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0004_roles'),
+        ("accounts", "0006_audit_trail_append_only"),
         ('results', '0028_confirmed_organisations'),
     ]
 

@@ -1,0 +1,1 @@
+"""Names of products: the product that a stated identity or a former slug means."""
