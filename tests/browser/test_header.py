@@ -18,9 +18,7 @@ def header_height(page):
     return page.locator(".mast").bounding_box()["height"]
 
 
-OTHERS = [
-    *("Fleet check", "Claims", "YCSB", "Try your log", "Submit", "Explain", "Rules", "News", "About", "Lab", "Sign in")
-]
+OTHERS = [*("News", "Fleet check", "YCSB", "Try your log", "Submit", "Explain", "Rules", "About", "Lab", "Sign in")]
 
 
 def names_in(page, group):
@@ -30,7 +28,7 @@ def names_in(page, group):
 
 def test_the_navigation_names_the_tasks_first_and_then_every_other_part_of_the_site(page):
     page.goto("/")
-    assert names_in(page, "Tasks") == ["Drives", "Compare", "Sizing"]
+    assert names_in(page, "Tasks") == ["Drives", "Compare", "Sizing", "Claims"]
     assert names_in(page, "Other pages") == [name for name in OTHERS if name not in {"Try your log", "Rules"}]
     footer = page.locator(".foot").get_by_role("link")
     assert {"Try your log", "Rules"} <= set(footer.all_inner_texts())
@@ -39,7 +37,7 @@ def test_the_navigation_names_the_tasks_first_and_then_every_other_part_of_the_s
 def test_the_tasks_look_more_important_than_the_other_pages(page):
     page.goto("/compare/")
     style = "each => [parseFloat(getComputedStyle(each).fontSize), Number(getComputedStyle(each).fontWeight)]"
-    task, other = (page.locator(MAIN).get_by_role("link", name=name).evaluate(style) for name in ("Sizing", "Claims"))
+    task, other = (page.locator(MAIN).get_by_role("link", name=name).evaluate(style) for name in ("Sizing", "News"))
     assert all(figure > smaller for figure, smaller in zip(task, other, strict=True))
 
 
@@ -47,7 +45,7 @@ def test_the_menu_of_a_phone_has_the_tasks_above_all_other_pages(new_page):
     page = new_page(viewport=NARROW)
     page.goto("/about/")
     page.locator(".menu summary").click()
-    assert names_in(page, "Tasks") == ["Drives", "Compare", "Sizing"]
+    assert names_in(page, "Tasks") == ["Drives", "Compare", "Sizing", "Claims"]
     assert names_in(page, "Other pages") == OTHERS
     groups = [page.locator(MAIN).get_by_role("group", name=name) for name in ("Tasks", "Other pages")]
     tasks, others = (group.bounding_box() for group in groups)
