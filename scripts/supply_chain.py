@@ -182,6 +182,9 @@ def audit_wheels() -> int:
             reason = (answer.stderr.strip().splitlines() or ["no output"])[-1]
             print(f"{name}: not audited: {reason}")
             return NOT_AUDITED
+        if all("skip_reason" in package for package in packages):  # an index that has no advisories
+            print(f"{name}: not audited: {packages[0]['skip_reason'] if packages else 'no packages'}")
+            return NOT_AUDITED
         for package in packages:
             ids = [advisory["id"] for advisory in package.get("vulns", [])]
             if "skip_reason" in package:

@@ -37,6 +37,11 @@ def audited(**package):
     )
 
 
+def audited_and_skipped():
+    packages = [{"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "not on PyPI"}]
+    return answer(1, json.dumps({"dependencies": packages}))
+
+
 def test_each_pinned_package_has_a_hash():
     assert list(supply_chain.missing_hashes()) == []
     pins = supply_chain.pinned(supply_chain.ROOT / "requirements.txt")
@@ -103,7 +108,8 @@ NO_ADVISORIES = answer(1, stderr="ERROR: connection refused")
     [
         (audited(), answer(), CLEAN, "no advisories"),
         (audited(vulns=[{"id": "PYSEC-1"}]), answer(), FOUND, "a 1: PYSEC-1"),
-        (audited(skip_reason="not on PyPI"), answer(), FOUND, "a was skipped: not on PyPI"),
+        (audited(skip_reason="not on PyPI"), answer(), NOT_AUDITED, "requirements.txt: not audited: not on PyPI"),
+        (audited_and_skipped(), answer(), FOUND, "b was skipped: not on PyPI"),
         (audited(), answer(1, stderr="RUSTSEC-1"), FOUND, "RUSTSEC-1"),
         (NO_ADVISORIES, answer(), NOT_AUDITED, "requirements.txt: not audited: ERROR: connection refused"),
         (audited(), answer(1, stderr="failed to fetch advisory database"), NOT_AUDITED, "crates: not audited"),

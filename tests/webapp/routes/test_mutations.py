@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FunctionType
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -101,7 +102,8 @@ class Mutation(ast.NodeTransformer):
     """Removes one check of a module: the one with this number."""
 
     def __init__(self, number: int) -> None:
-        self.number, self.found, self.scope, self.place = number, 0, [], ""
+        self.number, self.found, self.place = number, 0, ""
+        self.scope: list[str] = []
 
     def visit_scope(self, node):
         self.scope.append(node.name)
@@ -153,7 +155,7 @@ def mutants() -> Iterator[tuple[str, FunctionType, CodeType]]:
         while (mutation := Mutation(number)).visit(tree := ast.parse(source)) and mutation.place:
             code = compile(ast.fix_missing_locations(tree), str(path), "exec")
             (changed,) = [each for each in codes_in(code) if each.co_qualname == mutation.place]
-            target = importlib.import_module(name)
+            target: Any = importlib.import_module(name)
             for part in mutation.place.split("."):
                 target = getattr(target, part)
             yield name, inspect.unwrap(target), changed

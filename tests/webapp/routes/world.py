@@ -21,6 +21,7 @@ from webapp.access_limits.shared_limits import forget_all
 from webapp.accounts.models import APIToken, issue_token
 
 PASSWORD = "correct horse battery"
+PRODUCT = "exemplar-ex4"
 PASSKEY_SIGN_IN = "/accounts/2fa/webauthn/login/"
 FORM = "application/x-www-form-urlencoded"
 USERS = ("other", "viewer", "submitter", "owner", "reviewer", "operator")
@@ -67,14 +68,14 @@ class World:
             return MISSING | {"public_id": self.run.public_id}, True
         if row.route.startswith("/accounts/organisations/"):
             return MISSING | {"slug": "exemplar"}, True
-        return MISSING | {"slug": self.public_run.product.slug, "public_id": self.public_run.public_id}, False
+        return MISSING | {"slug": PRODUCT, "public_id": self.public_run.public_id}, False
 
     def address(self, row: Row, person: str, values: dict[str, Any]) -> str:
         """Return an address of the route, with the key of the secret link for its holder."""
         path = re.sub(r"<(\w+)>", lambda found: str(values[found[1]]), row.route)
         return f"{path}?key={self.secrets['link']}" if person == "link" else path
 
-    def ask(self, row: Row, person: str, address: str) -> HttpResponse:
+    def ask(self, row: Row, person: str, address: str) -> Any:
         """Return the response of the site; what the request changes is undone."""
         forget_all()
         process_limits.forget_all()
@@ -126,7 +127,8 @@ class World:
         return other.status_code == NOT_FOUND and texts[0] == texts[1]
 
     def _ask_for_unknown(self, row: Row, person: str, values: dict[str, Any]) -> tuple[HttpResponse, dict[str, Any]]:
-        invented = {name: f"{str(values[name])[:2]}missing2" for name in ("public_id", "slug") if name in values}
+        named = [name for name in ("public_id", "slug") if name in values]
+        invented: dict[str, Any] = {name: f"{str(values[name])[:2]}missing2" for name in named}
         invented |= dict.fromkeys(self.own["stranger"], 999_999)
         return self.ask(row, person, self.address(row, person, values | invented)), invented
 
@@ -162,7 +164,7 @@ def make_world() -> World:
         users[role].memberships.create(organisation=exemplar, role=role)
     submission, shown = (send(exemplar, log_bytes(case), users["owner"]) for case in ("four-us", "slow-disk-ms"))
     sweep()
-    product = Product.objects.create(slug="exemplar-ex4", category="nvme-flash", vendor="Exemplar", model="EX4")
+    product = Product.objects.create(slug=PRODUCT, category="nvme-flash", vendor="Exemplar", model="EX4")
     Run.objects.filter(submission=shown).update(visibility=Visibility.PUBLIC, product=product)
     world = World(submission, submission.runs.get(), shown.runs.get())
     for person in users:
