@@ -27,7 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
     path("submissions/<slug:public_id>/slices/", changes.change_slices, name="submission-slices"),
     path("submissions/<slug:public_id>/embargo/", changes.move_embargo, name="submission-embargo"),
-    path("submissions/<slug:public_id>/withdraw/", own_withdrawal.withdraw, name="submission-withdraw"),
-    path("submissions/<slug:public_id>/return/", own_withdrawal.return_to_review, name="submission-return"),
+    path("submissions/<slug:public_id>/own-withdrawal/", own_withdrawal.withdraw, name="submission-withdraw"),
+    path("submissions/<slug:public_id>/own-return/", own_withdrawal.return_to_review, name="submission-return"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]
