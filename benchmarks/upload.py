@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -57,7 +58,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=5)
     times = parser.parse_args().times
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        register = Register(Path(name) / "var", **WITHOUT_SNAPSHOTS)
+        register: Any = Register(Path(name) / "var", **WITHOUT_SNAPSHOTS)  # type: ignore[no-untyped-call]
         logs = write_logs(Path(name), times)
         try:
             register.start_and_wait()
