@@ -29,7 +29,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/embargo/", changes.move_embargo, name="submission-embargo"),
     path("submissions/<slug:public_id>/link/", links.renew, name="submission-link"),
     path("submissions/<slug:public_id>/link/revoke/", links.revoke, name="submission-link-revoke"),
-    path("submissions/<slug:public_id>/withdraw/", own_withdrawal.withdraw, name="submission-withdraw"),
-    path("submissions/<slug:public_id>/return/", own_withdrawal.return_to_review, name="submission-return"),
+    path("submissions/<slug:public_id>/own-withdrawal/", own_withdrawal.withdraw, name="submission-withdraw"),
+    path("submissions/<slug:public_id>/own-return/", own_withdrawal.return_to_review, name="submission-return"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]

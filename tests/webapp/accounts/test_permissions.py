@@ -62,9 +62,9 @@ class Attempt:
         submission = send(self.submission.organisation, log_bytes("four-us"))
         sweep()
         page = f"/submissions/{submission.public_id}/"
-        self.client.post(f"{page}withdraw/", {"reason": "wrong drive"})
+        self.client.post(f"{page}own-withdrawal/", {"reason": "wrong drive"})
         was_withdrawn = submission.runs.get().visibility == "retracted"
-        self.client.post(f"{page}return/")
+        self.client.post(f"{page}own-return/")
         return was_withdrawn and submission.runs.get().visibility == "unreviewed"
 
     def create_token(self):

@@ -18,19 +18,19 @@ def page(exemplar, vera):
 
 def test_the_sender_withdraws_with_a_reason_and_returns_it(as_user, vera, page):
     client = as_user(vera)
-    assert f'action="{page}withdraw/"' in client.get(page).text
-    refused = client.post(f"{page}withdraw/", {"reason": ""}, follow=True).text
+    assert f'action="{page}own-withdrawal/"' in client.get(page).text
+    refused = client.post(f"{page}own-withdrawal/", {"reason": ""}, follow=True).text
     assert "Enter a reason." in refused
-    answer = client.post(f"{page}withdraw/", {"reason": "wrong drive"}, follow=True).text
+    answer = client.post(f"{page}own-withdrawal/", {"reason": "wrong drive"}, follow=True).text
     assert "withdrawn by its sender" in answer
     assert "wrong drive" in answer
-    assert f'action="{page}withdraw/"' not in answer
-    client.post(f"{page}return/")
+    assert f'action="{page}own-withdrawal/"' not in answer
+    client.post(f"{page}own-return/")
     assert Run.objects.get().visibility == "unreviewed"
 
 
 def test_a_reviewer_and_a_stranger_do_not_withdraw_for_the_sender(as_user, rita, otto, page):
-    assert as_user(rita).post(f"{page}withdraw/", {"reason": "x"}).status_code == 403
-    assert as_user(otto).post(f"{page}withdraw/", {"reason": "x"}).status_code == 404
-    assert f'action="{page}withdraw/"' not in as_user(rita).get(page).text
+    assert as_user(rita).post(f"{page}own-withdrawal/", {"reason": "x"}).status_code == 403
+    assert as_user(otto).post(f"{page}own-withdrawal/", {"reason": "x"}).status_code == 404
+    assert f'action="{page}own-withdrawal/"' not in as_user(rita).get(page).text
     assert Run.objects.get().visibility == "unreviewed"
