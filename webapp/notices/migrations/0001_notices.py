@@ -7,6 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+    """Notices, the mails that carry them, and how often each user wants mail."""
 
     initial = True
 
