@@ -7,7 +7,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from results.models import Profile
 
-OURS = ("accounts", "results", "runners")
+OURS = ("accounts", "notices", "results", "runners")
 
 
 @pytest.mark.django_db

@@ -20,6 +20,7 @@ class Kind(TextChoices):
     AWAITING_IDENTITY = "awaiting-identity", "awaiting identity"
     IN_REVIEW = "in-review", "in review"
     QUESTION = "question", "question of a reviewer"
+    ANSWERED = "answered", "question answered"
     DECLINED = "declined", "declined"
     EMBARGOED = "embargoed", "under embargo"
     PUBLISHED = "published", "published"
@@ -40,5 +41,6 @@ NEXT_ACTOR = {
     Kind.IN_REVIEW: Audience.REVIEWERS,
     Kind.RECALLED: Audience.REVIEWERS,
     Kind.QUESTION: Audience.MEMBERS,
+    Kind.ANSWERED: Audience.REVIEWERS,
     Kind.ORGANISATION_WAITS: Audience.OPERATORS,
 }

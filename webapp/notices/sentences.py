@@ -21,7 +21,8 @@ SENTENCES = {
     Kind.READ: "The register read the log {log}:",
     Kind.AWAITING_IDENTITY: "The submission has no product yet. A reviewer must name it.",
     Kind.IN_REVIEW: "The submission waits for review.",
-    Kind.QUESTION: "A reviewer asks:",
+    Kind.QUESTION: "A reviewer has a question. The page of the submission shows it.",
+    Kind.ANSWERED: "A member of the organisation answered the question of the reviewer.",
     Kind.DECLINED: "A reviewer declined the submission:",
     Kind.EMBARGOED: "A reviewer approved {runs}, to be published when the embargo ends{until}.",
     Kind.PUBLISHED: "Public now: {runs}.",
@@ -41,6 +42,7 @@ STEPS = {
     Kind.IN_REVIEW: "Review the submission.",
     Kind.RECALLED: "Review the submission again.",
     Kind.QUESTION: "Answer the question on the page of the submission.",
+    Kind.ANSWERED: "Read the answer, and review the submission.",
     Kind.ORGANISATION_WAITS: "Check that its owners belong to the organisation of this name, and confirm it.",
 }
 ACTORS = {

@@ -23,7 +23,8 @@ WAITING_STATES = {
 }
 FOR_MEMBERS = (Audience.MEMBERS,)
 FOR_BOTH = (Audience.MEMBERS, Audience.REVIEWERS)
-DETAILS = ("error", "deadline", "acts")  # what `sentences` uses of the details of an event
+PARTIES = {"reviewer": Audience.REVIEWERS, "submitter": Audience.MEMBERS}  # of events about deadlines
+DETAILS = ("error", "deadline")  # what `sentences` uses of the details of an event
 Planned = tuple[Kind, tuple[Audience, ...]]
 
 
@@ -51,6 +52,10 @@ BY_EVENT: dict[str, Callable[[Submission], list[Planned]]] = {
     "reading-failed": _always(Kind.READING_FAILED),
     "reading-done": _after_reading,
     "identity-named": _after_naming,
+    "submission-question-asked": _always(Kind.QUESTION),
+    "submission-question-answered": _always(Kind.ANSWERED, FOR_BOTH),
+    "submission-deadline-near": _always(Kind.DEADLINE_NEAR, FOR_BOTH),
+    "submission-overdue": _always(Kind.DEADLINE_PASSED, FOR_BOTH),
     "submission-declined": _always(Kind.DECLINED),
     "run-embargoed": _always(Kind.EMBARGOED),
     "run-published": _always(Kind.PUBLISHED),
@@ -72,6 +77,8 @@ def write_notices(event: Event, **_: Any) -> None:
     details = {name: event.details[name] for name in DETAILS if name in event.details} | {"reason": event.reason}
     if event.subject_type == "run":
         details["run"] = event.subject_id
+    if "party" in event.details:
+        details["acts"] = PARTIES.get(event.details["party"], "")
     for kind, audiences in plan(submission):
         for audience in audiences:
             subject = ("submission", submission.public_id)

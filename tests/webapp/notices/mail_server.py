@@ -15,6 +15,7 @@ class MailServer:
         self.recipients = []
         self.answers = defaultdict(list)
         self.content_answers = []
+        self.sender_answers = []
         self.connections = 0
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -34,6 +35,12 @@ class MailServer:
         self.connections += 1
         session.host_name = hostname
         return responses
+
+    async def handle_MAIL(self, server, session, envelope, address, options):  # noqa: N802
+        if self.sender_answers:
+            return self.sender_answers.pop(0)
+        envelope.mail_from = address
+        return "250 OK"
 
     async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802
         if self.answers[address]:

@@ -100,11 +100,21 @@ def test_a_server_that_refuses_connections_delays_all_mails_and_loses_none(mail_
     assert sorted(message["To"] for message in mail_server.messages) == [VERA, "walter@example.org"]
 
 
-def test_a_wrong_password_of_the_register_fails_no_mail(mail_server, declined, sweep_mail, settings):
-    settings.EMAIL_HOST_USER = settings.EMAIL_HOST_PASSWORD = "wrong"
+@pytest.mark.parametrize("answer", ["530 Authentication required", "553 Sender not allowed"])
+def test_a_refused_sender_is_an_error_of_the_register_and_fails_no_mail(mail_server, declined, sweep_mail, answer):
+    declined()
+    mail_server.sender_answers = [answer]
+    sweep_mail()
+    assert (only_mail().state, only_mail().code) == ("pending", answer[:3])
+    sweep_mail(minutes=3)
+    assert only_mail().state == "sent"
+
+
+def test_a_server_without_the_configured_sign_in_fails_no_mail(mail_server, declined, sweep_mail, settings):
+    settings.EMAIL_HOST_USER = settings.EMAIL_HOST_PASSWORD = "register"
     declined()
     sweep_mail()
-    assert only_mail().state == "pending"
+    assert (only_mail().state, only_mail().code) == ("pending", "not-supported")
     settings.EMAIL_HOST_USER = settings.EMAIL_HOST_PASSWORD = ""
     sweep_mail(minutes=3)
     assert only_mail().state == "sent"

@@ -6,6 +6,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from results.history import record_event
 from results.ingest.queue import sweep
 from results.lifecycle import embargo, review, visibility
 from results.models import Submission
@@ -113,6 +114,24 @@ def test_an_embargo_notifies_at_its_approval_its_recall_and_its_end(exemplar, ve
     Submission.objects.update(embargo_until=timezone.now() - timedelta(minutes=1))
     embargo.disclose_due()
     assert take_notices() == of_members("published", "vera")
+
+
+def test_questions_and_deadlines_notify_those_who_must_act(submission, vera, rita):
+    subject = ("submission", submission.public_id)
+    record_event(rita, "submission-question-asked", subject, "", {"question": 1})
+    assert take_notices() == of_members("question", "vera")
+    record_event(vera, "submission-question-answered", subject, "", {"question": 1})
+    assert take_notices() == of_reviewers("answered", "rita")
+    record_event(None, "submission-deadline-near", subject, "", {"party": "submitter"})
+    assert take_notices() == of_members("deadline-near", "vera") | of_reviewers("deadline-near", "rita")
+
+
+@pytest.mark.parametrize(("party", "acts"), [("reviewer", "reviewers"), ("submitter", "members"), ("register", "")])
+def test_a_passed_deadline_states_who_must_act(submission, vera, rita, party, acts):
+    details = {"step": "review", "party": party, "then": "review-overdue"}
+    record_event(None, "submission-overdue", ("submission", submission.public_id), "", details)
+    assert {notice.details["acts"] for notice in Notice.objects.all()} == {acts}
+    assert take_notices() == of_members("deadline-passed", "vera") | of_reviewers("deadline-passed", "rita")
 
 
 def test_closed_accounts_and_example_runs_have_no_notices(exemplar, vera, rita):
