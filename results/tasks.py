@@ -10,6 +10,7 @@ from django.dispatch import receiver
 
 from results.ingest import queue
 from results.ingest.queue import reading_pending
+from results.lifecycle import deadlines
 
 EXPIRES_S = 60  # after a minute, the sweep has found the reading
 
@@ -24,6 +25,12 @@ def sweep_readings() -> None:
 def read_evidence(reading_id: int) -> None:
     """Read one evidence now. A second message for it finds nothing to do."""
     queue.read_one(reading_id)
+
+
+@shared_task(name="results.sweep_deadlines")
+def sweep_deadlines() -> None:
+    """Store what submissions wait for, and handle the limits that passed."""
+    deadlines.sweep_deadlines()
 
 
 @receiver(reading_pending, dispatch_uid="enqueue-reading")

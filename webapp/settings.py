@@ -291,6 +291,7 @@ PERIODIC_TASKS = (
     ("watch-campaigns", "runners.watch_campaigns", WATCH_PERIOD_S, WATCH_PERIOD_S * 2),
     ("check-hosts", "runners.check_hosts", min(60, HOST_CHECK_PERIOD_S), min(60, HOST_CHECK_PERIOD_S)),
     ("sweep-readings", "runners.sweep_readings", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
+    ("sweep-deadlines", "results.sweep_deadlines", 60, 120),
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),

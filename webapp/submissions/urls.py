@@ -13,5 +13,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
     path("submissions/<slug:public_id>/slices/", changes.change_slices, name="submission-slices"),
     path("submissions/<slug:public_id>/embargo/", changes.move_embargo, name="submission-embargo"),
+    path("submissions/<slug:public_id>/answer/", changes.answer_question, name="submission-answer"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]
