@@ -11,6 +11,7 @@ from django.dispatch import receiver
 from results.ingest import queue
 from results.ingest.queue import draft_reading_pending, reading_pending
 from results.intake.drafts import remove_expired
+from results.lifecycle import deadlines
 
 EXPIRES_S = 60  # after a minute, the sweep has found the reading
 
@@ -38,6 +39,12 @@ def read_draft(draft_reading_id: int) -> None:
 def enqueue_draft_reading(draft_reading_id: int, **_: Any) -> None:
     """Enqueue the reading of a draft, as enqueue_reading()."""
     read_draft.apply_async(args=(draft_reading_id,), expires=EXPIRES_S, retry=False)
+
+
+@shared_task(name="results.sweep_deadlines")
+def sweep_deadlines() -> None:
+    """Store what submissions wait for, and handle the limits that passed."""
+    deadlines.sweep_deadlines()
 
 
 @receiver(reading_pending, dispatch_uid="enqueue-reading")

@@ -324,6 +324,7 @@ PERIODIC_TASKS = (
     ("sweep-readings", "runners.sweep_readings", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
     ("send-notices", "notices.send", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
     ("remove-old-notices", "notices.remove_old", 3600, 3600),
+    ("sweep-deadlines", "results.sweep_deadlines", 60, 120),
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),

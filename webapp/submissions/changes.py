@@ -12,12 +12,13 @@ from django.views.decorators.http import require_POST
 
 from results.errors import ReviewRefusedError
 from results.lifecycle.embargo import change_embargo, may_change_embargo
+from results.lifecycle.questions import answer
 from results.lifecycle.submission_states import StatedSubmission, SubmissionState, with_state
 from results.models import Submission
 from results.reevaluation.slice_lengths import may_change_slices, read_in_slices
 from webapp.accounts.permissions import Action, may
 from webapp.accounts.requests import UserRequest, members_only
-from webapp.submissions.forms import EmbargoForm, SlicesForm, valid_data
+from webapp.submissions.forms import AnswerForm, EmbargoForm, SlicesForm, valid_data
 from webapp.submissions.review_warnings import with_virtual_device_flag
 from webapp.templatetags import units
 
@@ -77,6 +78,19 @@ def embargo_sentence(submission: Submission) -> str:
     if submission.embargo_until <= timezone.now() and not submission.runs.embargoed().exists():
         return ""  # nothing was reviewed when it ended: what is published now is public at once
     return f"No run of this submission is public before {units.moment(submission.embargo_until)}."
+
+
+@require_POST
+@members_only
+def answer_question(request: UserRequest, public_id: str) -> HttpResponse:
+    """Answer the question of a reviewer for the organisation, and show the result."""
+    submission = _own_submission(request, public_id)
+    if not may(request.user, Action.SUBMIT, submission.organisation_id):
+        raise PermissionDenied("Only owners and submitters of the organisation answer questions.")
+    with refusals_shown(request):
+        answer(submission, request.user, valid_data(AnswerForm(request.POST))["answer"])
+        messages.success(request, "The answer is stored. The review continues.")
+    return redirect("submission-detail", public_id)
 
 
 @require_POST

@@ -133,6 +133,18 @@ class ReasonForm(forms.Form):
     )
 
 
+class QuestionForm(forms.Form):
+    """A question of a reviewer to the organisation."""
+
+    question = forms.CharField(max_length=2000, widget=forms.Textarea(attrs={"rows": 3}))
+
+
+class AnswerForm(forms.Form):
+    """The answer of the organisation."""
+
+    answer = forms.CharField(max_length=5000, widget=forms.Textarea(attrs={"rows": 4}))
+
+
 class SupersedeForm(ReasonForm):
     """The run that replaces another one, and the reason."""
 

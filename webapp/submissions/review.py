@@ -16,6 +16,8 @@ from results.history import event_label, history_of
 from results.ingest.queue import retry_reading
 from results.lifecycle import review, visibility
 from results.lifecycle.corrections import CORRECTABLE, CORRECTED, annotate, correct, retract, take_back
+from results.lifecycle.questions import ask
+from results.lifecycle.review_queue import by_missing, with_missing
 from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, with_state
 from results.models import Annotation, Event, Run, Submission
 from webapp.accounts.models import User
@@ -24,9 +26,11 @@ from webapp.submissions import forms
 from webapp.submissions.approvals import step_approvals
 from webapp.submissions.changes import embargo_sentence, refusals_shown
 from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
+from webapp.submissions.waiting import queue_rows
 from webapp.templatetags import units
 
 PAGE_ROWS = 50
+BY_MISSING = "missing"
 APPROVED = "Your approval is stored. Another reviewer has to approve this step before it takes effect."
 WITHDRAWN_PAGE = f"page stays and shows a notice within about {units.duration(settings.SNAPSHOT_PERIOD_S)}."
 KEY_DIGITS = 19  # of the largest key; beyond some thousands Python refuses to read a number at all
@@ -40,12 +44,13 @@ Act = Callable[[UserRequest, Run], str]
 def review_list(request: UserRequest) -> HttpResponse:
     """List what waits for a reviewer, oldest first, and what waits for the end of its embargo, the next first."""
     stated = with_state(Submission.objects.select_related("organisation", "log", "product"))
-    rows = with_virtual_device_flag(stated).filter(state__in=REVIEWABLE).order_by("received_at", "pk")
+    is_by_missing = request.GET.get("sort") == BY_MISSING
+    waiting = with_missing(with_virtual_device_flag(stated).filter(state__in=REVIEWABLE)).select_related("deadline")
+    rows = waiting.order_by(*([by_missing()] if is_by_missing else []), "received_at", "pk")
     embargoed = stated.filter(state=SubmissionState.EMBARGOED).order_by("embargo_until", "pk")[:PAGE_ROWS]
     page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
-    return render(
-        request, "submissions/review/review.html", {"page": page, "embargoed": embargoed, "section": "submit"}
-    )
+    context = {"page": page, "embargoed": embargoed, "section": "submit", "is_by_missing": is_by_missing}
+    return render(request, "submissions/review/review.html", context | {"rows": queue_rows(page.object_list)})
 
 
 @require_POST
@@ -89,6 +94,11 @@ def _decline(request: UserRequest, submission: Submission) -> str:
     return "The submission is declined. Its organisation sees the reason."
 
 
+def _ask(request: UserRequest, submission: Submission) -> str:
+    ask(submission, request.user, forms.valid_data(forms.QuestionForm(request.POST))["question"])
+    return "The question is on the page of the submission. Its organisation can answer there."
+
+
 def _retract_approval(request: UserRequest, submission: Submission) -> str:
     review.retract_approval(submission, request.user)
     return "Your approval is taken back."
@@ -116,6 +126,7 @@ DECISIONS: dict[str, Decision] = {
     "product": _name_product,
     "new-product": _create_product,
     "publish": _publish,
+    "ask": _ask,
     "retract-approval": _retract_approval,
     "decline": _decline,
     "withdraw": _withdraw,

@@ -31,5 +31,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/link/revoke/", links.revoke, name="submission-link-revoke"),
     path("submissions/<slug:public_id>/own-withdrawal/", own_withdrawal.withdraw, name="submission-withdraw"),
     path("submissions/<slug:public_id>/own-return/", own_withdrawal.return_to_review, name="submission-return"),
+    path("submissions/<slug:public_id>/answer/", changes.answer_question, name="submission-answer"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]

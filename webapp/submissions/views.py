@@ -21,7 +21,8 @@ from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.http.access import LINK_KEY, is_public
 from webapp.submissions.approvals import approvals_part
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
-from webapp.submissions.forms import IdentityForm, ProductForm, ReasonForm
+from webapp.submissions.comparison import comparison_part
+from webapp.submissions.forms import AnswerForm, IdentityForm, ProductForm, QuestionForm, ReasonForm
 from webapp.submissions.own_withdrawal import withdrawal_parts
 from webapp.submissions.page import (
     attempts_sentences,
@@ -34,6 +35,7 @@ from webapp.submissions.page import (
     sweep_rows,
 )
 from webapp.submissions.review_warnings import review_warnings, size_sentences, with_virtual_device_flag
+from webapp.submissions.waiting import next_in_queue, waiting_part
 
 PAGE_ROWS = 50
 
@@ -107,6 +109,13 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "is_declined": _is_declined(submission),
         "is_own": submission.submitted_by_id == request.user.pk,
         "approvals": approvals_part(submission, all_runs, reviewer) if reviewer else None,
+        "waiting": waiting_part(submission),
+        "questions": list(submission.questions.select_related("asked_by", "answered_by")) if may_read else [],
+        "may_answer": may_read and may(request.user, Action.SUBMIT, submission.organisation_id),
+        "question_form": QuestionForm(),
+        "answer_form": AnswerForm(),
+        "next_submission": next_in_queue(submission) if reviewer else None,
+        **(comparison_part(all_runs) if reviewer else {}),
         "product_form": ProductForm(submission, initial={"product": submission.product_id}),
         "identity_form": IdentityForm(initial=dict(identity_of(submission))),
         "reason_form": ReasonForm(),

@@ -1,0 +1,128 @@
+"""Deadlines of submissions: the next step, who must act, until when, and what happens when the limit passes.
+
+The sweep stores the step of each submission that has not ended, and records one event for each limit that passes. An
+unanswered question ends the submission as declined; the other steps become overdue, and stay possible.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.db import transaction
+from django.utils import timezone
+
+from results.history import record_event
+from results.lifecycle.approvals import void_approvals
+from results.lifecycle.questions import open_question
+from results.lifecycle.submission_states import DECLINED_KIND, StatedSubmission, SubmissionState, with_state
+from results.models import Deadline, Question, Submission, Visibility, VoidReason, WaitingStep
+
+log = logging.getLogger(__name__)
+OVERDUE_KIND = "submission-overdue"
+NO_ANSWER = "The question of the reviewer was not answered in time."
+
+
+class Party(StrEnum):
+    """Who must act."""
+
+    REGISTER = "register"
+    REVIEWER = "reviewer"
+    SUBMITTER = "submitter"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The limit of a step, who must act, and the state to which it moves when the limit passes."""
+
+    limit: timedelta
+    party: Party
+    then: str
+
+
+RULES = {
+    WaitingStep.READING: Rule(timedelta(days=1), Party.REGISTER, "reading-overdue"),
+    WaitingStep.IDENTITY: Rule(timedelta(days=7), Party.REVIEWER, "identity-overdue"),
+    WaitingStep.REVIEW: Rule(timedelta(days=14), Party.REVIEWER, "review-overdue"),
+    WaitingStep.ANSWER: Rule(timedelta(days=14), Party.SUBMITTER, "declined"),
+    WaitingStep.EMBARGO_END: Rule(timedelta(days=1), Party.REGISTER, "embargo-overdue"),
+}
+STEPS = {
+    SubmissionState.RECEIVED: WaitingStep.READING,
+    SubmissionState.READING: WaitingStep.READING,
+    SubmissionState.AWAITING_IDENTITY: WaitingStep.IDENTITY,
+    SubmissionState.IN_REVIEW: WaitingStep.REVIEW,
+    SubmissionState.EMBARGOED: WaitingStep.EMBARGO_END,
+}
+
+
+def step_of(submission: StatedSubmission) -> WaitingStep | None:
+    """Return the next step of a submission; None if it has ended."""
+    step = STEPS.get(SubmissionState(submission.state))
+    if step in {WaitingStep.IDENTITY, WaitingStep.REVIEW} and open_question(submission) is not None:
+        return WaitingStep.ANSWER
+    return step
+
+
+def deadline_of(submission: StatedSubmission) -> Deadline | None:
+    """Return the deadline of a submission, stored or not yet; None if it has ended."""
+    step = step_of(submission)
+    if step is None:
+        return None
+    stored = Deadline.objects.filter(submission=submission.pk).first()
+    if stored is not None and stored.step == step and not _is_moved(stored, submission):
+        return stored
+    since = timezone.now() if stored else submission.received_at
+    return Deadline(submission=submission, step=step, since=since, due_at=_due_at(step, since, submission))
+
+
+def sweep_deadlines() -> int:
+    """Store the steps that submissions wait for, and handle limits that passed; return their number.
+
+    Repeated calls do no harm: each limit is handled once, also by two workers at the same time.
+    """
+    waiting = with_state(Submission.objects.all()).filter(state__in=STEPS).order_by("pk")
+    Deadline.objects.exclude(submission__in=waiting.values("pk")).delete()
+    passed = 0
+    for submission in waiting.select_related("organisation"):
+        try:
+            passed += _handle(submission)
+        except Exception:  # one submission must not stop the others
+            log.exception("submission %s: its deadline could not be handled", submission.public_id)
+    return passed
+
+
+def _handle(submission: StatedSubmission) -> bool:
+    with transaction.atomic():
+        Submission.objects.select_for_update().get(pk=submission.pk)
+        current = deadline_of(submission)
+        if current is None:
+            return False
+        if current._state.adding:
+            columns = {"step": current.step, "since": current.since, "due_at": current.due_at, "overdue_at": None}
+            current, _ = Deadline.objects.update_or_create(submission=submission, defaults=columns)
+        now = timezone.now()
+        if current.due_at > now or not Deadline.objects.filter(pk=current.pk, overdue_at=None).update(overdue_at=now):
+            return False
+        step = WaitingStep(current.step)
+        subject = ("submission", submission.public_id)
+        details = {"step": step.value, "party": RULES[step].party.value, "then": RULES[step].then}
+        record_event(None, OVERDUE_KIND, subject, "", details)
+        if step is WaitingStep.ANSWER:
+            Question.objects.filter(submission=submission.pk, answered_at=None, lapsed_at=None).update(lapsed_at=now)
+            for run in submission.runs.filter(visibility=Visibility.UNREVIEWED):
+                void_approvals(run, VoidReason.DECLINED)
+            record_event(None, DECLINED_KIND, subject, NO_ANSWER, {"code": "no-answer"})
+    return True
+
+
+def _due_at(step: WaitingStep, since: datetime, submission: Submission) -> datetime:
+    """Return the end of a limit. That of an embargo counts from the end of the embargo."""
+    begin = submission.embargo_until if step is WaitingStep.EMBARGO_END and submission.embargo_until else since
+    return begin + RULES[step].limit
+
+
+def _is_moved(stored: Deadline, submission: Submission) -> bool:
+    """Return whether the end of an embargo was changed after its deadline was stored."""
+    step = WaitingStep(stored.step)
+    return step is WaitingStep.EMBARGO_END and stored.due_at != _due_at(step, stored.since, submission)

@@ -1,0 +1,68 @@
+"""What a submission waits for, in words: the next step, who must act, and the deadline; questions and answers."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils import timezone
+
+from results.lifecycle.deadlines import RULES, Party, deadline_of
+from results.lifecycle.review_queue import Missing, next_of
+from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, with_state
+from results.models import Submission, WaitingStep
+
+STEP_WORDS = {
+    WaitingStep.READING: "the register reads the log",
+    WaitingStep.IDENTITY: "a reviewer assigns a product",
+    WaitingStep.REVIEW: "reviewers approve or decline the submission",
+    WaitingStep.ANSWER: "its organisation answers the question of a reviewer",
+    WaitingStep.EMBARGO_END: "the register publishes the runs when the embargo ends",
+}
+PARTY_WORDS = {
+    Party.REGISTER: "the register",
+    Party.REVIEWER: "a reviewer",
+    Party.SUBMITTER: "the organisation that submitted the log",
+}
+THEN_WORDS = {
+    "reading-overdue": "the reading is overdue",
+    "identity-overdue": "the product is overdue",
+    "review-overdue": "the review is overdue",
+    "declined": "the submission is declined",
+    "embargo-overdue": "the publication is overdue",
+}
+
+
+def waiting_part(submission: StatedSubmission) -> dict[str, Any] | None:
+    """Return the next step of a submission with its deadline; None if the submission has ended."""
+    deadline = deadline_of(submission)
+    if deadline is None:
+        return None
+    step = WaitingStep(deadline.step)
+    rule = RULES[step]
+    return {
+        "step": STEP_WORDS[step],
+        "party": PARTY_WORDS[rule.party],
+        "due_at": deadline.due_at,
+        "then": THEN_WORDS[rule.then],
+        "is_overdue": deadline.due_at <= timezone.now(),
+    }
+
+
+def queue_rows(submissions: Iterable[StatedSubmission]) -> list[dict[str, Any]]:
+    """Return the rows of the review queue: submission, what it lacks, and whether it is overdue."""
+    now = timezone.now()
+    return [
+        {
+            "submission": submission,
+            "missing": Missing(submission.missing).label,  # type: ignore[attr-defined]
+            "approvals": submission.approvals_given or 0,  # type: ignore[attr-defined]
+            "age": now - submission.received_at,
+            "due_at": submission.deadline.due_at if hasattr(submission, "deadline") else None,
+            "is_overdue": hasattr(submission, "deadline") and submission.deadline.due_at <= now,
+        }
+        for submission in submissions
+    ]
+
+
+def next_in_queue(submission: StatedSubmission) -> StatedSubmission | None:
+    """Return the submission that a reviewer opens after this one."""
+    return next_of(with_state(Submission.objects.all()).filter(state__in=REVIEWABLE), submission)
