@@ -91,6 +91,7 @@ EVENT_LABELS = {
     "product-split": "runs moved to another product",
     "product-received": "runs of another product moved to it",
     "product-move-reverted": "merge or split reverted",
+    "product-returned": "runs moved back to the other product",
     "alias-added": "name given to a product",
     "alias-revoked": "name no longer means the product",
     "certificate-issued": "issued",
@@ -114,7 +115,7 @@ HIDDEN_KINDS = ("run-embargoed", "run-recalled", LINK_RENEWED, LINK_REVOKED, APP
 OPENED, PUBLISHED = "product-created", "run-published"
 PRODUCT_CHANGES = (
     *("product-renamed", "product-facts-changed", "product-price-added", "product-price-removed", "product-merged"),
-    *("product-joined", "product-split", "product-received", "product-move-reverted"),
+    *("product-joined", "product-split", "product-received", "product-move-reverted", "product-returned"),
 )
 WAS_PUBLIC = "was_public"  # the key in the details of these events: whether everyone could see what changed
 

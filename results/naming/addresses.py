@@ -40,12 +40,24 @@ def moved_to(slug: str, public: QuerySet[Product]) -> str | None:
     return product.slug if product and public.filter(pk=product.pk).exists() else None
 
 
+def former_slugs() -> list[str]:
+    """Return the slugs of all products that were renamed or merged."""
+    merged = Product.objects.filter(merged_into__isnull=False).order_by("pk").values_list("slug", flat=True)
+    return [*ProductAddress.objects.order_by("pk").values_list("slug", flat=True), *merged]
+
+
+def own_slugs(product: Product) -> list[str]:
+    """Return the slug of a product and its former ones."""
+    return [product.slug, *product.former_addresses.order_by("pk").values_list("slug", flat=True)]
+
+
 def all_slugs(product: Product) -> list[str]:
     """Return the slugs that mean a product: its own, its former ones, and those of the products merged into it."""
-    found, waiting = [], [product]
+    found: list[str] = []
+    waiting = [product]
     while waiting:
         each = waiting.pop(0)
-        found += [each.slug, *each.former_addresses.order_by("pk").values_list("slug", flat=True)]
+        found += own_slugs(each)
         waiting += each.merged.order_by("pk")
     return found
 

@@ -19,7 +19,7 @@ from results.products.changes import lock_product, record_change
 
 MERGED, JOINED = "product-merged", "product-joined"  # of the source, of the target
 SPLIT, RECEIVED = "product-split", "product-received"
-REVERTED = "product-move-reverted"
+REVERTED, RETURNED = "product-move-reverted", "product-returned"
 
 
 def merge(source: Product, target: Product, actor: AbstractBaseUser, reason: str) -> ProductMove:
@@ -86,8 +86,8 @@ def revert(move: ProductMove, actor: AbstractBaseUser, reason: str) -> None:
         _move_certificates(locked.target, locked.source, moved, set(locked.certificates))
         ProductMove.objects.filter(pk=locked.pk).update(reverted_at=timezone.now())
         details = {"from": locked.target.slug, "into": locked.source.slug, "kind": locked.kind, WAS_PUBLIC: was_public}
-        for product in (locked.source, locked.target):
-            record_change(product, actor, REVERTED, reason, details)
+        for product, kind in ((locked.source, REVERTED), (locked.target, RETURNED)):
+            record_change(product, actor, kind, reason, details)
         refresh_certificates([locked.source_id, locked.target_id])
 
 

@@ -4,17 +4,21 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.http import Http404
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.request import Request
 
 from results.access.withholding import visible_events, visible_verdict
 from results.history import details_for_everyone, displaced_by, event_label, for_everyone, history_of, is_by_reviewer
 from results.models import Annotation, Certificate, Event, Product, Run, Share, Statistic, Verdict
 from webapp.api.authentication import ReadThrottle
+from webapp.api.product_facts import ProductFactsSerializer
 from webapp.api.serializers import ProductSerializer, RunSerializer
 from webapp.api.submissions import NewestFirst
+from webapp.register.http.former_slugs import former_slug_redirect
 from webapp.register.limits.profile import current_limits, limits_by_threshold
 from webapp.register.tables.columns import newest_verdict
 from webapp.register.tables.evaluation import is_over
@@ -144,15 +148,18 @@ class LadderSerializer(serializers.Serializer[Any]):
     without_load = RungSerializer(many=True)
 
 
-class ProductDetailSerializer(ProductSerializer):
-    """A product with the ladders of its public ACT storage runs."""
+class ProductDetailSerializer(ProductFactsSerializer):
+    """A product with its list prices, and the ladders of its public ACT storage runs.
+
+    `version` counts the changes by reviewers. PATCH of its facts needs it in the header If-Match.
+    """
 
     ladders = serializers.SerializerMethodField()
 
-    class Meta(ProductSerializer.Meta):
-        """Fields of the list, and the ladders."""
+    class Meta(ProductFactsSerializer.Meta):
+        """Facts and ladders."""
 
-        fields = [*ProductSerializer.Meta.fields, "ladders"]
+        fields = [*ProductFactsSerializer.Meta.fields, "ladders"]
 
     @extend_schema_field(LadderSerializer(many=True))
     def get_ladders(self, product: Product) -> list[dict[str, Any]]:
@@ -262,7 +269,7 @@ class ProductList(PublicList[Product]):
 
 
 class ProductDetail(PublicDetail[Product]):
-    """GET returns one product by its slug, if it has a public run.
+    """GET returns one product by its slug, if it has a public run. A former slug redirects to the present one.
 
     Each ladder of the product lists its runs by rising load, with their percentage of reads over one threshold.
     """
@@ -270,6 +277,14 @@ class ProductDetail(PublicDetail[Product]):
     queryset = Product.objects.public()
     serializer_class = ProductDetailSerializer
     lookup_field = "slug"
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().get(request, *args, **kwargs)
+        except Http404:
+            if redirect := former_slug_redirect(request, kwargs["slug"]):
+                return redirect
+            raise
 
 
 PUBLIC_CERTIFICATES = Certificate.objects.select_related("product", "profile").prefetch_related("runs")

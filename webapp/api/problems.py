@@ -13,6 +13,7 @@ from results.access.withholding import WithheldError
 from results.errors import ReviewRefusedError
 from results.evidence.store import EvidenceDamagedError, StoreFullError
 from results.lifecycle.embargo import MomentError
+from results.products.changes import ProductChangedError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
 
 CONTENT_TYPE = "application/problem+json"
@@ -31,6 +32,7 @@ class Problem(APIException):
 STATUS_BY_ERROR: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int, str], ...] = (
     (TooManyFilesSent, 400, "Expected a log and at most 32 companions, got more files. Put them into one tar or zip."),
     (NoIntervalsError, 404, ""),
+    (ProductChangedError, 412, ""),
     (ReviewRefusedError, 409, ""),
     (
         BusyError,

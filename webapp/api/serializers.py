@@ -101,7 +101,7 @@ class ProductSerializer(serializers.ModelSerializer[models.Product]):
         model = models.Product
         fields = [
             "id", "category", "historical", "vendor", "model", "part_number", "capacity_gb", "pcie_gen",
-            "endurance_dwpd",
+            "endurance_dwpd", "form_factor", "part_numbers",
         ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from webapp.api import catalogue, checks, documentation, intervals, submissions
+from webapp.api import catalogue, checks, documentation, intervals, product_facts, submissions
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/", submissions.SubmissionList.as_view(), name="api-submission-list"),
@@ -16,6 +16,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<slug:public_id>/intervals/", intervals.RunIntervals.as_view(), name="api-run-intervals"),
     path("products/", catalogue.ProductList.as_view(), name="api-product-list"),
     path("products/<slug:slug>/", catalogue.ProductDetail.as_view(), name="api-product-detail"),
+    path("products/<slug:slug>/facts/", product_facts.ProductFacts.as_view(), name="api-product-facts"),
+    path(
+        "products/<slug:slug>/list-prices/", product_facts.ProductListPrices.as_view(), name="api-product-list-prices"
+    ),
     path("certificates/", catalogue.CertificateList.as_view(), name="api-certificate-list"),
     path("certificates/<slug:public_id>/", catalogue.CertificateDetail.as_view(), name="api-certificate-detail"),
     path("validate/", checks.Validation.as_view(), name="api-validate"),

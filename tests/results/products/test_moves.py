@@ -1,5 +1,7 @@
+import threading
+
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from results.catalogue.importer import import_catalogue
 from results.certification.certificates import refresh_certificates
@@ -7,10 +9,10 @@ from results.errors import ReviewRefusedError
 from results.history import for_everyone
 from results.ingest.queue import sweep
 from results.models import Certificate, Event, Product, ProductMove, Run, Submission
-from results.naming.addresses import product_by_former_slug
+from results.naming.addresses import locked_for_runs, product_by_former_slug
 from results.products.facts import change_facts
 from results.products.moves import merge, revert, split
-from tests.results.builders import log_bytes, make_organisation, send
+from tests.results.builders import log_bytes, make_organisation, send, wait_for
 from tests.results.rows import make_judged_run, make_product, make_run, prepare
 
 pytestmark = pytest.mark.django_db
@@ -151,3 +153,26 @@ def test_the_public_event_names_only_public_runs(product, target, rita):
     split(target, [other.public_id], make_product(), rita, "another drive")
     assert "product-received" in for_everyone(Event.objects.all()).values_list("kind", flat=True)
     assert for_everyone(Event.objects.filter(kind="product-split")).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_merge_waits_for_a_reading_and_takes_its_runs_along(product, target, rita):
+    def merge_them():
+        merge(product, target, rita, "the same drive")
+        connection.close()
+
+    thread = threading.Thread(target=merge_them)
+    with transaction.atomic():
+        reading = locked_for_runs(product)
+        thread.start()
+        wait_for(is_another_session_waiting)
+        run = make_run(reading)
+    thread.join(120)
+    run.refresh_from_db()
+    assert run.product == target
+
+
+def is_another_session_waiting():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0]

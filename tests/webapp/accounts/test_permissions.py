@@ -106,6 +106,9 @@ class Attempt:
         answers = [self.client.get("/submissions/review/"), self.client.post(f"{self.page}decline/", {"reason": "x"})]
         return [answer.status_code for answer in answers] == [200, 302]
 
+    def change_product(self):
+        return self.client.get("/review/products/").status_code == 200
+
     def run_the_lab(self):
         return self.client.get("/lab/").status_code == 200
 
@@ -135,6 +138,7 @@ TRIES = {
     "read the account events of the organisation": Attempt.read_events,
     "leave the organisation": Attempt.leave,
     "review, publish and withdraw results": Attempt.review,
+    "change products: names, facts, list prices, merges and splits": Attempt.change_product,
     "run the lab: hosts, devices, orders, campaigns": Attempt.run_the_lab,
     "confirm the name of an organisation": Attempt.confirm,
     "read the mail that a register without a mail server stored": Attempt.read_mail,

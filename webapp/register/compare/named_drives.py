@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 
 from results.models import Product, Run
+from results.naming.addresses import moved_to
 from results.rules.act.limits import Limit
 from webapp.register.compare.choice import refuse_missing
 from webapp.register.compare.nearest import example_choice
@@ -45,7 +46,13 @@ def named_drives(names: Sequence[str]) -> list[NamedDrive]:
     """Return the drive that each text names, in one query if all are slugs."""
     slugs = set(Product.objects.public().filter(slug__in=names).values_list("slug", flat=True))
     store = None if slugs.issuperset(names) else current_store()
-    found = [NamedDrive(name, name) if store is None or name in slugs else _named(store, name) for name in names]
+    moved = {} if store is None else {name: moved_to(name, Product.objects.public()) for name in {*names} - slugs}
+    found = [
+        NamedDrive(name, moved.get(name) or name)
+        if store is None or name in slugs or moved.get(name)
+        else _named(store, name)
+        for name in names
+    ]
     return [_once(each, found[:place]) for place, each in enumerate(found)]
 
 

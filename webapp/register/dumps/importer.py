@@ -20,6 +20,7 @@ from webapp.register.tables.evaluation import is_over
 
 # Columns that were added after the first dump, with the values for rows of earlier dumps.
 ADDED_LATER: dict[str, dict[str, Any]] = {
+    "products": {"form_factor": "", "part_numbers": []},
     "runs": {"region": "", "zone": ""},
     "published_claims": {"exact_status": ""},
 }

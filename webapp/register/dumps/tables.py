@@ -138,8 +138,10 @@ TABLES = (
     Table(
         "products",
         register.Product,
-        "slug category historical vendor model part_number capacity_gb pcie_gen endurance_dwpd created_at",
+        "slug category historical vendor model part_number capacity_gb pcie_gen endurance_dwpd created_at form_factor "
+        "part_numbers",
         _products,
+        {"entered_facts": [], "version": 0},
         annotated={"created_at": "since"},
     ),
     Table(

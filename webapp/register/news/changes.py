@@ -11,11 +11,12 @@ from django.urls import reverse
 from results.access.withholding import visible_events
 from results.catalogue.claims import CLAIM_CHANGED
 from results.history import PUBLISHED
-from results.models import Certificate, Event, Product, Run, Tier, Visibility
+from results.models import Certificate, Event, Product, ProductAddress, Run, Tier, Visibility
+from results.naming.addresses import current_product
 from results.rules.ycsb.claim_terms import claim_id
 from results.rules.ycsb.statements import Outcome
 from webapp.register.http.query_params import ParameterError
-from webapp.register.news.events import CatalogueImport, catalogue_imports, first_change, public_changes
+from webapp.register.news.events import PRODUCT, CatalogueImport, catalogue_imports, first_change, public_changes
 from webapp.register.news.past_results import PastResults
 from webapp.register.news.sentences import KINDS, Facts, Group
 from webapp.register.tables.columns import product_of
@@ -90,6 +91,7 @@ def changes_of(events: Iterable[Event], imports: Mapping[int, CatalogueImport]) 
     runs = {run.public_id: run for run in Run.objects.public().filter(public_id__in=ids).select_related("product")}
     known = Certificate.objects.filter(public_id__in=ids).select_related("product", "profile")
     certificates = {certificate.public_id: certificate for certificate in known}
+    products = _products_by_slug(event.subject_id for event in visible if event.subject_type == PRODUCT)
     past = PastResults(runs.values())
     changes = []
     for event in visible:
@@ -100,9 +102,26 @@ def changes_of(events: Iterable[Event], imports: Mapping[int, CatalogueImport]) 
             changes.append(_run_change(Facts(event, result), result.run))
         elif (certificate := certificates.get(event.subject_id)) is not None:
             changes.append(_certificate_change(Facts(event, certificate=certificate), certificate))
+        elif event.subject_type == PRODUCT:
+            changes.append(_product_change(Facts(event), products[event.subject_id]))
         else:
             changes.append(_claim_change(Facts(event)))
     return changes
+
+
+def _products_by_slug(slugs: Iterable[str]) -> dict[str, Product]:
+    """Return the products that some slugs mean or meant; a merged product under its own name."""
+    wanted = set(slugs)
+    if not wanted:
+        return {}
+    former = ProductAddress.objects.filter(slug__in=wanted).select_related("product")
+    present = {product.slug: product for product in Product.objects.filter(slug__in=wanted)}
+    return {address.slug: address.product for address in former} | present
+
+
+def _product_change(facts: Facts, product: Product) -> Change:
+    page = reverse("product", args=[current_product(product).slug])
+    return _change(facts, product_name(product), page, picture=_picture_of(product))
 
 
 def _import_change(event: Event, found: CatalogueImport) -> Change:

@@ -45,6 +45,13 @@ COLUMNS: Mapping[str, tuple[str, Callable[[str], str]]] = {
     "historical": ("historical", _yes_or_no),
     "pcie_gen": ("PCIe generation", str),
     "endurance_dwpd": ("endurance", _decimal_with("DWPD")),
+    "form_factor": ("form factor", str),
+    "category": ("category", str),
+    "vendor": ("vendor", str),
+    "model": ("model", str),
+    "part_number": ("part number", str),
+    "part_numbers": ("further part numbers", str),
+    "capacity_gb": ("capacity", _capacity),
 }
 SHARES, PRINTED_SHARES = "shares", "printed_shares"  # as text; and digits by threshold, which older events lack
 
@@ -78,4 +85,6 @@ def _part(label: str, before: str, after: str) -> str:
 
 
 def _value(value: object, text: Callable[[str], str]) -> str:
+    if isinstance(value, list):
+        return ", ".join(value) or NOT_REPORTED
     return NOT_REPORTED if value in {None, "", "None"} else text(str(value))

@@ -12,8 +12,9 @@ from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
 from results.history import PUBLISHED, for_everyone
 from results.models import Certificate, Event, Product, Run, Tier
 from results.reevaluation.recompute import NOT_FOUND_AGAIN, SAME
+from webapp.register.news.product_sentences import NEWS_KINDS
 
-RUN, CERTIFICATE = "run", "certificate"  # types of subjects
+RUN, CERTIFICATE, PRODUCT = "run", "certificate", "product"  # types of subjects
 RUN_KINDS = (
     *(PUBLISHED, REEVALUATED, NOT_FOUND_AGAIN, "run-superseded", "run-unsuperseded", "run-withdrawn", "run-reinstated"),
     *("run-annotated", "annotation-retracted", "run-corrected", "correction-taken-back", "run-changed"),
@@ -34,7 +35,9 @@ def public_changes() -> QuerySet[Event]:
     of_certificates = Q(subject_type=CERTIFICATE, kind__in=CERTIFICATE_KINDS, subject_id__in=certificates)
     imported = Q(pk__in=imported_results().values("pk"))
     firsts = Q(pk__in=_by_day(imported_results()).values("first"))
-    found = Event.objects.filter(of_runs & ~imported | firsts | of_certificates | Q(kind__in=CLAIM_KINDS))
+    of_products = Q(subject_type=PRODUCT, kind__in=NEWS_KINDS)
+    wanted = of_runs & ~imported | firsts | of_certificates | of_products | Q(kind__in=CLAIM_KINDS)
+    found = Event.objects.filter(wanted)
     # A subquery, because the comparison with a missing key is null, which would exclude the event.
     unchanged = Event.objects.filter(kind=REEVALUATED, details__kind=SAME)
     return for_everyone(found.exclude(pk__in=unchanged.values("pk")))

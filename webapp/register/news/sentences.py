@@ -12,10 +12,14 @@ from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
 from results.catalogue.rows import published_sources
 from results.history import PUBLISHED
 from results.models import YCSB, Certificate, Event, Statistic, Verdict
+from results.products.facts import FACTS_CHANGED, PRICE_ADDED, PRICE_REMOVED
+from results.products.moves import MERGED, REVERTED, SPLIT
+from results.products.renaming import RENAMED
 from results.reevaluation.recompute import DETAILS, FINDINGS, HEADLINE, NOT_FOUND_AGAIN, OUTCOME, SHARES
 from results.rules.host_causes import with_causes_in_words
 from webapp.register.news.corrected_values import changes_words
 from webapp.register.news.past_results import CATALOGUE_CHANGED, PastResult
+from webapp.register.news.product_sentences import product_sentence
 from webapp.register.tables.sentences import HOW, devices_note, number_of
 from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, impossible_words
 from webapp.templatetags import units
@@ -261,6 +265,10 @@ def _claim_changed(facts: Facts) -> str:
     return f"{capfirst(name)}: {'; '.join(parts)}."
 
 
+def _product_changed(facts: Facts) -> str:
+    return product_sentence(facts.event.kind, facts.details)
+
+
 @dataclass(frozen=True)
 class Kind:
     """The words of one kind of event; `reason_label` is empty if its sentence contains the reason already."""
@@ -295,4 +303,11 @@ KINDS = {
     "run-corrected": Kind("Corrected", Group.CORRECTIONS, _corrected),
     "correction-taken-back": Kind("Correction reverted", Group.CORRECTIONS, _correction_reverted),
     CATALOGUE_CHANGED: Kind("Corrected", Group.CORRECTIONS, _catalogue_changed, reason_label=""),
+    RENAMED: Kind("Renamed", Group.CORRECTIONS, _product_changed),
+    FACTS_CHANGED: Kind("Facts changed", Group.CORRECTIONS, _product_changed),
+    PRICE_ADDED: Kind("List price", Group.CORRECTIONS, _product_changed, reason_label="Source"),
+    PRICE_REMOVED: Kind("List price removed", Group.CORRECTIONS, _product_changed),
+    MERGED: Kind("Merged", Group.CORRECTIONS, _product_changed),
+    SPLIT: Kind("Split", Group.CORRECTIONS, _product_changed),
+    REVERTED: Kind("Merge or split reverted", Group.CORRECTIONS, _product_changed),
 }

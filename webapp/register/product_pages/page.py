@@ -8,7 +8,10 @@ from django.db.models import Q
 from results.access.withholding import attempt_sentences, visible_events
 from results.history import event_label, for_everyone
 from results.models import Certificate, Event, Product
-from webapp.register.runs.page import public_line
+from results.naming.addresses import all_slugs, own_slugs
+from results.products.moves import MERGED
+from webapp.register.news.product_sentences import change_words
+from webapp.register.runs.page import HistoryLine, public_line
 from webapp.templatetags import units
 
 
@@ -62,12 +65,20 @@ SHOWN_EVENTS = 50
 def history_of(product: Product, run_ids: Collection[str]) -> dict[str, Any]:
     """Return the newest public events of a product, its certificates and its public runs, and the number of all."""
     certificates = list(product.certificates.values_list("public_id", flat=True))
-    of_product = Event.objects.filter(
-        Q(subject_type="product", subject_id=product.slug)
+    own, every = own_slugs(product), all_slugs(product)
+    # For a merge, both products have an event; the history shows the one of the product itself.
+    of_merged = Q(kind=MERGED) & ~Q(subject_id__in=own)
+    of_product = Event.objects.exclude(of_merged).filter(
+        Q(subject_type="product", subject_id__in=every)
         | Q(subject_type="certificate", subject_id__in=certificates)
         | Q(subject_type="run", subject_id__in=run_ids)
     )
     found = for_everyone(of_product)
     newest = list(found.order_by("-at", "-id")[:SHOWN_EVENTS])
-    events = [(event, public_line(event)) for event in visible_events(newest)]
+    events = [(event, _history_line(event)) for event in visible_events(newest)]
     return {"events": events, "total": found.count()}
+
+
+def _history_line(event: Event) -> HistoryLine:
+    line = public_line(event)
+    return line | {"details": change_words(event.kind, event.details)} if event.subject_type == "product" else line

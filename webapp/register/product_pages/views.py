@@ -9,7 +9,9 @@ from django.shortcuts import redirect, render
 
 from results.certification.certificates import attempts
 from results.models import RATED_WORKLOAD, Certificate, Product, Run, Visibility
+from results.products.facts import current_prices
 from webapp.register.drives.store.column_store import current_store
+from webapp.register.http.former_slugs import follows_renames
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import LOAD, YourLimits, changes_sentence, has_plain_load
@@ -41,6 +43,7 @@ PRODUCT_COLUMNS = {
 
 
 @public_page
+@follows_renames
 def product(request: HttpRequest, slug: str) -> HttpResponse:
     found = Product.objects.public().filter(slug=slug).first()
     if found is None:
@@ -76,6 +79,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "evidence": evidence_sentence(current),
         "publication": publication_of(current),
         "category": categories.spec_of(product),
+        "list_prices": list(current_prices(product)),
         "table": table,
         "sentence": table_sentence(table, results),
         "has_no_current_result": not has_ycsb and all(run.visibility != Visibility.PUBLIC for run in rows),

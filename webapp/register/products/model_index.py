@@ -92,8 +92,9 @@ class RegisterIndex:
         self.by_model: dict[tuple[str, ...], list[Listed]] = {}
         self.by_bare_name: dict[tuple[str, ...], list[Listed]] = {}  # a model without a digit can be any word
         for each in self.listed:
-            if part := name_words(each.product.part_number):
-                self.by_part.setdefault(part, []).append(each)
+            for number in (each.product.part_number, *each.product.part_numbers):
+                if part := name_words(number):
+                    self.by_part.setdefault(part, []).append(each)
             for name in {name_words(each.product.model), _without_family(name_words(each.product.model))}:
                 if sum(map(len, name)) >= SHORTEST_NAME:
                     named = self.by_model if any(map(_has_digit, name)) else self.by_bare_name

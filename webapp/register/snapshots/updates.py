@@ -119,13 +119,20 @@ def purge_after(instance: Event, **_: Any) -> None:
     """Purge the pages of an event's subject when its transaction commits. The periodic update does the rest."""
     if instance.subject_type in {"run", "certificate"}:
         transaction.on_commit(lambda: _purge_subject(instance.subject_type, instance.subject_id), robust=True)
+    elif instance.subject_type == "product":
+        slugs = {instance.subject_id, *instance.details.get("slugs", ())}
+        transaction.on_commit(lambda: _purge_products(slugs), robust=True)
 
 
 def _purge_subject(subject_type: str, public_id: str) -> None:
-    directory = store.current_directory(settings.SNAPSHOT_DIR)
-    if directory is None:
-        return
     model: type[Run | Certificate] = Run if subject_type == "run" else Certificate
     slugs = model.objects.filter(public_id=public_id).values_list("product__slug", flat=True)
-    purged = slugs_of_model(slug for slug in slugs if slug)
-    store.purge(directory, [EVERYTHING, *purged, *map(page_group, purged)])
+    _purge_products({slug for slug in slugs if slug})
+
+
+def _purge_products(slugs: set[str]) -> None:
+    """Purge the pages of products, also of former slugs, and of the other capacities of their models."""
+    directory = store.current_directory(settings.SNAPSHOT_DIR)
+    if directory is not None:
+        purged = slugs | slugs_of_model(slugs)
+        store.purge(directory, [EVERYTHING, *purged, *map(page_group, purged)])

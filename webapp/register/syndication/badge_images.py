@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from results.models import Product
+from webapp.register.http.former_slugs import follows_renames
 from webapp.register.http.responses import public_page
 from webapp.register.svg.png import wrapped
 from webapp.register.syndication.product_status import ProductStatus, public_product, status_of
@@ -28,6 +29,7 @@ FIRST_SIZE, SECOND_SIZE, BADGE_EDGE = 13, 11, 10
 
 
 @public_page
+@follows_renames
 def badge(request: HttpRequest, slug: str) -> HttpResponse:
     """Send the badge. `public_page` lets caches store it for a minute, so that a withdrawal shows soon."""
     product = public_product(slug)
@@ -61,6 +63,7 @@ ELLIPSIS = "..."
 
 
 @public_page
+@follows_renames
 def picture(_request: HttpRequest, slug: str) -> HttpResponse:
     """Send the picture as PNG."""
     product = public_product(slug)

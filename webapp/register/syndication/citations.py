@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from results.models import Certificate, Product, Run
 from results.models.ids import derived_id
+from results.naming.addresses import former_slugs, moved_to
 from webapp.register.http.responses import public_page
 from webapp.register.ycsb.claims.entries import entries
 
@@ -41,7 +42,7 @@ def _text(name: str, text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def product_id(slug: str) -> str:
-    """Return the short id of a product, derived from its slug, which never changes."""
+    """Return the short id of a product, derived from its slug. The ids of its former slugs redirect as well."""
     return derived_id("p", slug)
 
 
@@ -68,8 +69,12 @@ def _certificate_page(public_id: str) -> str | None:
 
 
 def _product_page(public_id: str) -> str | None:
-    slugs = Product.objects.public().values_list("slug", flat=True).order_by("pk")
+    public = Product.objects.public()
+    slugs = public.values_list("slug", flat=True).order_by("pk")
     found = next((slug for slug in slugs if product_id(slug) == public_id), None)
+    if found is None:
+        former = next((slug for slug in former_slugs() if product_id(slug) == public_id), None)
+        found = moved_to(former, public) if former else None
     return reverse("product", args=[found]) if found else None
 
 

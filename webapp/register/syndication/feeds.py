@@ -15,6 +15,7 @@ from django.utils.xmlutils import SimplerXMLGenerator
 from results.history import event_label, for_everyone
 from results.models import Category, Certificate, Event, Product, Run
 from results.models.querysets import RunQuerySet
+from webapp.register.http.former_slugs import follows_renames
 from webapp.register.http.responses import public_page
 from webapp.register.news.changes import Change, changes_page
 from webapp.register.syndication.product_status import public_product
@@ -199,15 +200,25 @@ def _page(feed: ResultsFeed | NewsFeed) -> Callable[..., HttpResponseBase]:
     """Return the view of a feed. It sends no date, because a withheld result changes a feed without a newer event."""
 
     def send(request: HttpRequest, **names: str) -> HttpResponse:
-        response = feed(request, **names)
-        del response.headers["Last-Modified"]
-        return response
+        return _send(feed, request, **names)
 
     return public_page(send)
+
+
+def _send(feed: ResultsFeed | NewsFeed, request: HttpRequest, **names: str) -> HttpResponse:
+    response = feed(request, **names)
+    del response.headers["Last-Modified"]
+    return response
+
+
+@public_page
+@follows_renames
+def product_feed(request: HttpRequest, slug: str) -> HttpResponse:
+    """Send the feed of a product's results."""
+    return _send(ResultsFeed(_results_of_product), request, slug=slug)
 
 
 all_feed = _page(ResultsFeed(_all_results))
 category_feed = _page(ResultsFeed(_results_of_category))
 vendor_feed = _page(ResultsFeed(_results_of_vendor))
-product_feed = _page(ResultsFeed(_results_of_product))
 news_feed = _page(NewsFeed())

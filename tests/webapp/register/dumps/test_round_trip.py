@@ -175,6 +175,24 @@ def test_a_dump_without_regions_is_imported_without_them(make_published_run, dat
     assert (Run.objects.get().region, Run.objects.get().zone) == ("", "")
 
 
+def test_a_dump_without_form_factors_is_imported_without_them(make_published_run, data_dir):
+    make_published_run()
+    Product.objects.update(form_factor="U.2", part_numbers=["EX4-A", "EX4-B"])
+    elsewhere = write_dump_without(data_dir, "products", "form_factor", "part_numbers")
+    call_command("flush", interactive=False)
+    assert import_dump(elsewhere).rows["products"] == 1
+    assert (Product.objects.get().form_factor, Product.objects.get().part_numbers) == ("", [])
+
+
+def test_part_numbers_are_exported_and_imported(make_published_run, data_dir):
+    make_published_run()
+    Product.objects.update(form_factor="U.2", part_numbers=["EX4-A", "EX4-B"])
+    elsewhere = write_dump().rename(data_dir / "elsewhere")
+    call_command("flush", interactive=False)
+    import_dump(elsewhere)
+    assert Product.objects.get().part_numbers == ["EX4-A", "EX4-B"]
+
+
 def test_a_dump_without_exact_statuses_of_claims_is_imported_without_them(make_published_run, data_dir):
     make_published_run()
     texts = {"catalogue_key": "k", "publication": "p", "claim": "c", "device": "d", "against": "a", "stated_value": "1"}

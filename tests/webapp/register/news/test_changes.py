@@ -14,6 +14,8 @@ from results.history import record_event, run_subject
 from results.lifecycle import visibility
 from results.lifecycle.corrections import CORRECTABLE, annotate, correct, retract, take_back
 from results.models import Certificate, EarlierResult, Event, Evidence, Run, Visibility, YcsbRun
+from results.naming.aliases import IDENTITY
+from results.products.facts import FACTS
 from tests.results.builders import make_user
 from tests.results.rows import make_judged_run, prepare
 from tests.results.rows import make_product as make_plain_product
@@ -255,7 +257,7 @@ def test_corrected_values_have_labels_and_units(import_results, details, words):
 
 def test_every_value_that_a_reviewer_or_a_catalogue_corrects_has_a_label():
     row = read_catalogue(PUBLISHED_CATALOGUE)[0]
-    assert {*CORRECTABLE, *run_fields(row), *product_facts(row)} == COLUMNS.keys()
+    assert {*CORRECTABLE, *run_fields(row), *product_facts(row), *IDENTITY, *FACTS} == COLUMNS.keys()
 
 
 def test_certificates_are_issued_withdrawn_and_reinstated_in_words(rita):

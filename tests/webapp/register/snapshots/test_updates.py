@@ -1,7 +1,8 @@
 """Updates of the snapshot: changed pages are purged immediately and regenerated."""
 
 import gzip
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import pytest
 import zstandard
@@ -12,6 +13,9 @@ from results.catalogue.claims import import_figures
 from results.lifecycle import visibility
 from results.lifecycle.embargo import disclose_due
 from results.models import Companion, Evidence, Product, PublishedFigure, Run, Share, Submission, Visibility
+from results.naming.aliases import IDENTITY
+from results.products.facts import StatedPrice, add_price
+from results.products.renaming import rename
 from tests.results.rows import make_judged_run
 from tests.webapp.register.snapshots.conftest import entry_bytes
 from webapp.register.snapshots import rendering, stamps, store, updates
@@ -222,6 +226,26 @@ def test_the_event_itself_purges_if_no_worker_runs(root, snapshot_of, staff, dja
     with django_capture_on_commit_callbacks(execute=True):
         visibility.withdraw(snapshot_of, staff, "A mistake.")
     assert store.purged_of(store.current_directory(root)) == groups_of(snapshot_of.product.slug)
+
+
+def test_a_rename_purges_the_pages_of_both_slugs(root, snapshot_of, staff, django_capture_on_commit_callbacks):
+    product = snapshot_of.product
+    identity = {name: getattr(product, name) for name in IDENTITY} | {"model": "Renamed"}
+    with django_capture_on_commit_callbacks(execute=True):
+        rename(product, identity, staff, "another name")
+    renamed = Product.objects.get(pk=product.pk)
+    assert store.purged_of(store.current_directory(root)) == groups_of(product.slug, renamed.slug)
+    updates.update_snapshot()
+    addresses = store.current(root).entries
+    assert f"/drive/{renamed.slug}/" in addresses
+    assert f"/drive/{product.slug}/" not in addresses
+
+
+def test_a_list_price_regenerates_the_page(root, snapshot_of, staff):
+    product = snapshot_of.product
+    add_price(product, StatedPrice(Decimal(499), "USD", date(2026, 5, 1), "https://example.org/p"), staff)
+    updates.update_snapshot()
+    assert b"https://example.org/p" in entry_bytes(root, f"/drive/{product.slug}/")
 
 
 def test_a_change_during_the_creation_of_a_version_is_purged_from_it(root, make_published_run, staff, monkeypatch):

@@ -1,0 +1,1 @@
+"""Review pages of products: names, facts, list prices, aliases, merges and splits."""
