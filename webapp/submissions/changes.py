@@ -84,7 +84,7 @@ def embargo_sentence(submission: Submission) -> str:
 @members_only
 def answer_question(request: UserRequest, public_id: str) -> HttpResponse:
     """Answer the question of a reviewer for the organisation, and show the result."""
-    submission = _own_submission(request, public_id)
+    submission = own_submission(request, public_id)
     if not may(request.user, Action.SUBMIT, submission.organisation_id):
         raise PermissionDenied("Only owners and submitters of the organisation answer questions.")
     with refusals_shown(request):
