@@ -61,4 +61,4 @@ def confirm(organisation: Organisation, operator: Actor, name: str) -> None:
         raise OrganisationError(f"Another confirmed organisation has the name {name}. Confirm it under another name.")
     Organisation.objects.filter(pk=locked.pk).update(name=name, confirmed_at=timezone.now())
     record(Kind.ORGANISATION_CONFIRMED, operator, organisation=organisation)
-    organisation_confirmed.send(sender=Organisation, organisation=locked, operator=operator)
+    organisation_confirmed.send(sender=Organisation, organisation=locked, operator=operator.user)

@@ -8,6 +8,7 @@ from tests.results.builders import log_bytes, make_user
 from tests.results.builders import send as send_log
 from tests.results.rows import from_a_log, judge, make_product, make_run
 from webapp.accounts import organisations
+from webapp.accounts.audit.trail import Actor
 from webapp.notices.kinds import NEXT_ACTOR, Audience, Kind
 from webapp.notices.models import Notice
 from webapp.notices.outbox import notify
@@ -110,9 +111,9 @@ def test_a_deadline_states_who_must_act(mail_server, submission, vera, sweep_mai
 
 def test_operators_and_members_read_about_an_organisation(mail_server, olga, sweep_mail):
     nora = make_user("nora")
-    created = organisations.create(nora, "Acme", "vendor", "https://acme.example")
+    created = organisations.create(nora, Actor(nora), "Acme", "vendor", "https://acme.example")
     sweep_mail()
-    organisations.confirm(created, olga, "Acme Storage")
+    organisations.confirm(created, Actor(olga), "Acme Storage")
     sweep_mail()
     for_operator, for_member = mail_server.messages
     assert for_operator["Subject"] == "Action needed: Organisation Acme: waits for confirmation"

@@ -14,6 +14,7 @@ from tests.results.builders import log_bytes, make_user
 from tests.results.builders import send as send_log
 from tests.results.rows import from_a_log, make_product, make_run
 from webapp.accounts import organisations
+from webapp.accounts.audit.trail import Actor
 from webapp.notices import subscriptions
 from webapp.notices.models import Notice
 
@@ -93,12 +94,13 @@ def test_each_change_of_a_run_notifies_the_members_but_not_its_actor(published, 
     rita.memberships.create(organisation=exemplar, role="viewer")
     visibility.withdraw(published, rita, "wrong firmware")
     assert take_notices() == of_members("withdrawn", "vera")
-    visibility.reinstate(published, rita, "it was the right one")
-    assert take_notices() == of_members("reinstated", "vera")
-    visibility.supersede(published, make_run(published.product), rita, "longer")
-    assert take_notices() == of_members("superseded", "vera")
-    visibility.unsupersede(published, rita, "both count")
-    assert take_notices() == of_members("reinstated", "vera")
+    independent = make_user("rudi", is_reviewer=True)
+    visibility.reinstate(published, independent, "it was the right one")
+    assert take_notices() == of_members("reinstated", "vera", "rita")
+    visibility.supersede(published, make_run(published.product), independent, "longer")
+    assert take_notices() == of_members("superseded", "vera", "rita")
+    visibility.unsupersede(published, independent, "both count")
+    assert take_notices() == of_members("reinstated", "vera", "rita")
 
 
 def test_an_embargo_notifies_at_its_approval_its_recall_and_its_end(exemplar, vera, rita):
@@ -152,15 +154,15 @@ def test_closed_accounts_and_example_runs_have_no_notices(exemplar, vera, rita):
 
 def test_operators_learn_of_a_new_organisation_and_its_members_of_the_confirmation(olga, rita, db):
     nora = make_user("nora")
-    created = organisations.create(nora, "Acme", "vendor", "https://acme.example")
+    created = organisations.create(nora, Actor(nora), "Acme", "vendor", "https://acme.example")
     assert take_notices() == {("olga", "organisation-waits", "operators")}
-    organisations.confirm(created, olga, "Acme")
+    organisations.confirm(created, Actor(olga), "Acme")
     assert take_notices() == of_members("organisation-confirmed", "nora")
 
 
 def test_an_operator_who_creates_and_confirms_is_not_notified(olga):
-    created = organisations.create(olga, "Acme", "vendor", "https://acme.example")
-    organisations.confirm(created, olga, "Acme")
+    created = organisations.create(olga, Actor(olga), "Acme", "vendor", "https://acme.example")
+    organisations.confirm(created, Actor(olga), "Acme")
     assert take_notices() == set()
 
 

@@ -15,6 +15,7 @@ from django.http.response import HttpResponseBase
 from results.access.withholding import is_file_withheld
 from results.evidence.store import open_evidence
 from results.models import Evidence, Run
+from webapp.register.http.evidence_host import is_evidence_host
 from webapp.register.http.responses import NO_STORE, response_with_etag
 
 LINK_AGE_S = 60
@@ -33,12 +34,6 @@ def send_evidence(request: HttpRequest, run: Run, evidence: Evidence) -> HttpRes
         address = f"{settings.EVIDENCE_ORIGIN}{LINK_PATH}{link}"
         return HttpResponseRedirect(address, headers={"Cache-Control": NO_STORE})
     return _as_evidence(response_with_etag(request, evidence.sha256, lambda: _file_response(evidence)))
-
-
-def is_evidence_host(host: str) -> bool:
-    """Return whether a request names the host of EVIDENCE_ORIGIN, with or without its port."""
-    own = settings.EVIDENCE_ORIGIN.partition("://")[2].lower()
-    return bool(own) and host.lower() in {own, own.partition(":")[0]}
 
 
 class EvidenceHostMiddleware:

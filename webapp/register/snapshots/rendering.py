@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http.response import FileResponse, HttpResponseBase
 
-from webapp.register.http.evidence_files import is_evidence_host
+from webapp.register.http.evidence_host import is_evidence_host
 
 COMPRESSED_FROM_BYTES = 512
 WORTH_RATIO = 0.9

@@ -23,7 +23,7 @@ from django.http.request import split_domain_port, validate_host
 from django.utils.http import parse_etags
 
 from webapp.middleware import without_marks
-from webapp.register.http.evidence_files import is_evidence_host
+from webapp.register.http.evidence_host import is_evidence_host
 from webapp.register.http.query_params import ADDRESS_AT_MOST
 from webapp.register.snapshots import store
 from webapp.register.snapshots.database_down import DATABASE_DOWN_HEADER

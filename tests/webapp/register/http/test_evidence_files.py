@@ -9,7 +9,7 @@ from django.test import Client
 from results.models import Visibility
 from tests.results.builders import link_key
 from tests.webapp.register.runs.test_views import keep_log
-from webapp.register.http import evidence_files
+from webapp.register.http import evidence_files, evidence_host
 
 pytestmark = pytest.mark.django_db
 
@@ -129,7 +129,7 @@ def test_a_link_is_for_reading_only(client, run, own_host):
 
 
 def test_without_a_host_of_its_own_no_name_is_special(settings):
-    assert not evidence_files.is_evidence_host("")
+    assert not evidence_host.is_evidence_host("")
     settings.EVIDENCE_ORIGIN = "https://files.example.org:8443"
     names = ["files.example.org", "FILES.example.org:8443", "files.example.org:443", "files.example.org.evil", "x"]
-    assert [evidence_files.is_evidence_host(name) for name in names] == [True, True, False, False, False]
+    assert [evidence_host.is_evidence_host(name) for name in names] == [True, True, False, False, False]
