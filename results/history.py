@@ -81,7 +81,7 @@ EVENT_LABELS = {
     "run-shown-as-example": "shown as an example",
     "run-removed-as-example": "removed as an example",
     "certificate-requested": "certificate requested",
-    "product-created": "entered",
+    "product-created": "product created",
     "product-renamed": "renamed",
     "product-facts-changed": "facts changed",
     "product-price-added": "list price entered",

@@ -7,7 +7,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_kind_of_public_event_has_a_label():
-    kind = re.compile(r'"((?:run|annotation|correction|certificate|claims?|submission-slices)-[a-z]+(?:-[a-z]+)*)"')
+    kind = re.compile(
+        r'"((?:run|product|alias|annotation|correction|certificate|claims?|submission-slices)-[a-z]+(?:-[a-z]+)*)"'
+    )
     sources = [
         path
         for path in (ROOT / "results").rglob("*.py")

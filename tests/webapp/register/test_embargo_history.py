@@ -63,14 +63,14 @@ def test_it_is_listed_as_published_by_a_reviewer_with_the_accepted_warnings(clie
 
 
 def test_a_product_entered_for_another_run_has_the_date_of_that_run(client, run):
-    assert "Entered" not in client.get("/drive/hush-9000/").text
+    assert "Product created" not in client.get("/drive/hush-9000/").text
     record_event(None, "product-created", ("product", "hush-9000"), "", {"from": "s-no-embargo"})
-    assert "Entered" in client.get("/drive/hush-9000/").text
+    assert "Product created" in client.get("/drive/hush-9000/").text
 
 
 def test_an_embargo_that_was_ended_early_is_not_mentioned_either(client, run):
     Submission.objects.update(embargo_until=None)
-    assert "Entered" not in client.get("/drive/hush-9000/").text
+    assert "Product created" not in client.get("/drive/hush-9000/").text
 
 
 def test_its_owners_and_staff_read_its_full_history(client, run, rita):
