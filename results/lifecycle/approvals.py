@@ -1,7 +1,7 @@
 """Approvals of the steps that make a result public: who may approve, how many are needed, and when they become void.
 
 Each step needs REVIEWS_NEEDED approvals by different reviewers, of the same reading and verdict. No approver belongs to
-the submitting organisation or to the drive's maker. The database enforces the same (migration 0043).
+the submitting organisation or to the drive's maker. The database enforces the same (migration 0034).
 """
 
 from collections.abc import Callable

@@ -21,7 +21,7 @@ def no_triggers():
 
 
 def migrate():
-    importlib.import_module("results.migrations.0042_decisions_before_approvals").mark_and_approve(apps, None)
+    importlib.import_module("results.migrations.0033_decisions_before_approvals").mark_and_approve(apps, None)
 
 
 @pytest.mark.parametrize(

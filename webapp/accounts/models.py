@@ -140,7 +140,7 @@ class Invitation(models.Model):
 
 
 class FormerMembership(models.Model):
-    """A membership that ended. A trigger of the database writes it, however the membership ended (migration 0041).
+    """A membership that ended. A trigger of the database writes it, however the membership ended (migration 0007).
 
     It answers whether a reviewer belonged to an organisation when a log was submitted (affiliations.py).
     """

@@ -7,10 +7,21 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.db.models import Q
 
-from results.models import Annotation, Event, Submission
+from results.models import (
+    Annotation,
+    Approval,
+    CertificateRequest,
+    Draft,
+    Event,
+    ListPrice,
+    ProductAlias,
+    ProductMove,
+    Question,
+    Submission,
+)
 from runners.models import Campaign, CampaignEntry, Dispatch, Step
 from webapp.accounts.audit.sentences import own_address
-from webapp.accounts.models import AccountEvent, Invitation, User
+from webapp.accounts.models import AccountEvent, FormerMembership, Invitation, User
 
 FORMAT = "drivecert.own-data/1"
 CAMPAIGN_ENTRY_COLUMNS = ("campaign__public_id", "at", "kind", "reason")
@@ -36,11 +47,28 @@ def own_data(user: User) -> dict[str, Any]:
         "addresses": _rows(EmailAddress.objects.filter(user=user), "email", "verified", "primary"),
         "second_factors": _rows(Authenticator.objects.filter(user=user), "type", "created_at", "last_used_at"),
         "sessions": _rows(UserSession.objects.filter(user=user), "created_at", "last_seen_at", "ip", "user_agent"),
+        "mail_preference": _rows(
+            User.objects.filter(pk=user.pk, mail_preference__isnull=False), "mail_preference__frequency"
+        ),
+        "notices": _rows(user.notices, "kind", "subject_type", "subject_id", "created_at", "state"),
         "memberships": _rows(user.memberships, "organisation__name", "role", "joined_at"),
+        "former_memberships": _rows(
+            FormerMembership.objects.filter(user=user), "organisation__name", "joined_at", "left_at"
+        ),
         "tokens": _rows(user.api_tokens, "name", "organisation__name", "created_at", "expires_at", "revoked_at"),
         "invitations": _rows(_invitations(user), *INVITATION_COLUMNS),
         "account_events": [_account_event(event, user) for event in _account_events(user)],
         "submissions": _rows(Submission.objects.filter(submitted_by=user), "public_id", "received_at", "notes"),
+        "drafts": _rows(Draft.objects.filter(created_by=user), "public_id", "created_at", "expires_at"),
+        "certificate_requests": _rows(
+            CertificateRequest.objects.filter(created_by=user), "public_id", "note", "created_at"
+        ),
+        "approvals": _rows(Approval.objects.filter(reviewer=user), "run__public_id", "step", "note", "approved_at"),
+        "questions": _rows(Question.objects.filter(asked_by=user), "submission__public_id", "text", "asked_at"),
+        "answers": _rows(Question.objects.filter(answered_by=user), "submission__public_id", "answer", "answered_at"),
+        "list_prices": _rows(ListPrice.objects.filter(entered_by=user), "product__slug", "amount", "currency"),
+        "product_aliases": _rows(ProductAlias.objects.filter(decided_by=user), "name_key", "product__slug"),
+        "product_moves": _rows(ProductMove.objects.filter(decided_by=user), "kind", "source__slug", "target__slug"),
         "decisions": _rows(Event.objects.filter(actor=user), "at", "kind", "subject_type", "subject_id", "reason"),
         "annotations": _rows(Annotation.objects.filter(author=user), "run__public_id", "text", "created_at"),
         "dispatches": _rows(Dispatch.objects.filter(ordered_by=user), "public_id", "ordered_at"),

@@ -4,8 +4,10 @@ import json
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from tests.results.builders import make_user
+from results.models import Draft, Question
+from tests.results.builders import log_bytes, make_user, send
 from webapp.accounts.audit.trail import Actor, Kind, record
 from webapp.accounts.models import issue_token
 from webapp.accounts.privacy.export import own_data
@@ -40,6 +42,16 @@ def test_users_download_what_the_register_stores_about_them(vera, exemplar):
     assert [(each["ip"], each["user_agent"]) for each in data["sessions"]] == [("127.0.0.1", "Firefox")]
     kinds = [(each["kind"], each["address"]) for each in data["account_events"]]
     assert kinds == [("signed-in", "127.0.0.1"), ("data-exported", "127.0.0.1")]
+
+
+def test_the_export_has_the_drafts_and_questions_of_a_user(vera, exemplar, evidence_dir, stand_in):
+    submission = send(exemplar, log_bytes("four-us"), vera)
+    Question.objects.create(submission=submission, asked_by=vera, text="Which slot?")
+    Draft.objects.create(organisation=exemplar, created_by=vera, expires_at=timezone.now())
+    data = own_data(vera)
+    assert [each["public_id"] for each in data["submissions"]] == [submission.public_id]
+    assert [each["text"] for each in data["questions"]] == ["Which slot?"]
+    assert (len(data["drafts"]), data["approvals"]) == (1, [])
 
 
 def test_the_export_has_no_secret_and_nothing_of_other_people(vera, otto, exemplar):

@@ -29,6 +29,6 @@ def mark_and_approve(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("results", "0041_approvals")]
+    dependencies = [("results", "0032_approvals")]
 
     operations = [migrations.RunPython(mark_and_approve, migrations.RunPython.noop)]

@@ -2,10 +2,10 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    """Removes the keys of links, of which 0071 has stored the hashes. A reversal gives each submission a new key."""
+    """Removes the keys of links, of which 0037 has stored the hashes. A reversal gives each submission a new key."""
 
     dependencies = [
-        ("results", "0071_link_digests"),
+        ("results", "0037_link_digests"),
     ]
 
     operations = [

@@ -10,11 +10,11 @@ WHERE link_key <> ''
 class Migration(migrations.Migration):
     """Hashes the keys of links. Links that were already sent work for 90 days more.
 
-    The column of the keys is removed by 0072: PostgreSQL alters no table in the transaction that has written its rows.
+    The column of the keys is removed by 0038: PostgreSQL alters no table in the transaction that has written its rows.
     """
 
     dependencies = [
-        ("results", "0051_product_aliases_facts_and_moves"),
+        ("results", "0036_product_aliases_facts_and_moves"),
     ]
 
     operations = [

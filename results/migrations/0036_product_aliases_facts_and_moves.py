@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("results", "0044_questions_and_deadlines"),
+        ("results", "0035_questions_and_deadlines"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -176,6 +176,6 @@ DROP FUNCTION needs_approvals(results_run);
 
 
 class Migration(migrations.Migration):
-    dependencies = [("results", "0042_decisions_before_approvals")]
+    dependencies = [("results", "0033_decisions_before_approvals")]
 
     operations = [migrations.RunSQL(CREATE, DROP)]

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("results", "0043_approval_triggers"),
+        ("results", "0034_approval_triggers"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

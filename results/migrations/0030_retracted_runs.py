@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("results", "0031_drafts"),
+        ("results", "0029_drafts"),
     ]
 
     operations = [

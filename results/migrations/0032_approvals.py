@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("results", "0033_certificate_requests"),
+        ("results", "0031_certificate_requests"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

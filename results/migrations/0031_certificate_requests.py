@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("results", "0032_retracted_runs"),
+        ("results", "0030_retracted_runs"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
