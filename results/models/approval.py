@@ -26,7 +26,7 @@ class VoidReason(models.TextChoices):
     RE_EVALUATED = "re-evaluated", "the reading or the verdict changed"
     SLICES_CHANGED = "slices-changed", "the slice length changed"
     CORRECTED = "corrected", "a stated fact was corrected"
-    PRODUCT_CHANGED = "product-changed", "another product was assigned"
+    PRODUCT_CHANGED = "another-product", "another product was assigned"
     RECALLED = "recalled", "the run was returned to review"
     DECLINED = "declined", "a reviewer declined the submission"
     WITHDRAWN = "withdrawn", "the run was withdrawn"

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_kind_of_public_event_has_a_label():
     kind = re.compile(
-        r'"((?:run|product|alias|annotation|correction|certificate|claims?|submission-slices)-[a-z]+(?:-[a-z]+)*)"'
+        r'"((?:run|product|alias|annotation|correction|certificate|claims?|submission-slices|submission-link)-[a-z]+(?:-[a-z]+)*)"'
     )
     sources = [
         path
