@@ -1,6 +1,7 @@
 """The pages of certificate requests: choose submissions, and see what the certificate still needs."""
 
 from django import forms
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -45,6 +46,8 @@ class RequestForm(forms.Form):
 def request_list(request: UserRequest) -> HttpResponse:
     """Show the requests of the organisations and the form for a new one, or create it."""
     organisations = organisations_of(request.user, Action.SUBMIT)
+    if request.method == "POST" and not organisations.exists():
+        raise PermissionDenied("Only owners and submitters of an organisation request certificates.")
     own = with_state(Submission.objects.filter(organisation__in=organisations)).filter(state__in=REQUESTABLE)
     form = RequestForm(own, *([request.POST] if request.method == "POST" else []))
     if request.method == "POST" and form.is_valid():

@@ -38,7 +38,10 @@ def test_each_route_is_in_the_table_once_and_each_row_is_a_route():
     assert {answer for row in ROWS for answer in row.answers.values()} == {"yes", "no", "own"}
 
 
-AREAS = ("/runs/", "/submi", "/review/", "/api/", "/accounts/2fa/", "/accounts/", "/lab/")
+AREAS = (
+    "/runs/", "/submi", "/uploads/", "/review/", "/api/", "/accounts/2fa/", "/accounts/organisations/", "/accounts/",
+    "/lab/",
+)  # fmt: skip
 
 
 def area_of(row):
@@ -88,6 +91,7 @@ def test_a_run_in_each_state_is_open_to_those_of_the_table(world, state):
     else:
         successor = world.public_run if state == Visibility.SUPERSEDED else None
         changed = {"visibility": state, "product": world.public_run.product, "superseded_by": successor}
+        changed |= {"predates_approvals": True}
         Run.objects.filter(pk=world.run.pk).update(**changed)
     for row in RUN_ROUTES if state == "public" else RUN_ROUTES[:2]:
         found = {person: "yes" if world.is_allowed(row, person) else "no" for person in PEOPLE}

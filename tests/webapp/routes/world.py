@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from allauth.mfa.models import Authenticator
@@ -11,22 +12,29 @@ from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from results.ingest.queue import sweep
-from results.models import Product, Run, Submission, Visibility
+from results.intake.uploads import add_file, create_draft
+from results.models import CertificateRequest, Organisation, Product, Run, Submission, Visibility
 from tests.results.builders import link_key, log_bytes, make_organisation, make_user, send
 from tests.webapp.routes.table import PEOPLE, Row
 from webapp.access_limits import process_limits
 from webapp.access_limits.shared_limits import forget_all
-from webapp.accounts.models import APIToken, issue_token
+from webapp.accounts.models import APIToken, Invitation, hash_token, issue_token
+from webapp.notices.models import Mail
+from webapp.notices.preferences import preference_link
 
 PASSWORD = "correct horse battery"
 PRODUCT = "exemplar-ex4"
 PASSKEY_SIGN_IN = "/accounts/2fa/webauthn/login/"
-FORM = "application/x-www-form-urlencoded"
+FORM, PIECE = "application/x-www-form-urlencoded", "application/offset+octet-stream"
 USERS = ("other", "viewer", "submitter", "owner", "reviewer", "operator")
 READERS = {"link", "viewer", "submitter", "owner", "reviewer", "token"}  # of what is not public
-NOT_FOUND, FORBIDDEN = 404, 403
+SENDERS = {"submitter", "owner", "token"}  # of drafts
+FOR_OWNERS = "This page is for owners of the organisation."  # with status 404, to its other members
+FORBIDDEN = 403
+NOT_FOUND = {404, 410}
 # Where the object of a route does not exist here, 404 shows that the client passed the check. The lab refuses with 403.
 MISSING = {
     "name": "lab-1", "device_id": 4711, "sha256": "0" * 64, "number": 1, "day": "2026-01-01", "code": "2026-01",
@@ -45,11 +53,16 @@ class World:
     cookies: dict[str, dict[str, str]] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
     own: dict[str, dict[str, int]] = field(default_factory=dict)
+    links: dict[str, Any] = field(default_factory=dict)
+    objects: dict[str, dict[str, Any]] = field(default_factory=dict)  # of the organisation, by the begin of a route
+    foreign_objects: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def hidden(self) -> list[str]:
-        """Return the ids that only READERS may learn."""
-        return [self.submission.public_id, self.run.public_id]
+    def hidden_from(self, person: str) -> list[str]:
+        """Return the ids that a client may not learn, because they belong to the organisation."""
+        request = self.objects["/submissions/certificate-requests/"]["public_id"]
+        read = [self.submission.public_id, self.run.public_id, request]
+        sent = [self.objects["/submit/"]["public_id"]]
+        return [*([] if person in READERS else read), *([] if person in SENDERS else sent)]
 
     @property
     def foreign(self) -> list[str]:
@@ -58,17 +71,15 @@ class World:
 
     def parameters(self, row: Row, person: str) -> tuple[dict[str, Any], bool]:
         """Return values for the parameters of a route, and whether the object exists."""
-        if any(f"<{name}>" in row.route for name in self.own["stranger"]):
-            return self.own[person], True
         if row.route.startswith("/lab/"):
             return MISSING | {"public_id": "d-missing2"}, False
-        if row.route.startswith(("/submissions/", "/api/v1/submissions/")):
-            return MISSING | {"public_id": self.submission.public_id}, True
-        if row.route.startswith(("/runs/", "/review/runs/", "/api/v1/runs/")):
-            return MISSING | {"public_id": self.run.public_id}, True
-        if row.route.startswith("/accounts/organisations/"):
-            return MISSING | {"slug": "exemplar"}, True
-        return MISSING | {"slug": PRODUCT, "public_id": self.public_run.public_id}, False
+        for begin, values in self.objects.items():
+            if row.route.startswith(begin):
+                return MISSING | values | (self.foreign_objects if person == "stranger" else {}), True
+        if any(f"<{name}>" in row.route for name in self.own["stranger"]):
+            return self.own[person], True
+        changed = {"act": "facts"} if row.route.startswith("/review/products/") else {}
+        return MISSING | {"slug": PRODUCT, "public_id": self.public_run.public_id} | self.links | changed, False
 
     def address(self, row: Row, person: str, values: dict[str, Any]) -> str:
         """Return an address of the route, with the key of the secret link for its holder."""
@@ -82,10 +93,14 @@ class World:
         client = Client(raise_request_exception=False)
         client.cookies.load(self.cookies.get(person, {}))
         headers = {"Authorization": f"Bearer {self.secrets[person]}"} if person.endswith("token") else {}
+        is_upload = row.route.startswith("/uploads/")
+        if is_upload:
+            headers["Tus-Resumable"] = "1.0.0"
         if row.route == PASSKEY_SIGN_IN:  # asked by a script of the sign-in page
             headers["Accept"] = "application/json"
         with _undone():
-            answer: Any = client.generic(row.method, address, headers=headers, content_type=FORM)
+            body: tuple[bytes, str] = (b"piece", PIECE) if is_upload else (b"", FORM)
+            answer: Any = client.generic(row.method, address, *body, headers=headers)
             if answer.streaming:
                 b"".join(answer.streaming_content)  # closes the file
         return answer
@@ -109,11 +124,13 @@ class World:
         answer = self.ask(row, person, self.address(row, person, values))
         assert answer.status_code < 500, f"{person}: {row.method} {row.route} answers {answer.status_code}"
         if "<" not in row.route and not answer.streaming:
-            for secret in [*self.foreign, *([] if person in READERS else self.hidden)]:
+            for secret in [*self.foreign, *self.hidden_from(person)]:
                 assert secret not in answer.text, f"{person}: {row.method} {row.route} reveals {secret}"
         if person == "nobody" and row.answers.get(person) == "no" and not row.route.startswith(("/runs/", "/api/")):
             assert is_refused(answer), f"{row.method} {row.route} does not lead to the sign-in"
-        if exists and answer.status_code == NOT_FOUND:
+        if person in {"viewer", "submitter"} and answer.status_code in NOT_FOUND and FOR_OWNERS in answer.text:
+            return False
+        if exists and answer.status_code in NOT_FOUND:
             return not self._is_unknown(row, person, values, answer)
         if exists and answer.status_code == FORBIDDEN and person not in READERS:
             other = self._ask_for_unknown(row, person, values)[0]
@@ -123,20 +140,24 @@ class World:
     def _is_unknown(self, row: Row, person: str, values: dict[str, Any], answer: HttpResponse) -> bool:
         """Return whether the response is the same as for an object that does not exist."""
         other, invented = self._ask_for_unknown(row, person, values)
-        texts = [_without(answer.text, values, invented), _without(other.text, invented, invented)]
-        return other.status_code == NOT_FOUND and texts[0] == texts[1]
+        names = [str(each[name]) for name in invented if name in values for each in (invented, values)]
+        texts = [_without(each.text, names) for each in (answer, other)]
+        return other.status_code == answer.status_code and texts[0] == texts[1]
 
     def _ask_for_unknown(self, row: Row, person: str, values: dict[str, Any]) -> tuple[HttpResponse, dict[str, Any]]:
-        named = [name for name in ("public_id", "slug") if name in values]
+        named = [name for name in ("public_id", "slug", "key") if name in values]
         invented: dict[str, Any] = {name: f"{str(values[name])[:2]}missing2" for name in named}
-        invented |= dict.fromkeys(self.own["stranger"], 999_999)
+        invented |= dict.fromkeys([*self.own["stranger"], "user_id", "mail_id"], 999_999)
+        if values.items() >= self.foreign_objects.items():
+            del invented["slug"]  # the organisation is known to the client
         return self.ask(row, person, self.address(row, person, values | invented)), invented
 
 
-def _without(text: str, values: dict[str, Any], names: Iterable[str]) -> str:
-    for value in (str(values[name]) for name in names if name in values):
-        text = text.replace(value, "x").replace(value.replace("-", " "), "x")  # as it is, and as words to search for
-    return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
+def _without(text: str, names: Iterable[str]) -> str:
+    text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, "x").replace(name.replace("-", " "), "x")  # as it is, and as words to search for
+    return text
 
 
 def is_refused(answer: HttpResponse) -> bool:
@@ -165,22 +186,59 @@ def make_world() -> World:
     submission, shown = (send(exemplar, log_bytes(case), users["owner"]) for case in ("four-us", "slow-disk-ms"))
     sweep()
     product = Product.objects.create(slug=PRODUCT, category="nvme-flash", vendor="Exemplar", model="EX4")
-    Run.objects.filter(submission=shown).update(visibility=Visibility.PUBLIC, product=product)
+    Run.objects.filter(submission=shown).update(visibility=Visibility.PUBLIC, product=product, predates_approvals=True)
     world = World(submission, submission.runs.get(), shown.runs.get())
     for person in users:
         client = Client()
         client.post("/accounts/login/", {"login": person, "password": PASSWORD})
         world.cookies[person] = {name: morsel.value for name, morsel in client.cookies.items()}
+    inviting = make_organisation("inviting")
+    make_user("inviter", inviting)
     for person in USERS:
-        world.own[person] = _own_objects(users[person], exemplar)
-    world.own |= {person: _own_objects(stranger, foreign) for person in (*set(PEOPLE) - set(USERS), "stranger")}
+        world.own[person] = _own_objects(users[person], exemplar, inviting)
+    world.own |= dict.fromkeys((*set(PEOPLE) - set(USERS), "stranger"), _own_objects(stranger, foreign, inviting))
+    world.objects = _objects_of_organisation(exemplar, users, submission, world.run)
+    world.foreign_objects = {"user_id": stranger.pk, "invitation_id": world.own["stranger"]["invitation_id"]}
+    *_, user_id, signature, _ = preference_link(stranger, "stranger@example.org").split("/")
+    world.links = {"user_id": user_id, "signature": signature, "secret": "invitation-of-stranger"}
     world.secrets["link"] = link_key(submission)
     world.secrets["token"] = issue_token(users["submitter"], exemplar, "script")[1]
     world.secrets["other token"] = issue_token(users["other"], foreign, "script")[1]
     return world
 
 
-def _own_objects(user: Any, organisation: Any) -> dict[str, int]:
+def _objects_of_organisation(
+    organisation: Organisation, users: dict[str, Any], submission: Submission, run: Run
+) -> dict[str, dict[str, Any]]:
+    """Return values for the parameters of a route, by the begin of the route; the longest first."""
+    owner = users["owner"]
+    draft = create_draft(organisation, owner)
+    request = CertificateRequest.objects.create(organisation=organisation, created_by=owner)
+    request.submissions.add(submission)
+    mail = Mail.objects.create(recipient=owner, message_id="1", is_digest=False, state=Mail.State.FAILED)
+    members = {"user_id": users["viewer"].pk, "invitation_id": _invite(organisation, owner, "new@example.org").pk}
+    return {
+        "/accounts/organisations/": {"slug": organisation.slug} | members,
+        "/accounts/mail/undelivered/": {"mail_id": mail.pk},
+        "/submissions/certificate-requests/": {"public_id": request.public_id},
+        "/submissions/": {"public_id": submission.public_id},
+        "/api/v1/submissions/": {"public_id": submission.public_id},
+        "/submit/": {"public_id": draft.public_id},
+        "/uploads/": {"key": add_file(draft, "load.log", 10).key},
+        "/runs/": {"public_id": run.public_id},
+        "/review/runs/": {"public_id": run.public_id},
+        "/api/v1/runs/": {"public_id": run.public_id},
+    }
+
+
+def _invite(organisation: Organisation, owner: Any, email: str) -> Invitation:
+    return Invitation.objects.create(
+        organisation=organisation, email=email, role="viewer", invited_by=owner,
+        digest=hash_token(f"invitation-of-{email.partition('@')[0]}"), expires_at=timezone.now() + timedelta(days=1),
+    )  # fmt: skip
+
+
+def _own_objects(user: Any, organisation: Organisation, inviting: Organisation) -> dict[str, int]:
     number = APIToken.objects.count()
     token = APIToken.objects.create(
         user=user, organisation=organisation, name=f"token-of-{user}", digest=f"{number:064}"
@@ -188,4 +246,6 @@ def _own_objects(user: Any, organisation: Any) -> dict[str, int]:
     session = UserSession.objects.create(
         user=user, session_key=f"{number:040}", ip="192.0.2.1", user_agent=f"browser-of-{user}"
     )
-    return {"token_id": token.pk, "session_id": session.pk, "pk": token.pk}
+    (owner,) = (membership.user for membership in inviting.memberships.all())
+    invitation = _invite(inviting, owner, f"{user}@example.org")
+    return {"token_id": token.pk, "session_id": session.pk, "pk": token.pk, "invitation_id": invitation.pk}
