@@ -155,7 +155,7 @@ CHANGES = {
     change_verdict: "re-evaluated",
     change_reading: "re-evaluated",
     change_fact: "corrected",
-    change_product: "product-changed",
+    change_product: "another-product",
 }
 
 
