@@ -17,10 +17,10 @@ READ = "() => document.readyState === 'complete' && !document.querySelector('met
 UPSTREAM_ROW = re.compile(r"^ *(?:\d+|avg|max) +\d")
 
 
-def upload(page, path, **facts):
+def upload(page, path, slice_length_s="10", **facts):
     page.goto("/submit/")
     page.locator("[name=log]").set_input_files(path)
-    page.locator("[name=slice_length_s]").fill("10")
+    page.locator("[name=slice_length_s]").fill(slice_length_s)
     page.get_by_role("button", name="Upload and read the log").click()
     page.get_by_role("heading", name="Check the result").wait_for(timeout=READ_WITHIN_MS)
     stated = {"vendor": "Exemplar", "model": "EX4"} | facts

@@ -69,7 +69,7 @@ def test_a_file_that_is_no_log_leads_back_to_the_form(refused_page, tmp_path):
     page.get_by_role("heading", name="Result of your log").wait_for()
     page.get_by_label("Slice length, s").fill("20")  # the file is still chosen
     page.get_by_role("button", name="Read the log").click()
-    page.get_by_text("in slices of 20 seconds").wait_for()
+    page.get_by_text("Fails in slices of 20 seconds").wait_for()
     assert page.evaluate("document.activeElement.textContent") == "Result of your log"
 
 

@@ -1,6 +1,5 @@
 // Charts of drives and runs: their marks are one tab stop and show their names; the button "Explore" opens a chart to zoom.
 // Without this script the first mark of each chart can be reached by Tab, and all of them by a pointer.
-import {closeByBack, exploreAgain} from '../charts/explored.js';
 
 const STEPS = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1};
 
@@ -126,6 +125,7 @@ async function explore(figure, button) {
     undo = draw(plot, words => showInLine(lineOf(figure), words));
     button.textContent = 'Back to the chart';
     plot.focus();
+    const {closeByBack} = await import('../charts/explored.js');
     const goBack = await closeByBack(EXPLORED, box, button, own);
     if (end === own) end = goBack; else goBack();
   } catch {
@@ -144,8 +144,18 @@ function offerExploring() {
   caption.after(button);
 }
 
+// Explore again after a reload, Back or Forward. Before that, the page does not need the module.
+let followsHistory = false;
+async function followHistory() {
+  if (followsHistory || !history.state?.explored) return;
+  followsHistory = true;
+  const {exploreAgain} = await import('../charts/explored.js');
+  exploreAgain(EXPLORED, () => !end, () => document.querySelector('.chart-speed .explore')?.click());
+}
+
 offerExploring();
-exploreAgain(EXPLORED, () => !end, () => document.querySelector('.chart-speed .explore')?.click());
+followHistory();
+addEventListener('popstate', followHistory);
 followStyles();
 matchMedia('screen and (max-width: 760px)').addEventListener('change', followStyles);
 document.addEventListener('answers-replaced', () => { show(null); endExploring(); offerExploring(); followStyles(); }); // of home, with new figures
