@@ -72,7 +72,7 @@ class GapView:
         """Return which mix of reads and writes the sum assumes; empty if the source reports it."""
         if self.is_mix_reported or not self.gap.needed:
             return ""
-        return "Assumed: 2 reads to 1 write, as no mix is stated."
+        return "No mix is stated; 2:1 is assumed."
 
     @property
     def clause(self) -> str:
