@@ -128,8 +128,6 @@ def test_only_what_can_be_computed_has_sums(facts, count):
 
 
 def test_the_mix_of_a_source_that_reports_only_the_speed_is_named_as_assumed():
-    assert gap_of(run_of()).assumption == (
-        "No mix is stated; 2:1 is assumed."
-    )
+    assert gap_of(run_of()).assumption == "No mix is stated; 2:1 is assumed."
     assert gap_of(run_of(reads_per_s=Decimal(1_152_000), writes_per_s=Decimal(576_000))).assumption == ""
     assert gap_of(run_of(capacity_gb=None)).assumption == ""
