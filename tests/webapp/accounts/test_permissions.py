@@ -9,6 +9,7 @@ from django.test import Client
 
 from results.ingest.queue import sweep
 from results.intake.uploads import create_draft
+from results.lifecycle.questions import ask
 from results.models import CertificateRequest, Draft, Organisation, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send
 from tests.webapp.routes.table import tables
@@ -50,6 +51,14 @@ class Attempt:
         can_see = self.client.get(address).status_code == 200
         self.client.post(f"{address}delete/")
         return can_see and not Draft.objects.exists()
+
+    def answer(self):
+        submission = send(self.submission.organisation, log_bytes("four-us"))
+        sweep()
+        question = ask(submission, make_user("asker", is_reviewer=True), "Which slot?")
+        self.client.post(f"/submissions/{submission.public_id}/answer/", {"answer": "Slot 1."})
+        question.refresh_from_db()
+        return question.answer == "Slot 1."
 
     def request_certificate(self):
         sent = [send(self.submission.organisation, log_bytes(name)) for name in ("four-us", "slow-disk-ms")]
@@ -130,6 +139,7 @@ TRIES = {
     "change the embargo or the slice length of a submission": Attempt.change,
     "submit a log for the organisation": Attempt.submit,
     "see, submit and delete a draft of the organisation": Attempt.delete_a_draft,
+    "answer the question of a reviewer about a submission of the organisation": Attempt.answer,
     "request a certificate for submissions of the organisation": Attempt.request_certificate,
     "withdraw a submission of the organisation, and return it to review": Attempt.withdraw,
     "create a token that acts for the organisation": Attempt.create_token,
