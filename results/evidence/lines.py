@@ -33,8 +33,7 @@ NOT_LOOKED_UP = (
     zstandard.ZstdError,
     tarfile.TarError,
     zipfile.BadZipFile,
-    NotImplementedError,  # zipfile: a way of packing that it does not know
-    RuntimeError,  # zipfile: a member with a password
+    RuntimeError,  # zipfile: a member with a password, or packed in a way that it does not know
 )
 
 

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.dispatch import Signal
 
 from results import locks
+from results.errors import contained
 from results.evidence.staging import kept_result, kept_size_bytes, remove_result
 from results.evidence.store import companion_paths, open_evidence, path_of
 from results.history import record_event
@@ -51,10 +52,8 @@ def sweep() -> int:
     for _, read, row_id in sorted([*_due(Reading, read_one), *_due(DraftReading, read_draft)], key=lambda due: due[0]):
         if time.monotonic() - started > SWEEP_S:
             break
-        try:
+        with contained(logger, "%s %s: attempt failed; the next sweep tries again", read.__name__, row_id):
             taken += read(row_id)
-        except Exception:
-            logger.exception("%s %s: attempt failed; the next sweep tries again", read.__name__, row_id)
     return taken
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from django.db import transaction
 from django.utils import timezone
 
+from results.errors import contained
 from results.history import record_event
 from results.lifecycle.approvals import void_approvals
 from results.lifecycle.questions import open_question
@@ -85,10 +86,8 @@ def sweep_deadlines() -> int:
     Deadline.objects.exclude(submission__in=waiting.values("pk")).delete()
     passed = 0
     for submission in waiting.select_related("organisation"):
-        try:
+        with contained(log, "submission %s: its deadline could not be handled", submission.public_id):
             passed += _handle(submission)
-        except Exception:  # one submission must not stop the others
-            log.exception("submission %s: its deadline could not be handled", submission.public_id)
     return passed
 
 

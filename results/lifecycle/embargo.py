@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from results.errors import ReviewRefusedError
+from results.errors import ReviewRefusedError, contained
 from results.history import EMBARGO_CHANGED, record_event
 from results.lifecycle import visibility
 from results.models import Run, Submission, Visibility
@@ -86,10 +86,9 @@ def disclose_due() -> int:
     due = Run.objects.embargoed().filter(ended, submission__isnull=False).order_by("pk")
     disclosed = 0
     for run in due.select_related("submission"):
-        try:
+        # One run that cannot be shown must not delay the others, nor the purge of withdrawn pages.
+        with contained(log, "run %s: its embargo has ended, and it could not be shown", run.public_id):
             disclosed += _end(run)
-        except Exception:  # one run that cannot be shown must not delay the others, nor the purge of withdrawn pages
-            log.exception("run %s: its embargo has ended, and it could not be shown", run.public_id)
     return disclosed
 
 

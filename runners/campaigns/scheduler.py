@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from results.errors import contained
 from results.locks import try_lock
 from runners.campaigns.messages import step_name
 from runners.campaigns.outcomes import Rung, rungs_before, rungs_of
@@ -31,11 +32,8 @@ POLLED = (State.ACTIVE, State.CANCELLING)
 def run_due() -> None:
     """Poll every campaign that may have a step due."""
     for campaign_id in due().order_by("ordered_at").values_list("pk", flat=True):
-        try:
+        with contained(log, "campaign %s: internal error", campaign_id):
             poll(campaign_id)
-        except Exception:
-            # An error in one campaign must not delay the others; the next poll tries again.
-            log.exception("campaign %s: internal error", campaign_id)
 
 
 def due() -> QuerySet[Campaign]:

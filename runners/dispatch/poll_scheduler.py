@@ -20,6 +20,7 @@ from operator import itemgetter
 from django.conf import settings
 from django.db import close_old_connections, connection
 
+from results.errors import contained
 from runners.dispatch.failures import record_internal_error
 from runners.dispatch.steps import advance
 from runners.errors import HostError, MachineUnknownError
@@ -185,13 +186,10 @@ def poll_batch(batch: HostBatch, connect_host: Connect) -> None:
 def _poll_in_thread(batch: HostBatch, connect_host: Connect) -> None:
     """Poll a batch as the outermost frame of a thread: log every failure; the next poll finds the rows as they are."""
     _check_connection(time.monotonic())
-    try:
+    with contained(log, "host %s: dispatches %s were not polled", batch.host_id, batch.dispatch_ids):
         poll_batch(batch, connect_host)
-    except Exception:
-        log.exception("host %s: dispatches %s were not polled", batch.host_id, batch.dispatch_ids)
-    finally:
-        if connection.errors_occurred:
-            close_old_connections()
+    if connection.errors_occurred:
+        close_old_connections()
 
 
 def _check_connection(now_s: float) -> None:
@@ -255,10 +253,8 @@ def stop_cancelled_load(dispatch_id: int, connect_host: Connect) -> bool:
 def _stop_in_thread(dispatch_id: int, connect_host: Connect) -> bool:
     """Stop a load as the outermost frame of a thread: log every failure; the stop is repeated."""
     close_old_connections()
-    try:
-        return stop_cancelled_load(dispatch_id, connect_host)
-    except Exception:
-        log.exception("the load of dispatch %s was not stopped", dispatch_id)
-        return False
-    finally:
-        close_old_connections()
+    is_stopped = False
+    with contained(log, "the load of dispatch %s was not stopped", dispatch_id):
+        is_stopped = stop_cancelled_load(dispatch_id, connect_host)
+    close_old_connections()
+    return is_stopped

@@ -10,6 +10,7 @@ from threading import Lock
 
 from django.db import close_old_connections
 
+from results.errors import contained
 from runners.hosts import is_reachable
 from runners.inventory import health
 from runners.models import Host
@@ -67,14 +68,12 @@ def _check_in_thread(host: Host) -> None:
     """
     close_old_connections()
     hosts = [host]
-    try:
+    with contained(log, "no further host was taken to be checked"):
         while hosts:
-            _check(hosts[0])
+            with contained(log, "%s was not checked", hosts[0]):
+                _check(hosts[0])
             hosts = health.take_due_hosts(1)
-    except Exception:
-        log.exception("%s was not checked", hosts[0])
-    finally:
-        close_old_connections()
+    close_old_connections()
 
 
 def _check(host: Host) -> None:
@@ -88,9 +87,6 @@ def _check(host: Host) -> None:
 def _clear_in_thread(host: Host) -> None:
     """Clean up a host as the outermost frame of a thread: log failures."""
     close_old_connections()
-    try:
+    with contained(log, "old run directories of %s were not removed", host):
         cleanup.remove_old_run_dirs(host)
-    except Exception:
-        log.exception("old run directories of %s were not removed", host)
-    finally:
-        close_old_connections()
+    close_old_connections()

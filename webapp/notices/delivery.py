@@ -14,6 +14,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db.models import F
 from django.utils import timezone
 
+from results.errors import contained
 from webapp.notices import transport
 from webapp.notices.messages import NothingToSendError, compose
 from webapp.notices.models import Mail
@@ -52,15 +53,13 @@ def deliver_one(mail_id: int, now: datetime, connection: BaseEmailBackend) -> Re
     if not claimed.update(state=Mail.State.SENDING, claimed_at=now, attempts=F("attempts") + 1):
         return None
     mail = Mail.objects.select_related("recipient").get(pk=mail_id)
-    try:
-        message = compose(mail, connection)
-        outcome = transport.send(message, connection)
-    except NothingToSendError as reason:
-        _end(mail, Mail.State.DROPPED, reason.code)
-        return None
-    except Exception:  # one mail that cannot be composed must not delay the others
-        log.exception("mail %s could not be sent", mail.message_id)
-        outcome = Outcome(Result.RETRY, INTERNAL)
+    outcome = Outcome(Result.RETRY, INTERNAL)  # of a mail that cannot be composed: it must not delay the others
+    with contained(log, "mail %s could not be sent", mail.message_id):
+        try:
+            outcome = transport.send(compose(mail, connection), connection)
+        except NothingToSendError as reason:
+            _end(mail, Mail.State.DROPPED, reason.code)
+            return None
     if outcome.result in STATES:
         _end(mail, STATES[outcome.result], outcome.code)
     else:
