@@ -148,23 +148,13 @@ def read_evidence(evidence: Evidence, profile: Profile, slice_length_s: int | No
     return document
 
 
-QUEUED_AFRESH = {
-    "state": Reading.State.PENDING,
-    "counted_attempts": 0,
-    "next_attempt_at": None,
-    "error": None,
-    "findings": [],
-    "finished_at": None,
-}
-
-
 def retry_reading(submission: Submission, actor: AbstractBaseUser | None, details: dict[str, object]) -> bool:
     """Queue the submission's failed reading again and write the event. Return False if it has not failed."""
     with transaction.atomic():
         # The filter of the update decides: of two concurrent requests, only one finds the reading failed.
         failed = Reading.objects.filter(evidence=submission.log_id, state=Reading.State.FAILED)
         reading = failed.order_by("-created_at", "-pk").first()
-        if reading is None or not failed.filter(pk=reading.pk).update(**QUEUED_AFRESH):
+        if reading is None or not failed.filter(pk=reading.pk).update(**Reading.AFRESH, findings=[]):
             return False
         error_id = reading.error["id"] if reading.error else ""
         what = {"reading": reading.pk, "error": error_id} | details

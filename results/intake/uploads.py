@@ -181,15 +181,7 @@ def complete(draft: Draft) -> None:
 
 def queue_reading(draft: Draft) -> None:
     """Queue the reading of a draft, again if it has one. An attempt that is under way then writes nothing."""
-    afresh = {
-        "state": DraftReading.State.PENDING,
-        "counted_attempts": 0,
-        "next_attempt_at": None,
-        "error": None,
-        "document": None,
-        "result_key": "",
-        "finished_at": None,
-    }
+    afresh = DraftReading.AFRESH | {"document": None, "result_key": ""}
     reading, _ = DraftReading.objects.update_or_create(draft=draft, defaults=afresh)
     notify_draft_reader(reading.pk)
 

@@ -1,5 +1,7 @@
 """Stored bytes of a log, the organisation that sent them, its statements about them, and the queue of readings."""
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -186,6 +188,15 @@ class QueuedReading(models.Model):
         READING = "reading"
         DONE = "done"
         FAILED = "failed"
+
+    # The columns of a reading that is queued again.
+    AFRESH: ClassVar = {
+        "state": State.PENDING,
+        "counted_attempts": 0,
+        "next_attempt_at": None,
+        "error": None,
+        "finished_at": None,
+    }
 
     reader_version = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)

@@ -27,6 +27,11 @@ def locked_for_runs(product: Product) -> Product:
         product = locked.merged_into
 
 
+def product_of_slug(slug: str) -> Product | None:
+    """Return the product that a slug means now, be it public or not; None for an unknown one."""
+    return Product.objects.filter(slug=slug, merged_into__isnull=True).first() or product_by_former_slug(slug)
+
+
 def product_by_former_slug(slug: str) -> Product | None:
     """Return the product that a slug meant before it was renamed or merged; None for another slug."""
     address = ProductAddress.objects.select_related("product").filter(slug=slug).first()

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from results.errors import ReviewRefusedError
@@ -15,6 +16,10 @@ from results.models import Event, ListPrice, Product
 from results.products.changes import lock_product, record_change
 
 FACTS = ("endurance_dwpd", "pcie_gen", "form_factor", "part_numbers", "historical")
+PART_NUMBERS_MAX = 50
+PART_NUMBER_CHARS = 200
+CURRENCY = r"\A[A-Z]{3}\Z"
+NO_CURRENCY = "Expected a code of three capital letters, such as USD."
 FACTS_CHANGED, PRICE_ADDED, PRICE_REMOVED = "product-facts-changed", "product-price-added", "product-price-removed"
 
 
@@ -69,6 +74,12 @@ class StatedPrice:
         }
 
 
+def complaint_about_date(stated_on: date) -> str:
+    """Return why a price cannot be of a date; empty if it can."""
+    today = timezone.now().date()
+    return f"Expected a date that is not after {today}, got {stated_on}." if stated_on > today else ""
+
+
 def add_price(
     product: Product, price: StatedPrice, actor: AbstractBaseUser, reason: str = "", version: int | None = None
 ) -> ListPrice:
@@ -101,6 +112,6 @@ def remove_price(price: ListPrice, actor: AbstractBaseUser, reason: str) -> None
         record_change(locked, actor, PRICE_REMOVED, reason, {"price": stated.as_json()})
 
 
-def current_prices(product: Product) -> Any:
+def current_prices(product: Product) -> QuerySet[ListPrice]:
     """Return the list prices of a product that were not removed, the newest date first."""
     return product.list_prices.filter(removed_at__isnull=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
@@ -19,16 +18,25 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from results.models import ListPrice, Product
-from results.naming.addresses import product_by_former_slug
-from results.products.facts import FACTS, StatedPrice, add_price, change_facts, current_prices
+from results.naming.addresses import product_of_slug
+from results.products.facts import (
+    CURRENCY,
+    FACTS,
+    NO_CURRENCY,
+    PART_NUMBER_CHARS,
+    PART_NUMBERS_MAX,
+    StatedPrice,
+    add_price,
+    change_facts,
+    complaint_about_date,
+    current_prices,
+)
 from webapp.accounts.permissions import Action, may
 from webapp.api.authentication import SubmitThrottle, token_of
 from webapp.api.problems import Problem
 from webapp.api.serializers import ProductSerializer
 
 PERMANENT_REDIRECT = 308  # unlike 301, the client repeats the method and the body
-PART_NUMBERS_MAX = 50
-CURRENCY = r"\A[A-Z]{3}\Z"
 
 
 class ReviewersOnly(BasePermission):
@@ -43,9 +51,7 @@ class ReviewersOnly(BasePermission):
 class ListPriceSerializer(serializers.ModelSerializer[ListPrice]):
     """A list price with its date and source."""
 
-    currency = serializers.RegexField(
-        CURRENCY, error_messages={"invalid": "Expected a currency code of three capital letters, such as USD."}
-    )
+    currency = serializers.RegexField(CURRENCY, error_messages={"invalid": NO_CURRENCY})
     amount = serializers.DecimalField(max_digits=12, decimal_places=2, min_value=0)
 
     class Meta:
@@ -56,9 +62,8 @@ class ListPriceSerializer(serializers.ModelSerializer[ListPrice]):
 
     def validate_stated_on(self, value: date) -> date:
         """Refuse a date in the future."""
-        today = timezone.now().date()
-        if value > today:
-            raise ValidationError(f"Expected a date that is not after {today}, got {value}.")
+        if complaint := complaint_about_date(value):
+            raise ValidationError(complaint)
         return value
 
 
@@ -87,7 +92,7 @@ class FactsSerializer(serializers.Serializer[Any]):
     pcie_gen = serializers.CharField(max_length=10, required=False, allow_blank=True)
     form_factor = serializers.CharField(max_length=40, required=False, allow_blank=True)
     part_numbers = serializers.ListField(
-        child=serializers.CharField(max_length=200), max_length=PART_NUMBERS_MAX, required=False
+        child=serializers.CharField(max_length=PART_NUMBER_CHARS), max_length=PART_NUMBERS_MAX, required=False
     )
     historical = serializers.BooleanField(required=False)
     reason = serializers.CharField(max_length=1000)
@@ -165,7 +170,7 @@ class ProductListPrices(APIView):
 
 def _product(slug: str) -> Product:
     """Return the product of a slug, also of a former one. Reviewers change products before they are public, too."""
-    product = Product.objects.filter(slug=slug, merged_into__isnull=True).first() or product_by_former_slug(slug)
+    product = product_of_slug(slug)
     if product is None:
         raise NotFound(f"There is no product {slug}.")
     return product

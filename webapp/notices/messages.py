@@ -90,7 +90,7 @@ def _body(sections: Sequence[Section], link: str) -> str:
     names = ", ".join(dict.fromkeys(one_line(facts.organisation.name) for facts in of_members))
     reasons = " and ".join(REASONS[audience].format(organisations=names) for audience in audiences)
     footer = (
-        f"-- \n{SITE}, the register of certified storage drives\n{settings.PUBLIC_URL}/\n\n"
+        f"-- \n{SITE}, {settings.SITE_DESCRIPTION}\n{settings.PUBLIC_URL}/\n\n"
         f"You get this mail because you are {reasons}.\n"
         f"Choose mail for each change, once a day, or none: {link}\n"
         "Mail about the security of your account does not depend on this choice.\n"

@@ -1,7 +1,7 @@
 """Sentences of notices, made from their kinds and details."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.conf import settings
 from django.urls import reverse
@@ -12,6 +12,7 @@ from webapp.notices.kinds import NEXT_ACTOR, Audience, Kind
 from webapp.notices.models import Notice
 from webapp.notices.plain_text import one_line, quote
 from webapp.notices.subjects import SubjectFacts
+from webapp.templatetags.units import moment
 
 RUNS_SHOWN = 10
 VERDICT_CHARS = 500
@@ -93,7 +94,7 @@ def step_lines(notice: Notice) -> list[str]:
     else:
         lines = [f"You must act. {STEPS.get(Kind(notice.kind), 'The page of the submission states what is missing.')}"]
     if deadline := notice.details.get("deadline"):
-        lines.append(f"Deadline: {_moment(datetime.fromisoformat(deadline))}")
+        lines.append(f"Deadline: {moment(datetime.fromisoformat(deadline))}")
     return lines
 
 
@@ -117,9 +118,4 @@ def _listed(run_ids: list[str]) -> str:
 
 
 def _until(submission: Submission | None) -> str:
-    return f", on {_moment(submission.embargo_until)}" if submission and submission.embargo_until else ""
-
-
-def _moment(moment: datetime) -> str:
-    utc = moment.astimezone(UTC)
-    return f"{utc.day} {utc:%B %Y, %H:%M} UTC"
+    return f", on {moment(submission.embargo_until)}" if submission and submission.embargo_until else ""

@@ -10,6 +10,7 @@ from typing import Any
 from django.dispatch import receiver
 
 from results.history import event_recorded
+from results.lifecycle.deadlines import Party
 from results.lifecycle.submission_states import SubmissionState, with_state
 from results.models import Event, Organisation, Submission
 from webapp.accounts.models import User
@@ -23,7 +24,7 @@ WAITING_STATES = {
 }
 FOR_MEMBERS = (Audience.MEMBERS,)
 FOR_BOTH = (Audience.MEMBERS, Audience.REVIEWERS)
-PARTIES = {"reviewer": Audience.REVIEWERS, "submitter": Audience.MEMBERS}  # of events about deadlines
+PARTIES = {Party.REVIEWER: Audience.REVIEWERS, Party.SUBMITTER: Audience.MEMBERS}  # of events about deadlines
 DETAILS = ("error", "deadline")  # what `sentences` uses of the details of an event
 Planned = tuple[Kind, tuple[Audience, ...]]
 

@@ -65,7 +65,9 @@ def similar_results(runs: Iterable[Run]) -> list[ComparedResult]:
     capacity = run.product.capacity_gb or 0
     group = [other for other in _group(run) if other.product_id != run.product_id]
     nearest = sorted(group, key=lambda other: (abs((other.product.capacity_gb or 0) - capacity), other.pk))  # type: ignore[union-attr]
-    return _compared(Run.objects.filter(pk__in=[other.pk for other in nearest[:SHOWN_RESULTS]]).order_by("pk"))
+    shown = [other.pk for other in nearest[:SHOWN_RESULTS]]
+    found = _compared(Run.objects.filter(pk__in=shown))
+    return sorted(found, key=lambda result: shown.index(result.run.pk))
 
 
 def outlier_hints(runs: Iterable[Run]) -> list[OutlierHint]:

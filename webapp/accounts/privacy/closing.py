@@ -8,7 +8,8 @@ from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.utils import timezone
 
-from results.lifecycle.submission_states import SubmissionState, with_state
+from results.lifecycle.deadlines import STEPS
+from results.lifecycle.submission_states import with_state
 from results.models import Organisation, Submission
 from webapp.accounts.audit.trail import Actor, Kind, record
 from webapp.accounts.memberships.members import end_membership, other_owners
@@ -16,16 +17,6 @@ from webapp.accounts.models import Invitation, Membership, Role, User
 from webapp.accounts.organisations import OrganisationError
 from webapp.accounts.tokens import revoke_tokens
 
-# States after which nothing of a submission waits for its organisation.
-ENDED = frozenset(
-    {
-        SubmissionState.FAILED,
-        SubmissionState.DECLINED,
-        SubmissionState.PUBLISHED,
-        SubmissionState.WITHDRAWN,
-        SubmissionState.EXAMPLE,
-    }
-)
 OTHER_MEMBERS = (
     "You are the only owner of {organisation}, and it has other members. Transfer its ownership first, on the page of "
     "its members."
@@ -69,7 +60,7 @@ def _obstacles(user: User) -> Iterator[str]:
         organisation = membership.organisation
         if Membership.objects.filter(organisation=organisation, user__is_active=True).exclude(user=user).exists():
             yield OTHER_MEMBERS.format(organisation=organisation)
-        waiting = with_state(Submission.objects.filter(organisation=organisation)).exclude(state__in=ENDED)
+        waiting = with_state(Submission.objects.filter(organisation=organisation)).filter(state__in=STEPS)
         if example := waiting.order_by("received_at").first():
             count, example_id = waiting.count(), example.public_id
             yield UNPUBLISHED.format(organisation=organisation, count=count, example=example_id)

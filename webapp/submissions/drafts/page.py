@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from results.ingest.draft_readings import PREVIEW_SLICES
-from results.models import Draft, DraftReading, Organisation, Submission
+from results.models import Draft, DraftFile, DraftReading, Organisation, Submission
 from results.reader.process import Document
 from webapp.register.trial.page import trial_page
 from webapp.submissions.drafts.forms import FactsForm
@@ -58,7 +58,7 @@ def _preview(document: Document) -> dict[str, Any]:
 
 def _known_as(draft: Draft) -> Submission | None:
     """Return the submission of the same log by the same organisation, if there is one."""
-    log = draft.files.filter(role="log").first()
+    log = draft.files.filter(role=DraftFile.Role.LOG).first()
     sent = Submission.objects.filter(organisation=draft.organisation)
     return sent.filter(log__sha256=log.sha256).first() if log else None
 

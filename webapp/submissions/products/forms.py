@@ -6,15 +6,19 @@ from typing import Any
 
 from django import forms
 from django.core.validators import RegexValidator
-from django.utils import timezone
 
 from results.models import Product
-from results.naming.addresses import product_by_former_slug
-from results.products.facts import FACTS, StatedPrice
+from results.naming.addresses import product_of_slug
+from results.products.facts import (
+    CURRENCY,
+    FACTS,
+    NO_CURRENCY,
+    PART_NUMBER_CHARS,
+    PART_NUMBERS_MAX,
+    StatedPrice,
+    complaint_about_date,
+)
 from webapp.submissions.forms import IdentityForm, ReasonForm
-
-PART_NUMBERS_MAX = 50
-PART_NUMBER_CHARS = 200
 
 
 class VersionForm(forms.Form):
@@ -81,7 +85,7 @@ class PriceForm(VersionForm):
     currency = forms.CharField(
         initial="USD",
         max_length=3,
-        validators=[RegexValidator(r"\A[A-Z]{3}\Z", "Expected a code of three capital letters, such as USD.")],
+        validators=[RegexValidator(CURRENCY, NO_CURRENCY)],
     )
     stated_on = forms.DateField(label="Date", widget=forms.DateInput(attrs={"type": "date"}))
     source_url = forms.URLField(label="Address of the source", max_length=500, assume_scheme="https")
@@ -90,9 +94,8 @@ class PriceForm(VersionForm):
     def clean_stated_on(self) -> date:
         """Return the date if it is not in the future."""
         stated: date = self.cleaned_data["stated_on"]
-        today = timezone.now().date()
-        if stated > today:
-            raise forms.ValidationError(f"Expected a date that is not after {today}, got {stated}.")
+        if complaint := complaint_about_date(stated):
+            raise forms.ValidationError(complaint)
         return stated
 
     def price(self) -> StatedPrice:
@@ -113,7 +116,7 @@ class TargetForm(ReasonForm):
     def clean_target(self) -> Product:
         """Return the product with this slug, or the one that it means now."""
         slug = self.cleaned_data["target"].strip()
-        found = Product.objects.filter(slug=slug, merged_into__isnull=True).first() or product_by_former_slug(slug)
+        found = product_of_slug(slug)
         if found is None:
             raise forms.ValidationError(f"There is no product {slug}.")
         return found

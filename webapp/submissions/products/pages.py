@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from results.errors import ReviewRefusedError
 from results.history import event_label
 from results.models import Event, ListPrice, Product, ProductAlias, ProductMove
-from results.naming.addresses import all_slugs, current_product, product_by_former_slug
+from results.naming.addresses import all_slugs, current_product, product_of_slug
 from results.naming.aliases import IDENTITY, revoke_alias
 from results.products import creation, facts, moves
 from results.products.renaming import rename
@@ -98,7 +98,7 @@ def act_on_product(request: UserRequest, slug: str, act: str) -> HttpResponse:
 
 
 def _find(slug: str) -> Product:
-    product = Product.objects.filter(slug=slug, merged_into__isnull=True).first() or product_by_former_slug(slug)
+    product = product_of_slug(slug)
     if product is None:
         raise Http404(f"There is no product {slug}.")
     return product

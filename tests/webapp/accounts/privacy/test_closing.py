@@ -138,7 +138,8 @@ def test_a_closed_account_does_not_count_as_another_member(vera, exemplar):
 
 
 @pytest.mark.parametrize(
-    ("visibility", "is_refused"), [("unreviewed", True), ("embargoed", True), ("public", False), ("withdrawn", False)]
+    ("visibility", "is_refused"),
+    [("unreviewed", True), ("embargoed", True), ("public", False), ("withdrawn", False), ("retracted", False)],
 )
 def test_the_only_owner_stays_until_nothing_of_the_organisation_waits(visibility, is_refused):
     run = make_run(make_product(), visibility=visibility, **from_a_log())
