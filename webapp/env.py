@@ -74,14 +74,14 @@ def read_public_url(name: str, hosts: list[str]) -> str:
     return _origin_of(name, given)
 
 
-def read_origin(name: str, *, apart_from: str) -> str:
+def read_origin(name: str, *, other_than: str) -> str:
     """Return the address of a second site of the register; empty if unset. It must have a host name of its own."""
     given = read_text(name)
     if not given:
         return ""
     origin = _origin_of(name, given)
-    if urlparse(origin).hostname == urlparse(apart_from).hostname:
-        raise ImproperlyConfigured(f"{name}: expected another host name than that of {apart_from}, got {given!r}")
+    if urlparse(origin).hostname == urlparse(other_than).hostname:
+        raise ImproperlyConfigured(f"{name}: expected another host name than that of {other_than}, got {given!r}")
     return origin
 
 

@@ -34,7 +34,7 @@ CSRF_TRUSTED_ORIGINS = env.read_list("CSRF_TRUSTED_ORIGINS")
 # request, since they are the same bytes for everyone.
 PUBLIC_URL = env.read_public_url("PUBLIC_URL", ALLOWED_HOSTS if PRODUCTION else [])
 # A host of its own for files as they were received. It serves nothing else.
-EVIDENCE_ORIGIN = env.read_origin("EVIDENCE_ORIGIN", apart_from=PUBLIC_URL)
+EVIDENCE_ORIGIN = env.read_origin("EVIDENCE_ORIGIN", other_than=PUBLIC_URL)
 if EVIDENCE_ORIGIN:
     ALLOWED_HOSTS.append(str(urlparse(EVIDENCE_ORIGIN).hostname))
 DATABASE_URL = env.read_text("DATABASE_URL")

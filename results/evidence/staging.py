@@ -114,8 +114,8 @@ def remove(key: str) -> None:
     shutil.rmtree(staged_path(key).parent, ignore_errors=True)
 
 
-def keep_result(key: str, document: bytes) -> None:
-    """Keep the result of a reading, compressed, until a submission takes it over."""
+def store_result(key: str, document: bytes) -> None:
+    """Store the result of a reading, compressed, until a submission takes it over."""
     path = _result_path(key)
     make_directory(path.parent)
     temporary = path.with_suffix(f".{os.getpid()}")
@@ -129,8 +129,8 @@ def keep_result(key: str, document: bytes) -> None:
         raise
 
 
-def kept_result(key: str) -> bytes | None:
-    """Return a kept result; None if there is none, or if it is damaged: the log is then read again."""
+def stored_result(key: str) -> bytes | None:
+    """Return a stored result; None if there is none, or if it is damaged: the log is then read again."""
     try:
         with _result_path(key).open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as text:
             return text.read()
@@ -138,8 +138,8 @@ def kept_result(key: str) -> bytes | None:
         return None
 
 
-def kept_size_bytes(key: str) -> int | None:
-    """Return the compressed size of a kept result; None without one."""
+def result_size_bytes(key: str) -> int | None:
+    """Return the compressed size of a stored result; None without one."""
     try:
         return _result_path(key).stat().st_size
     except FileNotFoundError:
@@ -147,7 +147,7 @@ def kept_size_bytes(key: str) -> int | None:
 
 
 def remove_result(key: str) -> None:
-    """Remove a kept result, if there is one."""
+    """Remove a stored result, if there is one."""
     _result_path(key).unlink(missing_ok=True)
 
 

@@ -45,7 +45,7 @@ class OvertakenError(Exception):
     """Another attempt started the reading meanwhile: its rows count, and ours are rolled back."""
 
 
-class KeptFailureError(Exception):
+class DraftFailureError(Exception):
     """The draft of the same files could not be read; `error` and `document` are those of its reading."""
 
     def __init__(self, error: Document, document: Document | None) -> None:
@@ -96,8 +96,8 @@ def attempt(job: Job) -> None:
         job.finish(document, profile)
     except LOG_ERRORS as error:
         job.fail(unreadable(error), error.document if isinstance(error, FormatError) else None)
-    except KeptFailureError as kept:
-        job.fail(kept.error, kept.document)
+    except DraftFailureError as failure:
+        job.fail(failure.error, failure.document)
     except (ReaderKilledError, ReaderBrokenError) as error:
         _try_again(job, error, PAUSES_S[min(row.counted_attempts, len(PAUSES_S)) - 1])
     except (EvidenceDamagedError, StagedBytesLostError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Readings of drafts: their results are kept for the submission, and partly shown as a preview."""
+"""Readings of drafts: their results are stored for the submission, and partly shown as a preview."""
 
 import hashlib
 import json
@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
-from results.evidence.staging import StagedBytesLostError, keep_result, named_path, staged_path
-from results.ingest.attempts import KeptFailureError, end_attempt, refuse_damage
+from results.evidence.staging import StagedBytesLostError, named_path, staged_path, store_result
+from results.ingest.attempts import DraftFailureError, end_attempt, refuse_damage
 from results.models import Draft, DraftFile, DraftReading, Profile
 from results.reader import process as reader_process
 from results.reader.process import Document, FormatError
@@ -20,7 +20,7 @@ PREVIEW_SLICES = 1_000  # of each run
 def result_key(
     organisation_id: int, log_sha256: str, companions: Iterable[tuple[str, str]], slice_length_s: int, profile: Profile
 ) -> str:
-    """Return the name of a kept result: all that decides the result, and the organisation.
+    """Return the name of the result of a draft: all that decides the result, and the organisation.
 
     Another organisation that sends the same bytes waits for its own reading, and learns nothing.
     """
@@ -30,11 +30,11 @@ def result_key(
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
-def document_of_kept(kept: dict[str, Any]) -> Document:
-    """Return the document of a kept result. Raises KeptFailureError if the log could not be read."""
-    if kept["error"] is not None:
-        raise KeptFailureError(kept["error"], kept["document"])
-    document: Document = kept["document"]
+def document_of_draft(stored: dict[str, Any]) -> Document:
+    """Return the document of the result of a draft. Raises DraftFailureError if the log could not be read."""
+    if stored["error"] is not None:
+        raise DraftFailureError(stored["error"], stored["document"])
+    document: Document = stored["document"]
     return document
 
 
@@ -62,16 +62,16 @@ class DraftJob:
         return document
 
     def finish(self, document: Document, profile: Profile) -> None:
-        """Keep the result, and store what the preview shows."""
+        """Store the result, and what the preview shows."""
         self._end(DraftReading.State.DONE, document, None)
 
     def fail(self, error: Document, document: Document | None = None) -> None:
-        """Keep the error."""
+        """Store the error."""
         self._end(DraftReading.State.FAILED, document, error)
 
     def _end(self, state: str, document: Document | None, error: Document | None) -> None:
         if self.row.result_key:
-            keep_result(self.row.result_key, json.dumps({"document": document, "error": error}).encode())
+            store_result(self.row.result_key, json.dumps({"document": document, "error": error}).encode())
         preview = None if error is not None or document is None else preview_of(document)
         with transaction.atomic():
             columns = {"result_key": self.row.result_key, "document": preview, "error": error}

@@ -1,6 +1,6 @@
 """The queue of readings: those of submissions and of drafts, oldest first; a failed reading can be queued again.
 
-The reading of a submission takes over the result of its draft, if the register keeps one for the same bytes, slices,
+The reading of a submission takes over the result of its draft, if the register has one for the same bytes, slices,
 profile and reader. No log is then read twice.
 """
 
@@ -17,11 +17,11 @@ from django.dispatch import Signal
 
 from results import locks
 from results.errors import contained
-from results.evidence.staging import kept_result, kept_size_bytes, remove_result
+from results.evidence.staging import remove_result, result_size_bytes, stored_result
 from results.evidence.store import companion_paths, open_evidence, path_of
 from results.history import record_event
 from results.ingest.attempts import attempt, end_attempt, refuse_damage
-from results.ingest.draft_readings import DraftJob, document_of_kept, result_key
+from results.ingest.draft_readings import DraftJob, document_of_draft, result_key
 from results.ingest.rows import record_input, record_runs
 from results.models import DraftReading, Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
@@ -83,11 +83,11 @@ def read_draft(draft_reading_id: int) -> bool:
 
 
 def take_over(reading: Reading) -> bool:
-    """Write the rows of a reading from the kept result of its draft. Return False if it is missing or large.
+    """Write the rows of a reading from the result of its draft. Return False if it is missing or large.
 
     The worker then does it, or reads the log.
     """
-    size_bytes = kept_size_bytes(_result_key(reading.evidence.submission, Profile.current()))
+    size_bytes = result_size_bytes(_result_key(reading.evidence.submission, Profile.current()))
     return size_bytes is not None and size_bytes <= TAKEN_OVER_AT_ONCE_BYTES and read_one(reading.pk)
 
 
@@ -99,10 +99,10 @@ class EvidenceJob:
         self.result_key = ""
 
     def read(self, profile: Profile) -> Document:
-        """Return the kept result of the draft, or read the log."""
+        """Return the result of the draft, or read the log."""
         self.result_key = _result_key(self.row.evidence.submission, profile)
-        kept = kept_result(self.result_key)
-        return document_of_kept(json.loads(kept)) if kept else read_evidence(self.row.evidence, profile)
+        stored = stored_result(self.result_key)
+        return document_of_draft(json.loads(stored)) if stored else read_evidence(self.row.evidence, profile)
 
     def finish(self, document: Document, profile: Profile) -> None:
         """Write all rows and the state in one transaction."""

@@ -80,7 +80,7 @@ class DraftFile(models.Model):
 class DraftReading(QueuedReading):
     """The reading of a draft: the same queue, reader and limits as for a submission.
 
-    `document` is what the preview shows of the result. The staging area keeps the whole result under `result_key`, and
+    `document` is what the preview shows of the result. The staging area has the whole result under `result_key`, and
     the submission takes it over.
     """
 

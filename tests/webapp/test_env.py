@@ -206,11 +206,11 @@ def test_what_is_no_network_is_refused(monkeypatch, text):
 
 def test_a_second_site_needs_a_host_name_of_its_own(monkeypatch):
     monkeypatch.setenv("FILES", "https://files.example.org/")
-    assert env.read_origin("FILES", apart_from="https://example.org") == "https://files.example.org"
+    assert env.read_origin("FILES", other_than="https://example.org") == "https://files.example.org"
     with pytest.raises(ImproperlyConfigured, match="FILES: expected another host name than that of"):
-        env.read_origin("FILES", apart_from="http://files.example.org:8000")
+        env.read_origin("FILES", other_than="http://files.example.org:8000")
     monkeypatch.setenv("FILES", "files.example.org")
     with pytest.raises(ImproperlyConfigured, match="FILES: expected https://name without a path"):
-        env.read_origin("FILES", apart_from="https://example.org")
+        env.read_origin("FILES", other_than="https://example.org")
     monkeypatch.delenv("FILES")
-    assert env.read_origin("FILES", apart_from="https://example.org") == ""
+    assert env.read_origin("FILES", other_than="https://example.org") == ""

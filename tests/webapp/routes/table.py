@@ -10,7 +10,7 @@ from django.contrib.admindocs.views import simplify_regex
 from django.urls import URLPattern, URLResolver, get_resolver
 
 PEOPLE = (
-    "nobody", "link", "other", "viewer", "submitter", "owner", "reviewer", "operator", "token", "other token",
+    "visitor", "link", "other", "viewer", "submitter", "owner", "reviewer", "operator", "token", "other token",
 )  # fmt: skip
 HEADER = ["route", "method", *PEOPLE]
 PUBLIC_HEADER = ["public route", "method"]

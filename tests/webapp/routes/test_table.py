@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 ROWS = documented()
 CHECKED = [row for row in ROWS if set(row.answers.values()) != {"yes"}]
-EVERYONE = ("nobody", "other", "operator", "token")  # enough for pages that ask no one who they are
+EVERYONE = ("visitor", "other", "operator", "token")  # enough for pages that ask no one who they are
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_no_state_of_a_run_is_missing():
 
 
 @pytest.mark.parametrize("person", ["reviewer", "operator", "owner"])
-def test_without_a_required_step_a_user_is_nobody_on_all_but_the_account_pages(world, settings, person):
+def test_without_a_required_step_a_user_is_a_visitor_on_all_but_the_account_pages(world, settings, person):
     if person == "owner":
         world.submission.submitted_by.emailaddress_set.update(verified=False)
     else:
@@ -112,4 +112,4 @@ def test_without_a_required_step_a_user_is_nobody_on_all_but_the_account_pages(w
         if not row.route.startswith("/accounts/"):
             values, _ = world.parameters(row, person)
             answer = world.ask(row, person, world.address(row, person, values))
-            assert row.answers["nobody"] == "yes" or is_refused(answer) or answer.status_code == 404, row
+            assert row.answers["visitor"] == "yes" or is_refused(answer) or answer.status_code == 404, row

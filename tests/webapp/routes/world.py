@@ -126,7 +126,7 @@ class World:
         if "<" not in row.route and not answer.streaming:
             for secret in [*self.foreign, *self.hidden_from(person)]:
                 assert secret not in answer.text, f"{person}: {row.method} {row.route} reveals {secret}"
-        if person == "nobody" and row.answers.get(person) == "no" and not row.route.startswith(("/runs/", "/api/")):
+        if person == "visitor" and row.answers.get(person) == "no" and not row.route.startswith(("/runs/", "/api/")):
             assert is_refused(answer), f"{row.method} {row.route} does not lead to the sign-in"
         if person in {"viewer", "submitter"} and answer.status_code in NOT_FOUND and FOR_OWNERS in answer.text:
             return False

@@ -10,12 +10,12 @@ from django.utils import timezone
 from webapp.accounts.models import AccountEvent, Invitation
 from webapp.accounts.sessions import NO_ADDRESS, SessionStore
 
-KEPT = timedelta(days=90)
+RETENTION = timedelta(days=90)
 
 
 def remove_personal_data() -> None:
     """Remove addresses after 90 days, ended sessions, and ended invitations after 90 days. Safe to repeat."""
-    latest = timezone.now() - KEPT
+    latest = timezone.now() - RETENTION
     AccountEvent.objects.filter(address__isnull=False, at__lte=latest).update(address=None)
     SessionStore.clear_expired()
     current = Session.objects.filter(session_key=OuterRef("session_key"))

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings as project
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from results.evidence.staging import kept_size_bytes, staged_path
+from results.evidence.staging import result_size_bytes, staged_path
 from results.evidence.store import path_of
 from results.ingest.queue import sweep
 from results.intake import drafts as intake_drafts
@@ -184,7 +184,7 @@ def test_the_same_log_of_another_organisation_is_read_for_it_alone(client, as_us
     key = DraftReading.objects.get().result_key
     upload(as_user(otto), log_bytes("slow-disk-ms"))
     sweep()
-    assert kept_size_bytes(key)
+    assert result_size_bytes(key)
     assert DraftReading.objects.exclude(result_key=key).count() == 1
 
 
