@@ -1,7 +1,8 @@
 """Deadlines of submissions: the next step, who must act, until when, and what happens when the limit passes.
 
-The sweep stores the step of each submission that has not ended, and records one event for each limit that passes. An
-unanswered question ends the submission as declined; the other steps become overdue, and stay possible.
+The sweep stores the step of each submission that has not ended. It records one event two days before a limit of a
+person, and one for each limit that passes. An unanswered question ends the submission as declined; the other steps
+become overdue, and stay possible.
 """
 
 import logging
@@ -20,7 +21,8 @@ from results.lifecycle.submission_states import DECLINED_KIND, StatedSubmission,
 from results.models import Deadline, Question, Submission, Visibility, VoidReason, WaitingStep
 
 log = logging.getLogger(__name__)
-OVERDUE_KIND = "submission-overdue"
+NEAR_KIND, OVERDUE_KIND = "submission-deadline-near", "submission-overdue"
+NEAR = timedelta(days=2)
 NO_ANSWER = "The question of the reviewer was not answered in time."
 
 
@@ -92,27 +94,60 @@ def sweep_deadlines() -> int:
 
 
 def _handle(submission: StatedSubmission) -> bool:
+    """Store the step, and announce its deadline or record that it passed. Return whether it passed now."""
+    known = deadline_of(submission)
+    if known is None or not _is_due(known):
+        return False
     with transaction.atomic():
         Submission.objects.select_for_update().get(pk=submission.pk)
         current = deadline_of(submission)
-        if current is None:
+        if current is None or not _is_due(current):  # another worker was faster
             return False
         if current._state.adding:
-            columns = {"step": current.step, "since": current.since, "due_at": current.due_at, "overdue_at": None}
-            current, _ = Deadline.objects.update_or_create(submission=submission, defaults=columns)
-        now = timezone.now()
-        if current.due_at > now or not Deadline.objects.filter(pk=current.pk, overdue_at=None).update(overdue_at=now):
-            return False
-        step = WaitingStep(current.step)
+            columns = {"step": current.step, "since": current.since, "due_at": current.due_at}
+            current, _ = Deadline.objects.update_or_create(
+                submission=submission, defaults=columns | {"near_at": None, "overdue_at": None}
+            )
+        if _is_passed(current):
+            _pass(current, submission)
+            return True
+        if _is_near(current):
+            Deadline.objects.filter(pk=current.pk).update(near_at=timezone.now())
+            _record(NEAR_KIND, current, submission, {"deadline": current.due_at.isoformat()})
+    return False
+
+
+def _is_due(deadline: Deadline) -> bool:
+    """Return whether the sweep has something to do, so that most submissions are neither locked nor written."""
+    return deadline._state.adding or _is_passed(deadline) or _is_near(deadline)
+
+
+def _is_passed(deadline: Deadline) -> bool:
+    return deadline.overdue_at is None and deadline.due_at <= timezone.now()
+
+
+def _is_near(deadline: Deadline) -> bool:
+    """Return whether the deadline of a person is to be announced. The register needs no reminder."""
+    is_near = timezone.now() < deadline.due_at <= timezone.now() + NEAR
+    return is_near and deadline.near_at is None and RULES[WaitingStep(deadline.step)].party is not Party.REGISTER
+
+
+def _pass(deadline: Deadline, submission: StatedSubmission) -> None:
+    now = timezone.now()
+    Deadline.objects.filter(pk=deadline.pk).update(overdue_at=now)
+    _record(OVERDUE_KIND, deadline, submission, {"then": RULES[WaitingStep(deadline.step)].then})
+    if deadline.step == WaitingStep.ANSWER:
+        Question.objects.filter(submission=submission.pk, answered_at=None, lapsed_at=None).update(lapsed_at=now)
+        for run in submission.runs.filter(visibility=Visibility.UNREVIEWED):
+            void_approvals(run, VoidReason.DECLINED)
         subject = ("submission", submission.public_id)
-        details = {"step": step.value, "party": RULES[step].party.value, "then": RULES[step].then}
-        record_event(None, OVERDUE_KIND, subject, "", details)
-        if step is WaitingStep.ANSWER:
-            Question.objects.filter(submission=submission.pk, answered_at=None, lapsed_at=None).update(lapsed_at=now)
-            for run in submission.runs.filter(visibility=Visibility.UNREVIEWED):
-                void_approvals(run, VoidReason.DECLINED)
-            record_event(None, DECLINED_KIND, subject, NO_ANSWER, {"code": "no-answer"})
-    return True
+        record_event(None, DECLINED_KIND, subject, NO_ANSWER, {"code": "no-answer"})
+
+
+def _record(kind: str, deadline: Deadline, submission: StatedSubmission, details: dict[str, str]) -> None:
+    step = WaitingStep(deadline.step)
+    stated = {"step": step.value, "party": RULES[step].party.value} | details
+    record_event(None, kind, ("submission", submission.public_id), "", stated)
 
 
 def _due_at(step: WaitingStep, since: datetime, submission: Submission) -> datetime:

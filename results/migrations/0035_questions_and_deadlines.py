@@ -20,6 +20,7 @@ class Migration(migrations.Migration):
                 ('step', models.CharField(choices=[('reading', 'Reading'), ('identity', 'Identity'), ('review', 'Review'), ('answer', 'Answer'), ('embargo-end', 'Embargo End')], max_length=12)),
                 ('since', models.DateTimeField()),
                 ('due_at', models.DateTimeField()),
+                ('near_at', models.DateTimeField(null=True)),
                 ('overdue_at', models.DateTimeField(null=True)),
                 ('submission', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='deadline', to='results.submission')),
             ],

@@ -51,12 +51,16 @@ class WaitingStep(models.TextChoices):
 
 
 class Deadline(models.Model):
-    """The step that a submission waits for, since when, and until when. `overdue_at`: the sweep saw it pass."""
+    """The step that a submission waits for, since when, and until when.
+
+    `near_at` and `overdue_at` are when the sweep announced that the deadline is near, and saw it pass.
+    """
 
     submission = models.OneToOneField(Submission, models.PROTECT, related_name="deadline")
     step = models.CharField(max_length=12, choices=WaitingStep)
     since = models.DateTimeField()
     due_at = models.DateTimeField()
+    near_at = models.DateTimeField(null=True)
     overdue_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -6,7 +6,7 @@ from django.utils import timezone
 from results.errors import ReviewRefusedError
 from results.ingest.queue import sweep
 from results.lifecycle import visibility
-from results.lifecycle.deadlines import OVERDUE_KIND, RULES, STEPS, deadline_of, sweep_deadlines
+from results.lifecycle.deadlines import NEAR, NEAR_KIND, OVERDUE_KIND, RULES, STEPS, deadline_of, sweep_deadlines
 from results.lifecycle.questions import answer, ask, open_question
 from results.lifecycle.review import create_product, publish
 from results.lifecycle.submission_states import SubmissionState, with_state
@@ -86,6 +86,27 @@ def test_a_limit_that_passes_is_recorded_once(submission, rita):
     publish(submission, rita)
     sweep_deadlines()
     assert not Deadline.objects.exists()
+
+
+@pytest.mark.parametrize(("left", "announced"), [(NEAR + timedelta(minutes=1), 0), (NEAR - timedelta(minutes=1), 1)])
+def test_a_deadline_of_a_person_is_announced_once_when_it_is_near(submission, rita, left, announced):
+    sweep()
+    create_product(submission, rita)
+    sweep_deadlines()
+    Deadline.objects.update(due_at=timezone.now() + left)
+    assert [sweep_deadlines(), sweep_deadlines()] == [0, 0]
+    near = Event.objects.filter(kind=NEAR_KIND)
+    assert near.count() == announced
+    for event in near:
+        due_at = Deadline.objects.get().due_at.isoformat()
+        assert event.details == {"step": "review", "party": "reviewer", "deadline": due_at}
+    assert overdue() == []
+
+
+def test_the_register_needs_no_announcement_of_its_own_deadline(submission):
+    sweep_deadlines()  # one day for the reading: near from the beginning
+    sweep_deadlines()
+    assert not Event.objects.filter(kind=NEAR_KIND).exists()
 
 
 def test_a_new_step_has_a_new_limit(submission, rita):
