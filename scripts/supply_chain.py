@@ -103,8 +103,8 @@ def crates() -> list[dict[str, Any]]:
     """Return the crates of this platform as cargo describes them."""
     host = re.search(r"^host: (.+)$", run("rustc", "-vV", cwd=WORKSPACE).stdout, re.MULTILINE)
     platform = host[1] if host else ""
-    told = run("cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", platform, cwd=WORKSPACE)
-    packages: list[dict[str, Any]] = json.loads(told.stdout)["packages"]
+    answer = run("cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", platform, cwd=WORKSPACE)
+    packages: list[dict[str, Any]] = json.loads(answer.stdout)["packages"]
     return packages
 
 

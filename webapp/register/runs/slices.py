@@ -21,6 +21,7 @@ from results.rules.act.limits import (
     over_count,
     parse_limits,
 )
+from results.rules.plural import listed
 from webapp.register.http.files import Value
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
@@ -165,7 +166,7 @@ class SliceTable:
         ]
         if not found:
             return ""
-        thresholds = " and ".join(dict.fromkeys(read.threshold for read, _, _ in found))
+        thresholds = listed(list(dict.fromkeys(read.threshold for read, _, _ in found)))
         because = f"because the log's buckets do not begin at {thresholds}"
         if len(found) == 1:
             read, row, share = found[0]
@@ -173,7 +174,7 @@ class SliceTable:
             return f"; {name} ({share.range_text}{units.NBSP}%), {because}"
         if len(rows) > NAMED_SLICES:
             return f"; {units.count(len(rows))} slices may be over a limit, {because}"
-        numbers = " and ".join(units.count(row.slice.number) for row in rows)
+        numbers = listed([units.count(row.slice.number) for row in rows])
         return f"; {'slice' if len(rows) == 1 else 'slices'} {numbers} may be over a limit, {because}"
 
     @property

@@ -147,6 +147,8 @@ def test_the_upper_end_of_a_range_has_digits_that_show_on_which_side_of_the_limi
     table = table_of(make_log_run(slices=[(100_000, counts)] * 2, unit="us"))
     assert [row.shares[1].range_text for row in table.rows] == ["0.66 to 1.001"] * 2
     assert "; slices 1 and 2 may be over a limit, because the log's buckets" in table.passing_sentence
+    three = table_of(make_log_run(slices=[(100_000, counts)] * 3, unit="us"))
+    assert "; slices 1, 2 and 3 may be over a limit, because the log's buckets" in three.passing_sentence
 
 
 @pytest.mark.parametrize(
