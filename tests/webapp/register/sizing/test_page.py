@@ -664,10 +664,10 @@ def test_restrictions_leave_drives_out_and_count_them(client, drive):
     small = drive(capacity_gb=1_600, vendor="Western Digital", dwpd="30")
     large = drive(capacity_gb=6_400, vendor="Micron", dwpd="1")
     assert list(answer(client, f"{ASKED}&vendor=western-digital")) == [small.slug]
-    assert list(answer(client, f"{ASKED}&min_tb=6.4")) == [large.slug]
-    assert list(answer(client, f"{ASKED}&min_tb=6.401")) == []
-    assert list(answer(client, f"{ASKED}&max_tb=1.6")) == [small.slug]
-    assert list(answer(client, f"{ASKED}&max_tb=1.599")) == []
+    assert list(answer(client, f"{ASKED}&min_tb=6.597")) == [large.slug]
+    assert list(answer(client, f"{ASKED}&min_tb=6.598")) == []
+    assert list(answer(client, f"{ASKED}&max_tb=1.554")) == [small.slug]
+    assert list(answer(client, f"{ASKED}&max_tb=1.553")) == []
     margins = {slug: row["endurance_margin_pct"] for slug, row in answer(client).items()}
     assert list(answer(client, f"{ASKED}&margin=50")) == [small.slug], margins
     text = client.get(f"/sizing/?{ASKED}&vendor=micron&limit_1ms=4.5").text
