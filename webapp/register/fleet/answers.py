@@ -173,7 +173,7 @@ def _not_found(drive: ListedDrive, match: Match) -> FleetAnswer:
     state, sentence = State.UNKNOWN, unknown_sentence(drive, match)
     if match.is_other_capacity:
         first = match.nearest[0]
-        nearest = FleetAnswer(drive, _state(drive, [first])[0], "", [first.product])
+        nearest = FleetAnswer(drive, _state(drive, [first.listed])[0], "", [first.product])
         state, sentence = State.OTHER_CAPACITY, f"{sentence} State of {product_name(first.product)}: {nearest.word}."
     publications = publications_of(match.figured)
     products = [each.product for each in match.nearest]
