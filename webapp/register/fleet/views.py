@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from webapp.api.authentication import ReadThrottle
-from webapp.register.fleet.answers import WORDS, FleetAnswer, answers, counts_by_word
+from webapp.register.fleet.answers import WORDS, FleetAnswer, State, answers, counts_by_word
 from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
 from webapp.register.http.files import Value, rows_response
@@ -115,6 +115,7 @@ def _check(request: HttpRequest) -> HttpResponse:
     page = {
         "answers": found,
         "counts": counts_by_word(found),
+        "known": sum(each.drive.count for each in found if each.products or each.state == State.OTHER_CAPACITY),
         "words": WORDS.items(),
         "total": sum(each.drive.count for each in found),
     }

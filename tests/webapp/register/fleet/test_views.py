@@ -362,7 +362,7 @@ NVME_LIST = (settings.BASE_DIR / "tests/data/fleet/nvme-list-1.txt").read_text()
 
 def test_plain_output_is_answered_like_json(client, catalogue):
     text = client.post("/check/answer/", {"list": NVME_LIST}).text
-    assert "<h1>3 drives</h1>" in text
+    assert "<h1>The register knows 3 of 3 drives</h1>" in text
     for slug in (
         "micron-9300-max-6400gb",
         "samsung-pm983-1920gb",
