@@ -147,6 +147,13 @@ class SizingQuestion:
         ]
 
     @property
+    def data_sentence(self) -> str:
+        """Return the amount of data that the answer is for."""
+        data, copies = (_with_unit(field, self.demand) for field in FIELDS if field.name in {"data", "copies"})
+        in_copies = "a single copy" if copies == "1" else f"{copies} copies"
+        return f"This is for {data} of your data, which the cluster stores in {in_copies}."
+
+    @property
     def priced_drives(self) -> dict[str, str]:
         """Return the parameters of prices, with the slug of the drive that each names."""
         return {f"{PRICE_PREFIX}{slug}": slug for slug in self.prices}
