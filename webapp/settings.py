@@ -128,6 +128,7 @@ SESSION_ENGINE = "webapp.accounts.sessions"
 AUTHENTICATION_BACKENDS = ["webapp.accounts.backends.AuthenticationBackend"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "submission-list"
+CSRF_FAILURE_VIEW = "webapp.register.http.responses.csrf_failure"
 LOGOUT_REDIRECT_URL = "home"
 
 # django-allauth. People sign in with their user name or their mail address. The address is verified by a link.

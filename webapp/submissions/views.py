@@ -101,7 +101,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         if may_change and (is_publishable or submission.embargo_until)
         else None,
         "embargo_sentence": embargo_sentence(submission),
-        "slices_form": slices_form(submission) if may_change else None,
+        "slices_form": slices_form(submission, reading) if may_change else None,
         "certificate_requests": list(submission.certificate_requests.order_by("pk")) if may_read else [],
         **withdrawal_parts(submission, request.user),
         "is_reviewer": reviewer is not None,

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from results.ingest.draft_readings import PREVIEW_SLICES
 from results.models import Draft, DraftFile, DraftReading, Organisation, Submission
 from results.reader.process import Document
+from results.reevaluation.slice_lengths import depends_on_slices
 from webapp.register.trial.page import trial_page
 from webapp.submissions.drafts.forms import FactsForm
 from webapp.submissions.drafts.prefill import known_products, stated_facts
@@ -36,7 +37,9 @@ def draft_page(draft: Draft, form: FactsForm | None = None) -> dict[str, Any]:
         "attempts": attempts_sentences(reading),
         "facts_origin": origin,
         "form": form or FactsForm(initial=facts),
-        "slices_form": SlicesForm(initial={"slice_length_s": draft.slice_length_s}),
+        "slices_form": SlicesForm(initial={"slice_length_s": draft.slice_length_s})
+        if reading is None or depends_on_slices(reading.error)
+        else None,
         "known_as": _known_as(draft) if is_finished else None,
         **(_preview(document) if document else {}),
         **(_names(draft.organisation) if is_finished else {}),

@@ -237,3 +237,10 @@ def test_a_lost_result_is_read_again(client, stand_in):
     assert Reading.objects.get().state == "pending"
     sweep()
     assert Reading.objects.get().state == "done"
+
+
+def test_a_draft_that_is_no_log_offers_no_slice_length(client, stand_in):
+    unreadable, readable = upload(client, b"%PDF-1.7"), upload(client, log_bytes("slow-disk-ms"))
+    sweep()
+    shown = ['id="slice-length"' in client.get(f"/submit/{draft}/").text for draft in (unreadable, readable)]
+    assert shown == [False, True]
