@@ -12,7 +12,7 @@ from results.history import record_event
 from results.ingest.rows import Identity, identity_of
 from results.lifecycle import approvals, visibility
 from results.lifecycle.submission_states import DECLINED_KIND
-from results.models import Approval, Product, Submission, Visibility, VoidReason
+from results.models import Approval, Product, Run, Submission, Visibility, VoidReason
 from results.naming.addresses import current_product, free_slug, locked_for_runs
 from results.naming.aliases import add_alias
 
@@ -23,6 +23,8 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequen
     """Publish all runs of the submission that wait for review, or none; under embargo, only mark them as reviewed.
 
     Return False if a run still needs the approval of another reviewer; then this one's is stored.
+
+    A log that the same organisation has in another public submission is left out; it goes on waiting.
 
     `warnings` are those that the reviewer saw and accepted; they are stored in the event of each run.
 
@@ -36,8 +38,21 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequen
         waiting = list(locked.runs.filter(visibility=Visibility.UNREVIEWED).order_by("pk"))
         if not waiting:
             raise ReviewRefusedError("No run of this submission waits for review.")
-        done = [visibility.publish(run, reviewer, warnings) for run in waiting]
-    return all(done)
+        done = [_publish_unless_known(run, reviewer, warnings) for run in waiting]
+        refusals = [each for each in done if isinstance(each, visibility.SameLogError)]
+        if len(refusals) == len(waiting):
+            raise refusals[0]
+    return all(is_done for is_done in done if isinstance(is_done, bool))
+
+
+def _publish_unless_known(
+    run: Run, reviewer: AbstractBaseUser, warnings: Sequence[str]
+) -> bool | visibility.SameLogError:
+    """Publish a run, or return the refusal if its log is public already: the other logs of an archive may be new."""
+    try:
+        return visibility.publish(run, reviewer, warnings)
+    except visibility.SameLogError as refusal:
+        return refusal
 
 
 def retract_approval(submission: Submission, reviewer: AbstractBaseUser) -> None:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from results.access.links import has_link, is_opened_by
 from results.access.withholding import visible_events, visible_reading_findings
 from results.ingest.rows import identity_of
+from results.ingest.same_logs import known_logs_of
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import YCSB, Event, Run, Submission
 from webapp.accounts.models import User
@@ -89,6 +90,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
         "public_runs": [run for run in all_runs if is_public(run)],
         "members": members_of(reading),
+        "known_logs": known_logs_of(submission) if may_read else {},
         "steps": steps_of(submission, reading, events, is_publishable=is_publishable),
         "may_share_link": may_change,
         "has_link": has_link(submission),
