@@ -187,14 +187,19 @@ def reinstate(run: Run, actor: AbstractBaseUser, reason: str) -> bool:
         return _carry_out("reinstate", locked, actor, reason)
 
 
-def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) -> bool:
-    """Supersede a run by another public run of the same product."""
+def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str, warnings: Sequence[str] = ()) -> bool:
+    """Supersede a run by another public run of the same product.
+
+    `warnings` are those that the actor saw and accepted; they are stored in the event.
+    """
     with transaction.atomic():
         # By rising key, so that two reviewers who supersede each other's run wait instead of causing a deadlock.
         both = Run.objects.select_for_update().filter(pk__in=[run.pk, successor.pk]).order_by("pk")
         locked = {each.pk: each for each in both}
         _refuse_successor(locked[run.pk], locked[successor.pk])
-        details = {"successor": successor.public_id}
+        details: dict[str, Any] = {"successor": successor.public_id}
+        if warnings:
+            details[ACCEPTED_WARNINGS] = list(warnings)
         columns = {"superseded_by": successor}
         return _carry_out("supersede", locked[run.pk], actor, reason, columns=columns, details=details)
 

@@ -1,6 +1,6 @@
 """The review queue, a reviewer's decisions about submissions, and the review page of one run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from django.conf import settings
@@ -26,6 +26,7 @@ from webapp.submissions import forms
 from webapp.submissions.approvals import step_approvals
 from webapp.submissions.changes import embargo_sentence, refusals_shown
 from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
+from webapp.submissions.succession import find_successor, succession_part, succession_warnings
 from webapp.submissions.waiting import queue_rows
 from webapp.templatetags import units
 
@@ -80,13 +81,18 @@ def _create_product(request: UserRequest, submission: Submission) -> str:
 def _publish(request: UserRequest, submission: Submission) -> str:
     runs = submission.runs.select_related("reading__evidence").prefetch_related("findings")
     warnings = review_warnings(submission, runs)
-    unticked = [sentence for sentence in warnings if sentence not in request.POST.getlist("accepted_warnings")]
+    unticked = _unticked(request, warnings)
     if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
         raise ReviewRefusedError(f"Not published. Tick each warning to publish despite it: {' '.join(unticked)}")
     if not review.publish(submission, request.user, warnings):
         return APPROVED
     is_waiting = submission.runs.embargoed().exists()
     return f"Reviewed; {embargo_sentence(submission)}" if is_waiting else "Published."
+
+
+def _unticked(request: UserRequest, warnings: Iterable[str]) -> list[str]:
+    """Return the warnings that the reviewer has not accepted."""
+    return [sentence for sentence in warnings if sentence not in request.POST.getlist("accepted_warnings")]
 
 
 def _decline(request: UserRequest, submission: Submission) -> str:
@@ -153,10 +159,10 @@ def run_review(request: UserRequest, public_id: str) -> HttpResponse:
         "annotations": list(run.annotations.current().select_related("author")),
         "corrections": [event for event in history if event.kind == CORRECTED],
         "history": [(event, event_label(event.kind)) for event in history],
-        "supersede_form": forms.SupersedeForm(),
         "annotation_form": forms.AnnotationForm(),
         "correction_form": forms.CorrectionForm(initial={name: getattr(run, name) for name in CORRECTABLE}),
     }
+    context |= succession_part(run, request.GET.get("successor", ""))
     return render(request, "submissions/review/run_review.html", context)
 
 
@@ -199,10 +205,11 @@ def _with_reason(decide: Callable[[Run, User, str], bool | None], done: str) -> 
 
 def _supersede(request: UserRequest, run: Run) -> str:
     stated = forms.valid_data(forms.SupersedeForm(request.POST))
-    successor = Run.objects.filter(public_id=stated["successor"].strip()).first()
-    if successor is None:
-        raise ReviewRefusedError(f"No run is named {stated['successor']}.")
-    if not visibility.supersede(run, successor, request.user, stated["reason"]):
+    successor = find_successor(stated["successor"])
+    warnings = succession_warnings(run, successor)
+    if unticked := _unticked(request, warnings):
+        raise ReviewRefusedError(f"Not superseded. Tick each warning to supersede despite it: {' '.join(unticked)}")
+    if not visibility.supersede(run, successor, request.user, stated["reason"], warnings):
         return APPROVED
     return f"Run {successor.public_id} replaces it."
 
