@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import certificate_requests, changes, links, own_withdrawal, review, views
+from webapp.submissions import certificate_requests, changes, links, own_withdrawal, queue, review, views
 from webapp.submissions.drafts import tus
 from webapp.submissions.drafts import views as drafts
 from webapp.submissions.products import pages as products
@@ -16,7 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("uploads/", tus.uploads, name="upload-list"),
     path("uploads/<slug:key>/", tus.upload, name="upload"),
     path("submissions/", views.submission_list, name="submission-list"),
-    path("submissions/review/", review.review_list, name="review-list"),
+    path("submissions/review/", queue.review_list, name="review-list"),
     path("submissions/certificate-requests/", certificate_requests.request_list, name="certificate-request-list"),
     path(
         "submissions/certificate-requests/<slug:public_id>/",

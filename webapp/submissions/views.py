@@ -14,6 +14,7 @@ from results.access.links import has_link, is_opened_by
 from results.access.withholding import visible_events, visible_reading_findings
 from results.ingest.rows import identity_of
 from results.ingest.same_logs import known_logs_of
+from results.lifecycle.review_claims import claim_of
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import YCSB, Event, Run, Submission
 from webapp.accounts.models import User
@@ -24,6 +25,7 @@ from webapp.submissions.approvals import approvals_part
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
 from webapp.submissions.comparison import comparison_part
 from webapp.submissions.forms import AnswerForm, IdentityForm, ProductForm, QuestionForm, ReasonForm
+from webapp.submissions.listing import OwnListForm, listed_rows
 from webapp.submissions.own_withdrawal import withdrawal_parts
 from webapp.submissions.page import (
     attempts_sentences,
@@ -46,8 +48,11 @@ PAGE_ROWS = 50
 def submission_list(request: UserRequest) -> HttpResponse:
     own = Submission.objects.filter(organisation__in=organisations_of(request.user, Action.READ))
     rows = with_virtual_device_flag(with_state(own)).select_related("organisation", "log")
-    page = Paginator(rows.order_by("-received_at", "-pk"), PAGE_ROWS).get_page(request.GET.get("page"))
-    return render(request, "submissions/list.html", {"page": page, "section": "submit"})
+    form = OwnListForm(request.GET)
+    found = form.filtered(rows).order_by("-received_at", "-pk")
+    page = Paginator(found, PAGE_ROWS).get_page(request.GET.get("page"))
+    context = {"page": page, "rows": listed_rows(page.object_list), "form": form, "section": "submit"}
+    return render(request, "submissions/list.html", context | {"has_any": bool(page.object_list) or own.exists()})
 
 
 @require_safe
@@ -116,7 +121,8 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "may_answer": may_read and may(request.user, Action.SUBMIT, submission.organisation_id),
         "question_form": QuestionForm(),
         "answer_form": AnswerForm(),
-        "next_submission": next_in_queue(submission) if reviewer else None,
+        "next_submission": next_in_queue(submission, reviewer) if reviewer else None,
+        "claim": claim_of(submission) if reviewer else None,
         **(comparison_part(all_runs) if reviewer else {}),
         "product_form": ProductForm(submission, initial={"product": submission.product_id}),
         "identity_form": IdentityForm(initial=dict(identity_of(submission))),
