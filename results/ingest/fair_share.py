@@ -25,6 +25,18 @@ def is_within_share(row: Reading | DraftReading, organisation_id: int) -> bool:
     return not _is_one_running(row, organisation_id) or not _is_another_waiting(organisation_id)
 
 
+def readings_of(organisation_id: int) -> tuple[int, int]:
+    """Return how many logs of an organisation are being read, and how many wait."""
+    running = waiting = 0
+    for queue, lock in LOCKS.items():
+        rows = queue.objects.unfinished().filter(**{ORGANISATIONS[queue]: organisation_id})
+        states = list(rows.values_list("pk", "state"))
+        begun = [pk for pk, state in states if state == QueuedReading.State.READING]
+        in_progress = locks.locked_keys(lock, begun) if begun else 0
+        running, waiting = running + in_progress, waiting + len(states) - in_progress
+    return running, waiting
+
+
 def in_turns(due: Iterable[tuple[Row, int]]) -> list[Row]:
     """Return the items in turns of their organisations, each in its own order.
 

@@ -51,10 +51,11 @@ def claimed_by(queue: QuerySet[StatedSubmission], reviewer: AbstractBaseUser) ->
 
 
 def free_for(queue: QuerySet[StatedSubmission], reviewer: AbstractBaseUser) -> QuerySet[StatedSubmission]:
-    """Return the submissions that no other reviewer has claimed, and that the reviewer has not approved yet."""
+    """Return the submissions that no other reviewer has claimed, and that this one has not approved or sent."""
     others = _current().filter(submission=OuterRef("pk")).exclude(reviewer=reviewer.pk)
     own = Approval.objects.filter(run__submission=OuterRef("pk"), reviewer=reviewer.pk, voided_at=None)
-    return queue.filter(~Exists(others), ~Exists(own.filter(carried_out_at=None)))
+    free = queue.filter(~Exists(others), ~Exists(own.filter(carried_out_at=None)))
+    return free.exclude(submitted_by=reviewer.pk)
 
 
 def remove_old_claims() -> None:

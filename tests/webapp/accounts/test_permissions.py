@@ -88,6 +88,9 @@ class Attempt:
     def read_members(self):
         return self.client.get(f"{self.organisation_pages}members/").status_code == 200
 
+    def read_limits(self):
+        return self.client.get(f"{self.organisation_pages}quotas/").status_code == 200
+
     def manage_members(self):
         organisation = self.submission.organisation
         member = make_user("member")
@@ -144,6 +147,7 @@ TRIES = {
     "withdraw a submission of the organisation, and return it to review": Attempt.withdraw,
     "create a token that acts for the organisation": Attempt.create_token,
     "read the names and roles of the members of the organisation": Attempt.read_members,
+    "read the limits of the organisation, and what is used of them": Attempt.read_limits,
     "invite members; change roles; remove members; transfer the ownership": Attempt.manage_members,
     "read the account events of the organisation": Attempt.read_events,
     "leave the organisation": Attempt.leave,
