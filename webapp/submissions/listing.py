@@ -70,7 +70,7 @@ class QueueForm(ListForm):
 
     CLAIMS = (("", "all"), ("free", "free for me"), ("mine", "claimed by me"))
     missing = forms.ChoiceField(choices=[("", "anything"), *Missing.choices], required=False)
-    claim = forms.ChoiceField(label="Show", choices=CLAIMS, required=False)
+    claim = forms.ChoiceField(label="Claims", choices=CLAIMS, required=False)
     field_order = ["q", "verdict", "missing", "claim"]
 
     def __init__(self, reviewer: User, data: QueryDict) -> None:

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from webapp.submissions import certificate_requests, changes, links, own_withdrawal, queue, review, views
 from webapp.submissions.drafts import tus
 from webapp.submissions.drafts import views as drafts
+from webapp.submissions.products import makers
 from webapp.submissions.products import pages as products
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -25,6 +26,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("review/runs/<slug:public_id>/", review.run_review, name="run-review"),
     path("review/runs/<slug:public_id>/<slug:act>/", review.act_on_run, name="run-act"),
+    path("review/makers/", makers.maker_list, name="maker-list"),
+    path("review/makers/<int:maker_id>/remove/", makers.remove_maker, name="maker-remove"),
     path("review/products/", products.product_list, name="product-review-list"),
     path("review/products/<slug:slug>/", products.product_review, name="product-review"),
     path("review/products/<slug:slug>/<slug:act>/", products.act_on_product, name="product-act"),

@@ -152,7 +152,7 @@ TRIES = {
     "read the account events of the organisation": Attempt.read_events,
     "leave the organisation": Attempt.leave,
     "review, publish and withdraw results": Attempt.review,
-    "change products: names, facts, list prices, merges and splits": Attempt.change_product,
+    "change products: names, facts, list prices, merges and splits; link vendors": Attempt.change_product,
     "run the lab: hosts, devices, orders, campaigns": Attempt.run_the_lab,
     "confirm the name of an organisation": Attempt.confirm,
     "read the mail that a register without a mail server stored": Attempt.read_mail,
