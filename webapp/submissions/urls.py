@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import certificate_requests, changes, links, own_withdrawal, queue, review, views
+from webapp.submissions import certificate_requests, changes, links, own_withdrawal, queue, review, run_facts, views
 from webapp.submissions.drafts import tus
 from webapp.submissions.drafts import views as drafts
 from webapp.submissions.products import makers
@@ -37,6 +37,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/link/", links.renew, name="submission-link"),
     path("submissions/<slug:public_id>/link/revoke/", links.revoke, name="submission-link-revoke"),
     path("submissions/<slug:public_id>/own-withdrawal/", own_withdrawal.withdraw, name="submission-withdraw"),
+    path("submissions/<slug:public_id>/run-facts/", run_facts.change_facts, name="submission-run-facts"),
     path("submissions/<slug:public_id>/own-return/", own_withdrawal.return_to_review, name="submission-return"),
     path("submissions/<slug:public_id>/answer/", changes.answer_question, name="submission-answer"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),

@@ -38,6 +38,7 @@ from webapp.submissions.page import (
     sweep_rows,
 )
 from webapp.submissions.review_warnings import review_warnings, size_sentences, with_virtual_device_flag
+from webapp.submissions.run_facts import facts_form
 from webapp.submissions.waiting import next_in_queue, waiting_part
 
 PAGE_ROWS = 50
@@ -78,6 +79,8 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     may_read = may(request.user, Action.READ, submission.organisation_id)
     may_change = may_read and may(request.user, Action.CHANGE, submission.organisation_id)
     reviewer = request.user if isinstance(request.user, User) and may(request.user, Action.REVIEW) else None
+    if may_read and may(request.user, Action.SUBMIT, submission.organisation_id):
+        runs = [part | {"facts_form": facts_form(part["run"])} for part in runs]
     is_publishable = not submission.is_virtual and not (all_runs and all(run.is_virtual for run in all_runs))
     return {
         "section": "submit",
