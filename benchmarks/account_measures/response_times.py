@@ -122,8 +122,8 @@ def _routes(site: Site) -> Iterator[tuple[str, Ask, Ask]]:
     unknown = {name: f"{value[:2]}{'x' * (len(value) - 2)}" for name, value in ids.items()}
     browser, scripts = site.browser_of("otto"), [site.script_of("otto", number) for number in range(20)]
     for path in (
-        "/runs/{run}/", "/runs/{run}/log", "/id/{run}", "/submissions/{submission}/", "/submit/{draft}/",
-        "/search/?q={model}", "/compare/?runs={run}",
+        "/runs/{run}/", "/runs/{run}/log", "/runs/{run}/slices.csv", "/id/{run}", "/submissions/{submission}/",
+        "/submit/{draft}/", "/search/?q={model}", "/compare/?runs={run}",
     ):  # fmt: skip
         yield f"GET {path}", _page(browser, path, ids), _page(browser, path, unknown)
     for path in ("/api/v1/submissions/{submission}/", "/api/v1/runs/{run}/", "/api/v1/runs/{run}/intervals/"):

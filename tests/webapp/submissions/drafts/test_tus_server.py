@@ -20,6 +20,7 @@ from webapp.accounts.models import issue_token
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
+
 @pytest.fixture
 def secret(db):
     organisation = make_organisation()
