@@ -56,11 +56,7 @@ class Difference:
 
 
 def difference_of(pairs: list[tuple[float, float]]) -> Difference:
-    """Return the interval of the median difference by order statistics, which assume no distribution.
-
-    >>> difference_of([(number / 100, 0.0) for number in range(1, 101)])
-    Difference(low=370.0, high=640.0, median=250.0)
-    """
+    """Return the interval of the median difference by order statistics, which assume no distribution."""
     differences = sorted(1000 * (known - unknown) for known, unknown in pairs)
     half = NORMAL_99 * math.sqrt(len(differences)) / 2
     low = max(0, math.floor(len(differences) / 2 - half) - 1)

@@ -1,12 +1,21 @@
 """The measures of accounts in a small form, on one register; `make measure-accounts` runs them in full."""
 
 import pytest
-from account_measures import cut_uploads, database_dump, hostile_files, one_submission, response_times, sign_in
+from account_measures import (
+    cut_uploads,
+    database_dump,
+    hostile_files,
+    one_submission,
+    response_times,
+    sign_in,
+    verdict_time,
+)
 from account_measures.site import Site
 from playwright.sync_api import sync_playwright
 
 from tests.chromium import CHROMIUM
 from tests.register import WITHOUT_SNAPSHOTS, Register, copy_prepared_data
+from tests.results.builders import LOGS
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 MB = 1_000_000
@@ -51,6 +60,11 @@ def test_an_upload_over_a_connection_that_is_cut_arrives_complete_and_once(site,
     assert missed(cut_uploads.measure(site, page, log, 5 * MB)) == []
 
 
+def test_the_time_to_the_verdict_of_a_log_is_measured(site, page):
+    (row,) = verdict_time.measure(site, page, [LOGS / "slow-disk-ms.log"])
+    assert "1 times" in row.found
+
+
 def test_hostile_files_are_refused_or_read_within_little_memory(site, page):
     assert missed(hostile_files.measure(site, page, bomb_bytes=150 * MB, flood_bytes=80 * MB)) == []
 
@@ -60,6 +74,11 @@ def test_response_times_reveal_nothing(site):
     *routes, _ = found = response_times.measure(site, pairs=24)
     assert [row.measure for row, difference in found if "delay" not in row.measure and difference.is_outside] == []
     assert len(routes) > 10
+
+
+def test_the_interval_of_the_median_is_that_of_order_statistics():
+    differences = [(number / 100, 0.0) for number in range(1, 101)]
+    assert response_times.difference_of(differences) == response_times.Difference(370.0, 640.0, 5.0)
 
 
 def test_a_planted_delay_is_detected():
