@@ -51,19 +51,21 @@ def measure(site: Site, page: Page, log: Path, cut_bytes: int) -> list[Row]:
 
 
 def _row(site: Site, log: Path, name: str, cuts: int, drafts: set[str]) -> Row:
-    stored = [path for path in _staged(site) if path.stat().st_size == log.stat().st_size]
+    stored = _stored(site, log)
     is_complete = [_sha256(path) for path in stored] == [_sha256(log)]
     browser = site.browser_of("vera")
     for draft in drafts:
         browser.send(f"/submit/{draft}/delete/")
-    is_met = is_complete and len(drafts) == 1 and cuts > 0 and not _staged(site)
+    is_met = is_complete and len(drafts) == 1 and cuts > 0 and not _stored(site, log)
     size = log.stat().st_size / 1e6
     text = f"{cuts} cuts, {len(stored)} file {'complete' if is_complete else 'damaged'}, {len(drafts)} draft"
     return Row(f"{size:.0f} MB over a connection that is cut, {name}", TARGET, text, is_met)
 
 
-def _staged(site: Site) -> list[Path]:
-    return sorted((Path(site.register.data_dir) / "evidence/staging/files").glob("*/bytes"))
+def _stored(site: Site, log: Path) -> list[Path]:
+    """Return the files of drafts that are as large as the log."""
+    files = (Path(site.register.data_dir) / "evidence/staging/files").glob("*/bytes")
+    return [path for path in files if path.stat().st_size == log.stat().st_size]
 
 
 def _drafts(site: Site) -> set[str]:
