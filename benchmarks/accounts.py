@@ -63,7 +63,7 @@ MEASURES: dict[str, Callable[[Site, Page, Path], Iterable[Row]]] = {
         site, page, cut_uploads.write_log(directory / "large.log", GB), 50 * MB
     ),
     "hostile-files": lambda site, page, directory: hostile_files.measure(site, page, bomb_bytes=GB, flood_bytes=5 * GB),
-    "response-times": lambda site, page, directory: [row for row, _ in response_times.measure(site, pairs=400)],
+    "response-times": lambda site, page, directory: (row for row, _ in response_times.measure(site, pairs=400)),
     "sign-in": lambda site, page, directory: sign_in.measure(site, other_page(page)),
     "database-dump": lambda site, page, directory: database_dump.measure(site),
 }
