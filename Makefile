@@ -18,7 +18,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs tests bench lint format requirements drivetest drivetest-static man
+.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs tests bench measure-accounts lint format requirements drivetest drivetest-static man
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -134,6 +134,9 @@ bench: $(VENV)/test.stamp drivetest ## measure; BENCH_DEVICE=/dev/X, which is ov
 	else echo "intake.py left out: DATABASE_URL names no PostgreSQL in which it may create a database"; fi
 	@if [ -n "$(BENCH_DEVICE)" ]; then $(BIN)/python benchmarks/drivetest_load.py --quick --device "$(BENCH_DEVICE)"; \
 	else echo "drivetest_load.py left out: BENCH_DEVICE names no block device that may be overwritten"; fi
+
+measure-accounts: $(VENV)/test.stamp drivetest ## measure accounts, uploads and submissions in full, about 10 minutes
+	$(BIN)/python benchmarks/accounts.py
 
 trace: $(VENV)/run.stamp ## print every published number of RUN back to log line, reader version and profile hash
 	@test -n "$(RUN)" || { echo "RUN=id: expected the public id of a run"; exit 1; }

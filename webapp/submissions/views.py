@@ -18,7 +18,7 @@ from results.lifecycle.review_claims import claim_of
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import YCSB, Event, Run, Submission
 from webapp.accounts.models import User
-from webapp.accounts.permissions import Action, may, organisations_of
+from webapp.accounts.permissions import NO_ORGANISATION, Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.http.access import LINK_KEY, is_public
 from webapp.submissions.approvals import approvals_part
@@ -59,10 +59,15 @@ def submission_list(request: UserRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def submission_detail(request: HttpRequest, public_id: str) -> HttpResponse:
-    submission = find_submission(public_id)
-    key = request.GET.get(LINK_KEY, "")
-    if submission and (is_opened_by(submission, key) or may(request.user, Action.READ, submission.organisation_id)):
-        return mark_private(render(request, "submissions/detail.html", submission_page(request, submission)))
+    # Responses to who may not read it must take as long as for one that does not exist: the rest is loaded later.
+    row = Submission.objects.filter(public_id=public_id).first()
+    is_reader = may(request.user, Action.READ, row.organisation_id if row else NO_ORGANISATION)
+    if (
+        row
+        and (is_reader or is_opened_by(row, request.GET.get(LINK_KEY, "")))
+        and (found := find_submission(public_id))
+    ):
+        return mark_private(render(request, "submissions/detail.html", submission_page(request, found)))
     if request.user.is_authenticated:
         raise Http404(f"No submission is named {public_id}.")
     return redirect_to_login(request.get_full_path())  # the same whether it exists or not
