@@ -19,9 +19,7 @@ def tables(world, row, person, public_id):
     """Return which tables the queries of a request read, in order."""
     values, _ = world.parameters(row, person)
     address = world.address(row, person, values | {"public_id": public_id})
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         assert world.ask(row, person, address).status_code == 404
     return [query["sql"].partition(" FROM ")[2].partition(" WHERE ")[0] for query in queries.captured_queries]
 
