@@ -118,6 +118,17 @@ def test_drive_firmware_and_capacity_are_filled_in_from_the_side_file(client, pr
     assert "The side file names the drive. Check what is filled in." in page.text
 
 
+@pytest.mark.parametrize(
+    ("size_bytes", "filled_in"),
+    [(536_870_912, None), (1_090_000_000, 1), (1_400_000_000, None), (960_197_124_096, 960)],
+)
+def test_a_capacity_is_filled_in_only_near_the_size_of_the_device(client, program, tmp_path, size_bytes, filled_in):
+    answer_with(program, tmp_path, document_of(b"log", runs=[with_drive({"model": "A-9", "size_bytes": size_bytes})]))
+    address = send_form(client, b"log")
+    sweep()
+    assert client.get(address).context["form"].initial.get("capacity_gb") == filled_in
+
+
 def test_a_product_that_nobody_may_know_of_fills_nothing_in(client, program, tmp_path):
     Product.objects.create(slug="secret", vendor="Secret", model="A-9", category="nvme-flash")
     answer_with(program, tmp_path, document_of(b"log", runs=[with_drive({"model": "A-9"})]))
