@@ -23,6 +23,7 @@ class Kind(TextChoices):
     ANSWERED = "answered", "question answered"
     DECLINED = "declined", "declined"
     EMBARGOED = "embargoed", "under embargo"
+    EMBARGO_CHANGED = "embargo-changed", "embargo changed"
     PUBLISHED = "published", "published"
     WITHDRAWN = "withdrawn", "withdrawn"
     SUPERSEDED = "superseded", "superseded"

@@ -26,6 +26,7 @@ SENTENCES = {
     Kind.ANSWERED: "A member of the organisation answered the question of the reviewer.",
     Kind.DECLINED: "A reviewer declined the submission:",
     Kind.EMBARGOED: "A reviewer approved {runs}, to be published when the embargo ends{until}.",
+    Kind.EMBARGO_CHANGED: "The embargo of the submission was changed: {embargo}.",
     Kind.PUBLISHED: "Public now: {runs}.",
     Kind.WITHDRAWN: "Withdrawn: {runs}.",
     Kind.SUPERSEDED: "Superseded by a better run: {runs}.",
@@ -74,6 +75,7 @@ def lines_of(kind: Kind, notices: Sequence[Notice], facts: SubjectFacts) -> list
         "error": one_line(str(notices[-1].details.get("error", ""))),
         "runs": _listed(run_ids),
         "until": _until(submission),
+        "embargo": _embargo(submission),
     }
     lines = [SENTENCES[kind].format(**values)]
     if kind == Kind.READ and submission:
@@ -119,3 +121,8 @@ def _listed(run_ids: list[str]) -> str:
 
 def _until(submission: Submission | None) -> str:
     return f", on {moment(submission.embargo_until)}" if submission and submission.embargo_until else ""
+
+
+def _embargo(submission: Submission | None) -> str:
+    has_embargo = submission and submission.embargo_until
+    return f"no run is public before {moment(submission.embargo_until)}" if has_embargo else "it has none now"

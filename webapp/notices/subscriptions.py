@@ -9,7 +9,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from results.history import event_recorded
+from results.history import EMBARGO_CHANGED, event_recorded
 from results.lifecycle.deadlines import Party
 from results.lifecycle.submission_states import SubmissionState, with_state
 from results.models import Event, Organisation, Submission
@@ -59,6 +59,7 @@ BY_EVENT: dict[str, Callable[[Submission], list[Planned]]] = {
     "submission-overdue": _always(Kind.DEADLINE_PASSED, FOR_BOTH),
     "submission-declined": _always(Kind.DECLINED),
     "run-embargoed": _always(Kind.EMBARGOED),
+    EMBARGO_CHANGED: _always(Kind.EMBARGO_CHANGED),
     "run-published": _always(Kind.PUBLISHED),
     "run-withdrawn": _always(Kind.WITHDRAWN),
     "run-superseded": _always(Kind.SUPERSEDED),

@@ -77,6 +77,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     events = visible_events(Event.objects.filter(about).select_related("actor").order_by("at", "id"))
     may_read = may(request.user, Action.READ, submission.organisation_id)
     may_change = may_read and may(request.user, Action.CHANGE, submission.organisation_id)
+    may_answer = may_read and may(request.user, Action.SUBMIT, submission.organisation_id)
     reviewer = request.user if isinstance(request.user, User) and may(request.user, Action.REVIEW) else None
     is_publishable = not submission.is_virtual and not (all_runs and all(run.is_virtual for run in all_runs))
     return {
@@ -104,7 +105,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "history": entries_of(events) if may_read else [],
         "has_slices": any(run.workload != YCSB for run in all_runs) or not runs,
         "product_sentence": product_sentence(submission),
-        "embargo_form": embargo_form(submission)
+        "embargo_form": embargo_form(submission, is_own=may_answer)
         if may_change and (is_publishable or submission.embargo_until)
         else None,
         "embargo_sentence": embargo_sentence(submission),
@@ -118,7 +119,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "approvals": approvals_part(submission, all_runs, reviewer) if reviewer else None,
         "waiting": waiting_part(submission),
         "questions": list(submission.questions.select_related("asked_by", "answered_by")) if may_read else [],
-        "may_answer": may_read and may(request.user, Action.SUBMIT, submission.organisation_id),
+        "may_answer": may_answer,
         "question_form": QuestionForm(),
         "answer_form": AnswerForm(),
         "next_submission": next_in_queue(submission, reviewer) if reviewer else None,
