@@ -14,6 +14,7 @@ from results.intake.uploads import create_draft
 from results.lifecycle.questions import ask
 from results.models import CertificateRequest, Draft, Organisation, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send
+from tests.webapp.people import enter_password
 from tests.webapp.routes.table import tables
 from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
 from webapp.accounts.permissions import Action, may
@@ -41,10 +42,11 @@ class Attempt:
         return "?key=" in self.client.post(f"{self.page}link/").text
 
     def change_slices(self):
+        submission = send(self.submission.organisation, log_bytes("four-us"))
         sweep()
-        self.client.post(f"{self.page}slices/", {"slice_length_s": "20"})
-        self.submission.refresh_from_db()
-        return self.submission.slice_length_s == 20
+        self.client.post(f"/submissions/{submission.public_id}/slices/", {"slice_length_s": "20"})
+        submission.refresh_from_db()
+        return submission.slice_length_s == 20
 
     def lengthen_embargo(self):
         self.client.post(f"{self.page}embargo/", {"embargo_until": f"{FIRST_END:%Y-%m-%dT%H:%M}", "reason": "a"})
@@ -123,6 +125,7 @@ class Attempt:
             self.client.post(f"{one_member}remove/"),
         ]
         successor = make_user("successor", organisation)
+        enter_password(self.client)
         answers.append(self.client.post(f"{self.organisation_pages}transfer/", {"member": successor.pk}))
         done = {answer.status_code for answer in answers}
         assert len(done) == 1, answers

@@ -1,10 +1,10 @@
-"""A kind of notice: the embargo of a submission was changed."""
+"""Kinds of notices: a changed embargo, and changes of the members of an organisation."""
 
 from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """The new value among the choices of `kind`; rows and the column stay as they are."""
+    """The new values among the choices of `kind`; rows and the column stay as they are."""
 
     dependencies = [("notices", "0001_notices")]
 
@@ -33,6 +33,9 @@ class Migration(migrations.Migration):
                     ("deadline-passed", "deadline has passed"),
                     ("organisation-confirmed", "confirmed"),
                     ("organisation-waits", "waits for confirmation"),
+                    ("member-joined", "new member"),
+                    ("member-left", "member left"),
+                    ("ownership-transferred", "ownership transferred"),
                 ],
                 max_length=30,
             ),
