@@ -63,8 +63,8 @@ def change_embargo(submission: Submission, until: datetime | None, actor: Abstra
 def lengthen_embargo(submission: Submission, until: datetime | None, reviewer: AbstractBaseUser, reason: str) -> None:
     """Set an embargo, or end it later, as a reviewer. The organisation reads the reason.
 
-    Raises ReviewRefusedError as change_embargo does, and for an end that is not later: a reviewer makes no result public
-    sooner than its sender chose.
+    Raises ReviewRefusedError as change_embargo does, and for an end that is not later: a reviewer makes no result
+    public sooner than its sender chose.
     """
     if not reason.strip():
         raise ReviewRefusedError("Enter a reason. The organisation reads it.")
@@ -75,9 +75,7 @@ def lengthen_embargo(submission: Submission, until: datetime | None, reviewer: A
         move_end(submission, until, reviewer, reason.strip())
 
 
-def move_end(
-    submission: Submission, until: datetime | None, actor: AbstractBaseUser | None, reason: str = ""
-) -> bool:
+def move_end(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None, reason: str = "") -> bool:
     """Store the end of an embargo without disclosing runs. Return False if it is unchanged. Raises as above."""
     refuse_moment(until)
     with transaction.atomic():
