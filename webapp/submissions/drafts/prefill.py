@@ -69,3 +69,14 @@ def known_products(organisation: Organisation) -> QuerySet[Product]:
     """Return the products that an organisation may know of: public ones, and those of its own submissions."""
     own = Submission.objects.filter(organisation=organisation, product__isnull=False).values("product")
     return Product.objects.public() | Product.objects.filter(pk__in=own)
+
+
+def latest_submission(organisation: Organisation) -> Submission | None:
+    """Return the newest submission of an organisation, whose facts a draft may take: often of the same drive."""
+    return Submission.objects.filter(organisation=organisation, demo_run_id="").order_by("-received_at", "-pk").first()
+
+
+def facts_of(submission: Submission) -> Facts:
+    """Return the facts of a submission about its drive, not those about one run."""
+    names = ("vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct")
+    return {name: value for name in names if (value := getattr(submission, name)) not in {None, ""}}

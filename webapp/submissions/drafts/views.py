@@ -93,7 +93,8 @@ def draft(request: UserRequest, public_id: str) -> HttpResponse:
 
 
 def _show_draft(request: HttpRequest, found: Draft, form: FactsForm | None, status: int) -> HttpResponse:
-    return render(request, "submissions/drafts/draft.html", draft_page(found, form), status=status)
+    page = draft_page(found, form, request.GET.get("like", ""))
+    return render(request, "submissions/drafts/draft.html", page, status=status)
 
 
 def _submit(request: UserRequest, found: Draft) -> HttpResponse:
