@@ -146,6 +146,6 @@ def _embargo(submission: Submission | None) -> str:
 
 def _listed_names(notices: Sequence[Notice], detail: str) -> str:
     """Return the names of the persons whose numbers the notices have, as they are when the mail is sent."""
-    numbers = dict.fromkeys(notice.details[detail] for notice in notices if detail in notice.details)
-    users = User.objects.in_bulk(list(numbers))
+    numbers = dict.fromkeys(notice.details.get(detail) for notice in notices)
+    users = User.objects.in_bulk([number for number in numbers if number is not None])
     return listed([one_line(users[number].shown_name) for number in numbers if number in users])
