@@ -73,7 +73,18 @@ def deadline_of(submission: StatedSubmission) -> Deadline | None:
     step = step_of(submission)
     if step is None:
         return None
-    stored = Deadline.objects.filter(submission=submission.pk).first()
+    return _deadline(submission, step, Deadline.objects.filter(submission=submission.pk).first())
+
+
+def listed_deadline(submission: StatedSubmission, *, has_question: bool) -> Deadline | None:
+    """Return the same for a row of a list that was fetched with its stored deadline, mostly without a query."""
+    step = STEPS.get(SubmissionState(submission.state))
+    if step is None:
+        return None
+    return _deadline(submission, WaitingStep.ANSWER if has_question else step, getattr(submission, "deadline", None))
+
+
+def _deadline(submission: StatedSubmission, step: WaitingStep, stored: Deadline | None) -> Deadline:
     if stored is not None and stored.step == step and not _is_moved(stored, submission):
         return stored
     since = _changed_at(submission) if stored else submission.received_at

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from results.lifecycle.deadlines import RULES, Party, deadline_of
+from results.lifecycle.deadlines import RULES, Party, deadline_of, listed_deadline
 from results.lifecycle.review_claims import claims_of, free_for
 from results.lifecycle.review_queue import Missing, next_of
 from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, with_state
@@ -54,7 +54,10 @@ def queue_rows(submissions: Iterable[StatedSubmission]) -> list[dict[str, Any]]:
     """Return the rows of the review queue: verdict, what is missing, who has claimed it, and whether it is overdue."""
     now, shown = timezone.now(), list(submissions)
     verdicts, claims = verdict_words(shown), claims_of([each.pk for each in shown])
-    deadlines = {each.pk: deadline_of(each) for each in shown}
+    deadlines = {
+        each.pk: listed_deadline(each, has_question=each.missing == Missing.ANSWER)  # type: ignore[attr-defined]
+        for each in shown
+    }
     return [
         {
             "submission": submission,
