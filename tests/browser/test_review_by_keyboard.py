@@ -74,7 +74,7 @@ def test_a_reviewer_approves_several_submissions_with_keys_only(staff_page):
     expect(said).to_contain_text("is in the register. Also assigned to submissions that state the same name")
     for number in range(1, REVIEWED + 1):
         pressed += decide(page, "a", "Enter")
-        expect(said).to_contain_text("Reviewed; No run of this submission is public before")
+        expect(said).to_contain_text("Approved. No run of this submission is public before")
         if number < REVIEWED:
             pressed += decide(page, "n")
     assert pressed <= 3 * REVIEWED + 5
