@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from results.access import intervals as seconds
 from results.access.intervals import intervals
-from results.access.withholding import refuse_withheld, refuse_withheld_file
+from results.access.withholding import is_sequestered, refuse_withheld, refuse_withheld_file
 from results.models import YCSB, Run
 from results.reader import process as reader_process
 from webapp.accounts.models import APIToken
@@ -96,7 +96,7 @@ def find_run(request: Request, public_id: str) -> Run:
     """Return a run that is public, or that the token, the session or the link's key opens. Raise 404 otherwise."""
     related = ("submission__organisation", "reading__evidence__submission", "product", "ycsb")
     run = Run.objects.filter(public_id=public_id).select_related(*related).first()
-    if run is not None and request.auth and _is_of_sender(token_of(request), run):
+    if run is not None and not is_sequestered(run) and request.auth and _is_of_sender(token_of(request), run):
         return run
     asker = request._request
     # From the session, because the API authenticates by token only; needed only if the run is not public.

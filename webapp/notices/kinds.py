@@ -25,6 +25,9 @@ class Kind(TextChoices):
     EMBARGOED = "embargoed", "under embargo"
     PUBLISHED = "published", "published"
     WITHDRAWN = "withdrawn", "withdrawn"
+    SEQUESTERED = "sequestered", "withheld"
+    RELEASED = "released", "no longer withheld"
+    TAKEDOWN_WAITS = "takedown-waits", "waits for confirmation"
     SUPERSEDED = "superseded", "superseded"
     REINSTATED = "reinstated", "public again"
     RECALLED = "recalled", "returned to review"
@@ -42,5 +45,6 @@ NEXT_ACTOR = {
     Kind.RECALLED: Audience.REVIEWERS,
     Kind.QUESTION: Audience.MEMBERS,
     Kind.ANSWERED: Audience.REVIEWERS,
+    Kind.TAKEDOWN_WAITS: Audience.OPERATORS,
     Kind.ORGANISATION_WAITS: Audience.OPERATORS,
 }

@@ -14,7 +14,7 @@ from results.access.links import has_link, is_opened_by
 from results.access.withholding import visible_events, visible_reading_findings
 from results.ingest.rows import identity_of
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
-from results.models import YCSB, Event, Run, Submission
+from results.models import YCSB, Event, Run, Submission, Visibility
 from webapp.accounts.models import User
 from webapp.accounts.permissions import Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
@@ -87,6 +87,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "warnings": review_warnings(submission, all_runs),
         "size_sentences": size_sentences(submission, all_runs),
         "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
+        "sequestered_runs": list(submission.runs.filter(visibility=Visibility.SEQUESTERED).order_by("pk")),
         "public_runs": [run for run in all_runs if is_public(run)],
         "members": members_of(reading),
         "steps": steps_of(submission, reading, events, is_publishable=is_publishable),

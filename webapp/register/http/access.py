@@ -1,8 +1,12 @@
-"""Access to runs that are not public: for its secret link, its organisation, and reviewers."""
+"""Access to runs that are not public: for its secret link, its organisation, and reviewers.
+
+A run that is withheld by a takedown is open to operators only.
+"""
 
 from django.http import Http404, HttpRequest, QueryDict
 
 from results.access.links import is_opened_by
+from results.access.withholding import refuse_sequestered
 from results.models import Run, Visibility
 from webapp.accounts.permissions import Action, may
 from webapp.register.http.query_params import Parameter, ParameterError
@@ -36,13 +40,22 @@ def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run
     """Return the run if the reader may see it; otherwise raise Http404 as for a run that does not exist.
 
     The two responses must be identical, headers included: both read the user, which adds the cookie to Vary.
+    Raises SequesteredError for a withheld run, unless the reader is an operator.
     """
+    if run is not None and run.visibility == Visibility.SEQUESTERED:
+        return _require_operator(request, run)
     if run is not None and (is_public(run) or holds_link(request, run)):
         return run
     user = request.user
     if user.is_authenticated and run is not None and may_see(user, run):
         return run
     raise Http404(f"No run is named {public_id}.")
+
+
+def _require_operator(request: HttpRequest, run: Run) -> Run:
+    if not may(request.user, Action.OPERATE):
+        refuse_sequestered(run)
+    return run
 
 
 def holds_link(request: HttpRequest, run: Run) -> bool:
