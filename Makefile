@@ -18,7 +18,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs tests bench lint format requirements drivetest drivetest-static man
+.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs tests bench measure-accounts lint format requirements drivetest drivetest-static man
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -28,12 +28,13 @@ run: ## start the register on this machine (PORT, HOST, DRIVECERT_DATA)
 	@exec $(BIN)/python manage.py up
 
 # Nothing is built while the tests of drivetest run: they measure, and builds made reads late.
-test: $(VENV)/test.stamp ## everything CI checks; CI=true fails if a part of the machine is missing
+test: ## everything CI checks; CI=true fails if a part of the machine is missing
 	@sh tests/browser/install_chromium.sh
 	@sh tests/lab_hosts/install_sshd.sh
-	$(MAKE) --no-print-directory rust-lint rust-tests
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target drivetest checks rust-docs
-	$(MAKE) --no-print-directory supply-chain
+	@# pip and the check of the supply chain wait for the package index half of their time; cargo compiles meanwhile.
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(VENV)/test.stamp rust-lint
+	$(MAKE) --no-print-directory rust-tests
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target supply-chain drivetest checks rust-docs
 	$(MAKE) --no-print-directory tests
 
 # Developers run this before each push; the tests with loads, faults, lab hosts and Chromium are left to `make test`.
@@ -105,7 +106,8 @@ rust-checks: rust-lint rust-tests rust-docs ## run rust-lint, rust-tests and rus
 
 rust-lint: ## check format and lint (clippy) of drivetest
 	cd $(WORKSPACE) && $(CARGO) fmt --check
-	cd $(WORKSPACE) && $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
+	@# Without MAKEFLAGS, as for the build below.
+	cd $(WORKSPACE) && env -u MAKEFLAGS $(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 
 # Several programs at a time; those that measure run alone at the end (docs/decisions/0012).
 RUST_TESTS = $(HEEDING) $(BIN)/python scripts/rust_tests.py
@@ -134,6 +136,9 @@ bench: $(VENV)/test.stamp drivetest ## measure; BENCH_DEVICE=/dev/X, which is ov
 	else echo "intake.py left out: DATABASE_URL names no PostgreSQL in which it may create a database"; fi
 	@if [ -n "$(BENCH_DEVICE)" ]; then $(BIN)/python benchmarks/drivetest_load.py --quick --device "$(BENCH_DEVICE)"; \
 	else echo "drivetest_load.py left out: BENCH_DEVICE names no block device that may be overwritten"; fi
+
+measure-accounts: $(VENV)/test.stamp drivetest ## measure accounts, uploads and submissions in full, about 10 minutes
+	$(BIN)/python benchmarks/accounts.py
 
 trace: $(VENV)/run.stamp ## print every published number of RUN back to log line, reader version and profile hash
 	@test -n "$(RUN)" || { echo "RUN=id: expected the public id of a run"; exit 1; }

@@ -97,6 +97,8 @@ EVENT_LABELS = {
     "product-returned": "runs moved back to the other product",
     "alias-added": "name given to a product",
     "alias-revoked": "name no longer means the product",
+    "maker-linked": "linked to",
+    "maker-unlinked": "no longer linked to",
     "certificate-issued": "issued",
     "certificate-withdrawn": "withdrawn",
     "certificate-reinstated": "reinstated",

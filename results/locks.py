@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,6 +32,20 @@ def try_lock(kind: int, key: int) -> Iterator[bool]:
     finally:
         if is_locked:
             unlock(kind, key)
+
+
+def locked_keys(kind: int, keys: Iterable[int]) -> int:
+    """Return how many locks of a kind some session of this database holds."""
+    masked = [key & KEY_MASK for key in keys]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+            " WHERE datname = current_database() AND locktype = 'advisory' AND granted"
+            " AND classid = %s AND objid = ANY(%s::oid[])",
+            [kind, masked],
+        )
+        (held,) = cursor.fetchone()
+    return int(held)
 
 
 def unlock(kind: int, key: int) -> None:

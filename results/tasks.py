@@ -12,6 +12,7 @@ from results.ingest import queue
 from results.ingest.queue import draft_reading_pending, reading_pending
 from results.intake.drafts import remove_expired
 from results.lifecycle import deadlines
+from results.lifecycle.review_claims import remove_old_claims
 from results.lifecycle.takedowns import sweep_takedowns
 
 EXPIRES_S = 60  # after a minute, the sweep has found the reading
@@ -44,8 +45,9 @@ def enqueue_draft_reading(draft_reading_id: int, **_: Any) -> None:
 
 @shared_task(name="results.sweep_deadlines")
 def sweep_deadlines() -> None:
-    """Store what submissions wait for, and handle the limits that passed; end takedowns that were not confirmed."""
+    """Store what submissions wait for, handle the limits that passed, and remove the claims that ended."""
     deadlines.sweep_deadlines()
+    remove_old_claims()
     sweep_takedowns()
 
 

@@ -1,7 +1,7 @@
 """Print where the time of the tests goes, from the reports that `make test` writes.
 
 Usage: `scripts/test_times.py [DIRECTORY]`. The directory has the JUnit file of pytest (`pytest.xml`) and one line for
-each test program of drivetest (`rust.tsv`). docs/reference/test-times.md holds the tables of an idle machine.
+each test program of drivetest (`rust.tsv`). docs/reference/test-times.md holds such tables.
 """
 
 import csv

@@ -146,7 +146,7 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: [not item.get_closest_marker(mark) for mark in FIRST])
 
 
-# Two workers share the browser tests, each with its own register. These modules take half of the time.
+# Two workers share the tests of tests/browser, each with its own register. These modules take half of the time.
 SECOND_BROWSER = {"test_compare", "test_pages", "test_other_pages", "test_user_tasks"}
 
 
@@ -158,9 +158,9 @@ def group_of(item):
     """
     if not own_network.can_be_taken() and any(map(item.get_closest_marker, ("browser", "lab_hosts"))):
         return "network"
-    if item.get_closest_marker("browser"):
+    if item.get_closest_marker("browser") and item.module.__name__.startswith("tests.browser."):
         return "browser-2" if item.module.__name__.rpartition(".")[2] in SECOND_BROWSER else "browser-1"
-    return item.module.__name__ if any(map(item.get_closest_marker, ("lab_hosts", "faults"))) else ""
+    return item.module.__name__ if any(map(item.get_closest_marker, ("browser", "lab_hosts", "faults"))) else ""
 
 
 @pytest.hookimpl(trylast=True)

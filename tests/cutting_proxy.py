@@ -1,4 +1,4 @@
-"""A proxy between a client and a server that cuts each connection after a number of bytes."""
+"""Proxies between a client and a server that cut each connection: after a number of bytes, or before the response."""
 
 import socket
 import threading
@@ -50,6 +50,24 @@ class CuttingProxy:
             for side in (client, server):
                 side.shutdown(socket.SHUT_RDWR)
         back.join(10)
+
+
+class ResponseDroppingProxy(CuttingProxy):
+    """Forwards each connection until the server responds, and resets it then; `cuts_count` counts the responses."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(port, 0)
+
+    def _forward(self, client: socket.socket) -> None:
+        server = socket.create_connection(("127.0.0.1", self.server_port))
+        forth = threading.Thread(target=_pump, args=(client, server), daemon=True)
+        forth.start()
+        with client, server, suppress(OSError):
+            if server.recv(1):
+                self.cuts_count += 1
+            for side in (client, server):
+                side.shutdown(socket.SHUT_RDWR)
+        forth.join(10)
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:

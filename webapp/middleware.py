@@ -53,10 +53,12 @@ class TrackingMarksMiddleware:
 
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-# 'unsafe-inline' for styles only: Plotly writes style attributes and a style element while it draws.
+# Plotly writes style attributes and a style element while it draws.
+CHART_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+CHART_ROUTES = frozenset({"home", "drives", "historical", "category", "compare", "run-detail"})
 
 
 class ContentSecurityPolicyMiddleware:
@@ -67,5 +69,7 @@ class ContentSecurityPolicyMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        response.headers.setdefault("Content-Security-Policy", POLICY)
+        route = request.resolver_match and request.resolver_match.url_name
+        policy = CHART_POLICY if route in CHART_ROUTES else POLICY
+        response.headers.setdefault("Content-Security-Policy", policy)
         return response

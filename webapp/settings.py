@@ -128,6 +128,7 @@ SESSION_ENGINE = "webapp.accounts.sessions"
 AUTHENTICATION_BACKENDS = ["webapp.accounts.backends.AuthenticationBackend"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "submission-list"
+CSRF_FAILURE_VIEW = "webapp.register.http.responses.csrf_failure"
 LOGOUT_REDIRECT_URL = "home"
 
 # django-allauth. People sign in with their user name or their mail address. The address is verified by a link.
@@ -244,6 +245,8 @@ FILE_UPLOAD_HANDLERS = [
 
 # Limits on one `drivetest read` of an uploaded file (webapp/../results/reader/process.py).
 READ_TIMEOUT_S = env.read_int("READ_TIMEOUT_S", default=60)
+# Less than the time on the clock: a log that meets it is at fault, and not a busy machine, so it is not read again.
+READ_CPU_S = env.read_int("READ_CPU_S", default=max(1, READ_TIMEOUT_S * 2 // 3))
 READ_MEMORY_BYTES = env.read_int("READ_MEMORY_BYTES", default=512 * 1024**2)
 READ_OUTPUT_BYTES = env.read_int("READ_OUTPUT_BYTES", default=128 * 1024**2)
 READ_MAX_ATTEMPTS = 3

@@ -22,6 +22,7 @@ from results.reader.process import (
     Document,
     FormatError,
     OutputLimitError,
+    ProcessorLimitError,
     ReaderBrokenError,
     ReaderKilledError,
     TooManySlicesError,
@@ -37,7 +38,14 @@ OWN_FAULT_PAUSE_S = 60
 FILE_UNREADABLE = "file-unreadable"  # of docs/reference/findings.md: the one error that is never the log's
 
 # Not tried again: the same bytes would be read the same.
-LOG_ERRORS = (FormatError, TooManySlicesError, OutputLimitError, DataError, InvalidOperation)
+LOG_ERRORS = (
+    FormatError,
+    TooManySlicesError,
+    OutputLimitError,
+    ProcessorLimitError,
+    DataError,
+    InvalidOperation,
+)
 State = QueuedReading.State
 
 

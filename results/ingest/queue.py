@@ -1,4 +1,4 @@
-"""The queue of readings: those of submissions and of drafts, oldest first; a failed reading can be queued again.
+"""The queue of readings of submissions and drafts, each organisation in turn. A failed reading can be queued again.
 
 The reading of a submission takes over the result of its draft, if the register has one for the same bytes, slices,
 profile and reader. No log is then read twice.
@@ -22,6 +22,7 @@ from results.evidence.store import companion_paths, open_evidence, path_of
 from results.history import record_event
 from results.ingest.attempts import attempt, end_attempt, refuse_damage
 from results.ingest.draft_readings import DraftJob, document_of_draft, result_key
+from results.ingest.fair_share import ORGANISATIONS, in_turns, is_within_share
 from results.ingest.rows import record_input, record_runs
 from results.models import DraftReading, Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
@@ -42,14 +43,15 @@ TAKEN_OVER_AT_ONCE_BYTES = 256 * 1024  # compressed: its rows are written within
 
 
 def sweep() -> int:
-    """Read the waiting logs, oldest first, and return the number of started readings."""
+    """Read the waiting logs, those of each organisation in turn, and return the number of started readings."""
     try:
         reader_process.reader_version()
     except ReaderBrokenError:
         logger.exception("readings wait: no reader")  # no reading starts, so no attempt is lost
         return 0
     started, taken = time.monotonic(), 0
-    for _, read, row_id in sorted([*_due(Reading, read_one), *_due(DraftReading, read_draft)], key=lambda due: due[0]):
+    due = sorted([*_due(Reading, read_one), *_due(DraftReading, read_draft)], key=lambda each: each[0])
+    for read, row_id in in_turns(((read, row_id), organisation_id) for _, organisation_id, read, row_id in due):
         if time.monotonic() - started > SWEEP_S:
             break
         with contained(logger, "%s %s: attempt failed; the next sweep tries again", read.__name__, row_id):
@@ -59,16 +61,22 @@ def sweep() -> int:
 
 def _due(
     model: type[Reading | DraftReading], read: Callable[[int], bool]
-) -> list[tuple[datetime, Callable[[int], bool], int]]:
-    return [(at, read, pk) for at, pk in model.objects.due().values_list("created_at", "pk")]
+) -> list[tuple[datetime, int, Callable[[int], bool], int]]:
+    rows = model.objects.due().values_list("created_at", ORGANISATIONS[model], "pk")
+    return [(at, organisation_id, read, pk) for at, organisation_id, pk in rows]
 
 
 def read_one(reading_id: int) -> bool:
-    """Attempt a reading once. Return False if it is finished or paused, or if another worker has it."""
+    """Attempt a reading once.
+
+    Return False if it is finished or paused, if another worker has it, or if the share of its organisation is used up.
+    """
     with locks.try_lock(locks.READING, reading_id) as is_ours:
-        if not is_ours or not Reading.objects.due().filter(pk=reading_id).exists():
+        due = Reading.objects.due().select_related("evidence__submission__organisation")
+        row = due.filter(pk=reading_id).first()
+        if not is_ours or row is None or not is_within_share(row, row.evidence.organisation_id):
             return False
-        attempt(EvidenceJob(Reading.objects.select_related("evidence__submission__organisation").get(pk=reading_id)))
+        attempt(EvidenceJob(row))
     return True
 
 
@@ -76,7 +84,7 @@ def read_draft(draft_reading_id: int) -> bool:
     """Attempt the reading of a draft once, as read_one()."""
     with locks.try_lock(locks.DRAFT_READING, draft_reading_id) as is_ours:
         row = DraftReading.objects.due().select_related("draft").filter(pk=draft_reading_id).first()
-        if not is_ours or row is None:
+        if not is_ours or row is None or not is_within_share(row, row.draft.organisation_id):
             return False
         attempt(DraftJob(row))
     return True

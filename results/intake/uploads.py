@@ -6,12 +6,12 @@ writes it, and the other learns the new offset. A client that stops in the middl
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Min, QuerySet, Sum
 from django.utils import timezone
 
 from results.evidence import staging
@@ -34,6 +34,15 @@ class ArrivedFile:
     filename: str
     size_bytes: int
     role: DraftFile.Role
+
+
+@dataclass(frozen=True)
+class DraftUsage:
+    """The files and announced bytes of the open drafts of an organisation, and when the first draft expires."""
+
+    files_count: int
+    total_bytes: int
+    first_ends_at: datetime | None
 
 
 class UploadRefusedError(Exception):
@@ -111,18 +120,26 @@ def _refuse_role(roles: list[str], role: Role, size_bytes: int) -> None:
         )
 
 
+def draft_usage(organisation_id: int) -> DraftUsage:
+    """Return what the open drafts of an organisation use of their quotas."""
+    drafts = open_drafts().filter(organisation=organisation_id)
+    files = DraftFile.objects.filter(draft__in=drafts)
+    used = files.aggregate(files=Count("pk"), total_bytes=Sum("size_bytes", default=0))
+    ends_at = files.aggregate(first=Min("draft__expires_at"))["first"]
+    return DraftUsage(used["files"], used["total_bytes"], ends_at)
+
+
 def _refuse_quota(organisation_id: int, size_bytes: int) -> None:
-    open_files = DraftFile.objects.filter(draft__in=open_drafts().filter(organisation=organisation_id))
-    used = open_files.aggregate(files=Count("pk"), total_bytes=Sum("size_bytes", default=0))
+    used = draft_usage(organisation_id)
     remedy = "Submit or delete a draft of your organisation, and send the file again."
-    if used["files"] >= settings.DRAFT_FILES_MAX:
+    if used.files_count >= settings.DRAFT_FILES_MAX:
         raise QuotaReachedError(
-            f"The drafts of your organisation have {used['files']:,} files. They may have at most "
+            f"The drafts of your organisation have {used.files_count:,} files. They may have at most "
             f"{settings.DRAFT_FILES_MAX:,}. {remedy}"
         )
-    if used["total_bytes"] + size_bytes > settings.DRAFT_BYTES_MAX:
+    if used.total_bytes + size_bytes > settings.DRAFT_BYTES_MAX:
         raise QuotaReachedError(
-            f"The drafts of your organisation have {used['total_bytes']:,} bytes, and the file has {size_bytes:,}. "
+            f"The drafts of your organisation have {used.total_bytes:,} bytes, and the file has {size_bytes:,}. "
             f"Together they may have at most {settings.DRAFT_BYTES_MAX:,} bytes. {remedy}"
         )
 

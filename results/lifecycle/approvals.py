@@ -53,8 +53,8 @@ def approve(
     """
     now = timezone.now()
     barred = barred_organisations(run)
-    organisations = _organisations_of(reviewer, now)
-    at_submission = _organisations_of(reviewer, run.submission.received_at) if run.submission else frozenset()
+    organisations = organisations_of(reviewer, now)
+    at_submission = organisations_of(reviewer, run.submission.received_at) if run.submission else frozenset()
     _refuse_member(run, barred & (organisations | at_submission))
     same = open_approvals(run, step, successor)
     if same.filter(reviewer=reviewer.pk).exists():
@@ -158,9 +158,9 @@ def barred_organisations(run: Run) -> frozenset[int]:
 
 def is_barred(run: Run, user: AbstractBaseUser) -> bool:
     """Return whether a reviewer belongs, or belonged at the submission, to an organisation that bars them."""
-    own = _organisations_of(user, timezone.now())
+    own = organisations_of(user, timezone.now())
     if run.submission:
-        own |= _organisations_of(user, run.submission.received_at)
+        own |= organisations_of(user, run.submission.received_at)
     return bool(own & barred_organisations(run))
 
 
@@ -173,7 +173,8 @@ def _refuse_member(run: Run, organisations: frozenset[int]) -> None:
         )
 
 
-def _organisations_of(user: AbstractBaseUser, moment: datetime) -> frozenset[int]:
+def organisations_of(user: AbstractBaseUser, moment: datetime) -> frozenset[int]:
+    """Return the organisations to which a user belonged at a moment."""
     organisations_at: Callable[[int, datetime], frozenset[int]] = import_string(settings.ORGANISATIONS_OF_REVIEWERS)
     return organisations_at(user.pk, moment)
 

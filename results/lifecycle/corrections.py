@@ -11,9 +11,10 @@ from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event, run_subject
 from results.lifecycle.visibility import refuse_own, require_new_approvals
-from results.models import Annotation, Event, Run, VoidReason
+from results.models import Annotation, Event, Run, Visibility, VoidReason
 
 CORRECTED, TAKEN_BACK = "run-corrected", "correction-taken-back"
+STATED_BY_SENDER = "stated by the sender for this log"
 CORRECTABLE = ("firmware", "over_provisioning_pct", "over_provisioned_to_gb", "region", "zone", "notes")
 Values = dict[str, Any]
 
@@ -29,6 +30,27 @@ def correct(run: Run, stated: Values, actor: AbstractBaseUser, reason: str) -> E
     if unknown:
         raise ReviewRefusedError(f"Not corrected by hand: {', '.join(unknown)}; only {', '.join(CORRECTABLE)} are.")
     return _write(run, stated, actor, CORRECTED, reason)
+
+
+def may_state_facts(run: Run) -> bool:
+    """Return whether the sender may state other facts about one log: of an archive, before its review has ended."""
+    return bool(run.member) and run.visibility == Visibility.UNREVIEWED
+
+
+def state_facts(run: Run, stated: Values, actor: AbstractBaseUser) -> Event:
+    """Write what the sender states about one log of an archive, and return the event with the values before and after.
+
+    The submission states one set of facts for all its logs. Open approvals of the run become void. Raises
+    ReviewRefusedError if no value differs, and for a run that is reviewed or not in an archive.
+    """
+    with transaction.atomic():
+        locked = Run.objects.select_for_update().get(pk=run.pk)
+        if not may_state_facts(locked):
+            raise ReviewRefusedError(
+                f"{run.public_id} is {locked.visibility}. The sender states facts only of a log in an archive, before "
+                "its review has ended. Ask a reviewer to correct them."
+            )
+        return _write(locked, stated, actor, CORRECTED, STATED_BY_SENDER)
 
 
 def take_back(event: Event, actor: AbstractBaseUser, reason: str) -> Event:

@@ -9,13 +9,15 @@ from django.db import transaction
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event
-from results.ingest.rows import Identity, identity_of
+from results.ingest.rows import Identity, identity_of, match_product
 from results.lifecycle import approvals, visibility
-from results.lifecycle.submission_states import DECLINED_KIND
-from results.models import Approval, Product, Submission, Visibility, VoidReason
+from results.lifecycle.review_claims import release
+from results.lifecycle.submission_states import DECLINED_KIND, SubmissionState, with_state
+from results.models import Approval, Event, Product, Run, Submission, Visibility, VoidReason
 from results.naming.addresses import current_product, free_slug, locked_for_runs
-from results.naming.aliases import add_alias
+from results.naming.aliases import add_alias, name_key
 
+NAMED_KIND = "identity-named"
 REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
 
 
@@ -23,6 +25,8 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequen
     """Publish all runs of the submission that wait for review, or none; under embargo, only mark them as reviewed.
 
     Return False if a run still needs the approval of another reviewer; then this one's is stored.
+
+    A log that the same organisation has in another public submission is left out; it goes on waiting.
 
     `warnings` are those that the reviewer saw and accepted; they are stored in the event of each run.
 
@@ -36,8 +40,22 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequen
         waiting = list(locked.runs.filter(visibility=Visibility.UNREVIEWED).order_by("pk"))
         if not waiting:
             raise ReviewRefusedError("No run of this submission waits for review.")
-        done = [visibility.publish(run, reviewer, warnings) for run in waiting]
-    return all(done)
+        done = [_publish_unless_known(run, reviewer, warnings) for run in waiting]
+        release(locked, reviewer)
+        refusals = [each for each in done if isinstance(each, visibility.SameLogError)]
+        if len(refusals) == len(waiting):
+            raise refusals[0]
+    return all(is_done for is_done in done if isinstance(is_done, bool))
+
+
+def _publish_unless_known(
+    run: Run, reviewer: AbstractBaseUser, warnings: Sequence[str]
+) -> bool | visibility.SameLogError:
+    """Publish a run, or return the refusal if its log is public already: the other logs of an archive may be new."""
+    try:
+        return visibility.publish(run, reviewer, warnings)
+    except visibility.SameLogError as refusal:
+        return refusal
 
 
 def retract_approval(submission: Submission, reviewer: AbstractBaseUser) -> None:
@@ -65,13 +83,15 @@ def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> 
             )
         for run in locked.runs.filter(visibility=Visibility.UNREVIEWED):
             approvals.void_approvals(run, VoidReason.DECLINED)
+        release(locked, reviewer)
         record_event(reviewer, DECLINED_KIND, ("submission", locked.public_id), reason)
 
 
 def name_product(submission: Submission, product: Product, reviewer: AbstractBaseUser) -> None:
     """Set the product of a submission and of its runs, and replace an earlier one.
 
-    The decision is stored as an alias: later submissions that state the same name get the same product.
+    The decision is stored as an alias: later submissions that state the same name get the same product. Those that
+    wait for a product with the same name get it too (`named_with`).
     """
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
@@ -85,9 +105,35 @@ def name_product(submission: Submission, product: Product, reviewer: AbstractBas
         Submission.objects.filter(pk=locked.pk).update(product=product)
         locked.runs.update(product=product)
         details = {"before": before.slug if before else "", "after": product.slug}
-        record_event(reviewer, "identity-named", ("submission", locked.public_id), "", details)
+        record_event(reviewer, NAMED_KIND, ("submission", locked.public_id), "", details)
         add_alias(identity_of(locked), product, reviewer)
+        _name_waiting(locked, product, reviewer)
         refresh_certificates([before.pk if before else None, product.pk])
+
+
+def named_with(submission: Submission) -> list[str]:
+    """Return the ids of the submissions that got their product by a decision about this one."""
+    events = Event.objects.filter(kind=NAMED_KIND, details__with=submission.public_id).order_by("pk")
+    return list(dict.fromkeys(events.values_list("subject_id", flat=True)))
+
+
+def _name_waiting(submission: Submission, product: Product, reviewer: AbstractBaseUser) -> None:
+    """Set the product of the other submissions that state the same name and wait for a product.
+
+    A submission of another organisation gets it only if a new one of theirs would: match_product() decides. One that
+    another reviewer handles at this moment is left out.
+    """
+    waiting = with_state(Submission.objects.filter(product=None)).filter(state=SubmissionState.AWAITING_IDENTITY)
+    key = name_key(identity_of(submission))
+    alike = [each.pk for each in waiting.order_by("pk") if name_key(identity_of(each)) == key]
+    for other in Submission.objects.select_for_update(skip_locked=True).filter(pk__in=alike, product=None):
+        if match_product(other) != product:
+            continue
+        other.product = product
+        other.save(update_fields=["product"])
+        other.runs.update(product=product)
+        details = {"before": "", "after": product.slug, "with": submission.public_id}
+        record_event(reviewer, NAMED_KIND, ("submission", other.public_id), "", details)
 
 
 def create_product(submission: Submission, reviewer: AbstractBaseUser, stated: Identity | None = None) -> Product:

@@ -38,6 +38,8 @@ class SubmissionState(models.TextChoices):
 
 
 UNFINISHED = frozenset({SubmissionState.RECEIVED, SubmissionState.READING})
+# As long as no reviewer and no sender acts, nothing of these is published.
+NEVER_PUBLIC = frozenset({SubmissionState.FAILED, SubmissionState.DECLINED, SubmissionState.RETRACTED})
 REVIEWABLE = frozenset({SubmissionState.AWAITING_IDENTITY, SubmissionState.IN_REVIEW})
 
 

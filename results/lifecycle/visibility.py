@@ -19,8 +19,13 @@ from django.utils import timezone
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import ACCEPTED_WARNINGS, accepted_warnings, history_of, record_event, run_subject
+from results.ingest.same_logs import run_of_same_log
 from results.lifecycle import approvals
-from results.models import ApprovedStep, Run, Tier, Verdict, Visibility, VoidReason, YcsbRun
+from results.models import ApprovedStep, Organisation, Run, Tier, Verdict, Visibility, VoidReason, YcsbRun
+
+
+class SameLogError(ReviewRefusedError):
+    """The organisation has another public run of the same log."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +106,13 @@ def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> 
 
     Under embargo, the run is reviewed now and public when the embargo ends. `warnings` are those that the actor
     saw and accepted; they are stored in the event. Raises ReviewRefusedError if the run is the actor's own, has no
-    product, ran on a virtual device, or is void, and if no operator has confirmed its organisation.
+    product, ran on a virtual device, or is void, and if no operator has confirmed its organisation. Raises SameLogError
+    if the organisation has the same log in another submission that is public or will be.
     """
     with transaction.atomic():
         locked = lock_run(run)
         _refuse_unpublishable(locked)
+        _refuse_same_log(locked)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.REVIEWED
         details: dict[str, Any] = {ACCEPTED_WARNINGS: list(warnings)} if warnings else {}
         if ends_at := embargo_of(locked):
@@ -186,17 +193,24 @@ def withdraw(run: Run, actor: AbstractBaseUser, reason: str) -> None:
 def reinstate(run: Run, actor: AbstractBaseUser, reason: str) -> bool:
     """Revert a withdrawal: the run is public again, or superseded if it was superseded before."""
     with transaction.atomic():
-        return _carry_out("reinstate", lock_run(run), actor, reason)
+        locked = lock_run(run)
+        _refuse_same_log(locked)
+        return _carry_out("reinstate", locked, actor, reason)
 
 
-def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str) -> bool:
-    """Supersede a run by another public run of the same product."""
+def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str, warnings: Sequence[str] = ()) -> bool:
+    """Supersede a run by another public run of the same product.
+
+    `warnings` are those that the actor saw and accepted; they are stored in the event.
+    """
     with transaction.atomic():
         # By rising key, so that two reviewers who supersede each other's run wait instead of causing a deadlock.
         both = Run.objects.select_for_update().filter(pk__in=[run.pk, successor.pk]).order_by("pk")
         locked = {each.pk: each for each in both}
         _refuse_successor(locked[run.pk], locked[successor.pk])
-        details = {"successor": successor.public_id}
+        details: dict[str, Any] = {"successor": successor.public_id}
+        if warnings:
+            details[ACCEPTED_WARNINGS] = list(warnings)
         columns = {"superseded_by": successor}
         return _carry_out("supersede", locked[run.pk], actor, reason, columns=columns, details=details)
 
@@ -356,6 +370,21 @@ def _refuse_unpublishable(run: Run) -> None:
         raise ReviewRefusedError(f"{run.public_id} is {verdict.headline}. A void run is not published; decline it.")
     if YcsbRun.objects.filter(run=run, validity=YcsbRun.Validity.INVALID).exists():
         raise ReviewRefusedError(f"{run.public_id} is no valid run of YCSB. It is not published; decline it.")
+
+
+def _refuse_same_log(run: Run) -> None:
+    """Raise ReviewRefusedError if the organisation has the same log in another submission that is public or will be."""
+    if run.submission is None:
+        return
+    # Of two reviewers who publish the two submissions at once, the second one waits and then sees the first.
+    Organisation.objects.select_for_update(no_key=True).get(pk=run.submission.organisation_id)
+    same = run_of_same_log(run)
+    if same is not None and same.submission is not None:
+        raise SameLogError(
+            f"{run.public_id} has the same log as run {same.public_id} of submission {same.submission.public_id}, "
+            f"which is {same.visibility}. A log is published once. Decline this one, or withdraw that "
+            "run first."
+        )
 
 
 def _refuse_successor(run: Run, successor: Run) -> None:

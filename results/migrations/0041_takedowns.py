@@ -74,7 +74,7 @@ END $$;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0038_drop_link_keys'),
+        ('results', '0061_review_claims'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

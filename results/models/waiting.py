@@ -1,4 +1,4 @@
-"""What a submission waits for: questions of reviewers, and deadlines."""
+"""What a submission waits for: questions and claims of reviewers, and deadlines."""
 
 from django.conf import settings
 from django.db import models
@@ -38,6 +38,17 @@ class Question(models.Model):
 
     def __str__(self) -> str:
         return f"question about {self.submission}"
+
+
+class ReviewClaim(models.Model):
+    """A reviewer who works on a submission, so that another one begins with another. It permits and forbids nothing."""
+
+    submission = models.OneToOneField(Submission, models.CASCADE, related_name="claim")
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    claimed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.submission} by {self.reviewer}"
 
 
 class WaitingStep(models.TextChoices):

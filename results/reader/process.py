@@ -44,8 +44,7 @@ class ReaderLimits:
     @classmethod
     def of_settings(cls) -> "ReaderLimits":
         """Return the limits of readings whose log is stored."""
-        wall_s = settings.READ_TIMEOUT_S
-        return cls(wall_s, wall_s, settings.READ_MEMORY_BYTES, settings.READ_OUTPUT_BYTES)
+        return cls(settings.READ_TIMEOUT_S, settings.READ_CPU_S, settings.READ_MEMORY_BYTES, settings.READ_OUTPUT_BYTES)
 
 
 class FormatError(Exception):
@@ -273,6 +272,14 @@ def unreadable(error: Exception) -> Document:
             expected=f"at most {error.output_bytes} bytes of slices, minutes and findings",
             got="more",
             remedy=SMALLER,
+        ) | {"limits": [{"limit": error.limit, "allowed": error.allowed}]}
+    if isinstance(error, ProcessorLimitError):
+        return _document(
+            "processor-limit",
+            f"Reading this file takes too long: {error}.",
+            expected=f"a file that is read in {error.allowed}",
+            got="more",
+            remedy=f"{SEPARATE}: a shorter log is read in less time. The register still stores the file.",
         ) | {"limits": [{"limit": error.limit, "allowed": error.allowed}]}
     if isinstance(error, TooManySlicesError):
         return _document(

@@ -1,5 +1,7 @@
 """Change of a log's slice length by its sender, as long as none of its runs is past review."""
 
+from typing import Any
+
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
@@ -18,12 +20,20 @@ PUBLISHED = (
     "of an embargo."
 )
 UNFINISHED = "The log has not been read yet. Try again later."
+UNREADABLE_IN_ANY = "The file could not be read, and this does not depend on the slice length. Nothing was changed."
+# Errors that longer slices may avoid; results/reader/process.py gives their remedies.
+DEPENDS_ON_SLICES = frozenset({"too-many-slices", "reading-too-large", "reader-gave-up"})
 BUSY = "The log is being read now. Try again later."
 
 
 def may_change_slices(submission: Submission) -> bool:
     """Return whether the slice length may change: no run of the submission is past review."""
     return not submission.runs.exclude(visibility=Visibility.UNREVIEWED).exists()
+
+
+def depends_on_slices(error: dict[str, Any] | None) -> bool:
+    """Return whether a log may be read in slices of another length; a file that is no log never is."""
+    return error is None or error["id"] in DEPENDS_ON_SLICES
 
 
 def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractBaseUser) -> None:
@@ -38,6 +48,8 @@ def read_in_slices(submission: Submission, slice_length_s: int, actor: AbstractB
     if reading is None or reading.state in {Reading.State.PENDING, Reading.State.READING}:
         raise ReviewRefusedError(UNFINISHED)
     if reading.state == Reading.State.FAILED:
+        if not depends_on_slices(reading.error):
+            raise ReviewRefusedError(UNREADABLE_IN_ANY)
         with transaction.atomic():
             lock_log(submission)
             _change(submission, slice_length_s, actor)

@@ -1,13 +1,14 @@
 // The reader's own prices of drives: stored in this browser, never sent. Fills every cell with data-price, and the price
 // list.
 // The server writes the cells without figures, and hides them, because they need this script.
+import {cheapestText, FIGURES, figureLines, figureText, lowestText, WORDS} from './price-figures.js';
 import {ungrouped} from './typed-numbers.js';
 
 const KEY = 'drivecert.prices', COLUMN_KEY = 'drivecert.prices.column', CURRENCY_KEY = 'drivecert.prices.currency';
 const SLUG = /^[a-z0-9_-]{1,120}$/, PRICE = /^\d{1,9}(\.\d{1,4})?$/;
 const SIGN = String.raw`(\p{Sc}|[A-Z]{3})?`, SIGNED = new RegExp(String.raw`^${SIGN}\s*(.*?)\s*${SIGN}$`, 'iu');
 const TWO_MEANINGS = /^([1-9]\d{0,2})\.(\d{3})$/; // 1.450 is 1,450 in some languages
-const CURRENCY_MAX = 8, NO_BREAK = '\u00a0';
+const CURRENCY_MAX = 8;
 
 const stored = key => { try { return localStorage.getItem(key) ?? ''; } catch { return ''; } };
 const store = (key, text) => { try { localStorage.setItem(key, text); return true; } catch { return false; } };
@@ -43,53 +44,6 @@ export function readList(text) {
 /** Return a price list as CSV. */
 export const writeList = prices => ['product,price,currency',
   ...[...prices].sort(([a], [b]) => a < b ? -1 : 1).map(([slug, {price, currency}]) => `${slug},${price},${currency}`), ''].join('\n');
-
-/** Return a number with three significant digits, whole numbers of 1,000 and more with thousands separated. */
-export const threeDigits = number => number >= 999.5
-  ? Math.round(number).toLocaleString('en-US') : String(Number(number.toPrecision(3)));
-
-// What a cell shows, from the price of one drive, its tested and its sustained speed, its capacity and the number of drives.
-const FIGURES = {
-  'per-tps': (price, {tps}) => Number(tps) ? price / Number(tps) * 1000 : null,
-  'per-sustained-tps': (price, {sustained}) => Number(sustained) ? price / Number(sustained) * 1000 : null,
-  'per-tb': (price, {gb}) => Number(gb) ? price / Number(gb) * 1000 : null,
-  total: (price, {count}) => Number(count) ? price * Number(count) : null,
-};
-
-const withCurrency = (figure, currency) => `${threeDigits(figure)}${currency && NO_BREAK}${currency}`;
-
-/** Return the text of a figure with its currency; empty without a price, or if the drive lacks the figure. */
-export function figureText(entry, shows, drive) {
-  const figure = entry && FIGURES[shows](Number(entry.price), drive);
-  return figure ? withCurrency(figure, entry.currency) : '';
-}
-
-// Short: a table of drives has little room, and shows each in a line.
-const WORDS = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000 sustained'], ['per-tb', 'per TB']];
-
-/** Return the figures per speed and per capacity in words, by what they show. */
-export const figureLines = (entry, drive) => WORDS
-  .map(([shows, words]) => [shows, figureText(entry, shows, drive), words]).filter(([, text]) => text)
-  .map(([shows, text, words]) => [shows, `${text} ${words}`]);
-
-const UNRATED = ' Endurance is not included: the rating is not reported.';
-
-/**
- * Return the cluster with the lowest total price for each currency, as sentences. `clusters` are {entry, name, count,
- * isUnrated}; those of unknown endurance come last.
- */
-export function cheapestText(clusters) {
-  const lowest = new Map();
-  for (const {entry, name, count, isUnrated} of clusters) {
-    const total = Number(entry.price) * Number(count), other = lowest.get(entry.currency);
-    const isLower = !other || (isUnrated === other.isUnrated ? total < other.total : other.isUnrated);
-    if (isLower) lowest.set(entry.currency, {total, name, count, isUnrated});
-  }
-  return [...lowest].sort(([a], [b]) => a < b ? -1 : 1).map(([currency, {total, name, count, isUnrated}]) => {
-    const cluster = `${Number(count).toLocaleString('en-US')} x ${name}, ${withCurrency(total, currency)}`;
-    return `Cheapest of those shown with a price: ${cluster}.${isUnrated ? UNRATED : ''}`;
-  }).join(' ');
-}
 
 const panel = globalThis.document?.querySelector('[data-prices]');
 const part = name => panel.querySelector(`[data-price-${name}]`);
@@ -158,6 +112,7 @@ function show() {
   for (const cell of document.querySelectorAll('[data-price-shown]')) cell.hidden = false;
   document.querySelectorAll('table.runs:has([data-price-added]) > tbody, .own-prices > tbody').forEach(markLowest);
   showCheapest();
+  showLowest();
   const list = part('list');
   if (list !== document.activeElement) list.value = writeList(prices);
 }
@@ -171,6 +126,16 @@ function showCheapest() {
     ({entry: prices.get(price), name, count, isUnrated: unrated !== undefined}));
   const text = cheapestText(clusters.filter(({entry}) => entry));
   if (place.textContent !== text) place.textContent = text;
+}
+
+function showLowest() {
+  const place = document.querySelector('[data-price-lowest]');
+  if (!place) return;
+  const table = document.querySelector('.own-prices'), fields = table.querySelectorAll('[data-shows=field]');
+  const drives = [...fields].map(({dataset: {price, name, tps, sustained, gb}}) => ({entry: prices.get(price), name, tps, sustained, gb}));
+  const text = lowestText(drives, table.hasAttribute('data-apart')), answer = place.firstElementChild;
+  if (answer.textContent !== text) answer.textContent = text;
+  place.hidden = false;
 }
 
 function saveList() {

@@ -118,3 +118,49 @@ def test_a_table_fits_a_phone_whichever_column_it_is_sorted_by(new_page, path, w
 def test_a_list_opens_on_the_group_of_its_order_unless_that_has_a_column_without_values(phone_page, sort, group):
     phone_page.goto(f"/drives/?category=nvme-flash&sort={sort}")
     assert phone_page.locator(".choose :checked").get_attribute("class") == group
+
+
+def test_rows_come_before_a_chart_of_fewer_than_three_marks(phone):
+    def is_row_first():
+        row, chart = (phone.locator(place).first.bounding_box()["y"] for place in ("[id$=-rows] tr", ".chart-speed"))
+        return row < chart
+
+    phone.goto("/drives/nvme-flash/?q=sn861")
+    expect(phone.locator(".chart-speed svg a")).to_have_count(2)
+    assert is_row_first()
+    phone.goto("/drives/nvme-flash/?q=dataengine")
+    expect(phone.locator(".chart-speed svg a")).to_have_count(3)
+    assert not is_row_first()
+    phone.locator(".filters > .opener summary").click()
+    phone.get_by_label("Search", exact=True).and_(phone.locator("main input")).fill("sn861")
+    expect(phone.locator(".chart-speed svg a")).to_have_count(2)
+    assert is_row_first()
+
+
+def test_a_button_of_the_filters_counts_the_results_closes_the_filters_and_moves_to_the_first_row(phone):
+    phone.goto("/drives/nvme-flash/")
+    phone.locator(".filters > .opener summary").click()
+    phone.get_by_label("Speed, at least").fill("1.5M")
+    button = phone.get_by_role("button", name="Show 2 results")
+    button.click()
+    expect(button).to_be_hidden()
+    expect(phone.locator("#nvme-flash-rows")).to_be_focused()
+    expect(phone.locator("#nvme-flash-rows tr:has(td)").first).to_be_in_viewport()
+
+
+def test_the_button_moves_to_the_reason_if_there_is_no_result(phone):
+    phone.goto("/drives/nvme-flash/")
+    phone.locator(".filters > .opener summary").click()
+    phone.get_by_label("Speed, at least").fill("90M")
+    phone.get_by_role("button", name="Show 0 results").click()
+    expect(phone.locator("[data-shown]")).to_be_focused()
+
+
+def test_the_button_sends_the_filters_without_a_script(new_page):
+    page = new_page(viewport=PHONE, java_script_enabled=False)
+    page.goto("/drives/nvme-flash/")
+    page.locator(".filters > .opener summary").click()
+    page.get_by_label("Speed, at least").fill("1500000")
+    page.get_by_role("button", name="Show results").click()
+    page.wait_for_url("**/?*min_tps=1500000*")
+    expect(page.get_by_text("2 of 36 shown.")).to_be_visible()

@@ -177,6 +177,20 @@ def test_a_fleet_is_checked_with_the_keyboard_with_and_without_javascript(new_pa
     assert "without a certificate" in page.locator("table").inner_text()
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_back_from_a_drive_shows_the_answer_of_a_check_again(new_page, script):
+    page = new_page(java_script_enabled=script)
+    page.goto("/check/")
+    page.get_by_label("Paste a list of drives").fill(LIST)
+    page.get_by_role("button", name="Check drives").click()
+    page.get_by_role("cell", name="See SanDisk DC SN861").get_by_role("link").click()
+    expect(page.locator("main h1")).to_contain_text("SanDisk DC SN861")
+    page.context.set_offline(True)  # nothing is sent again
+    page.go_back()
+    expect(page.locator("main h1")).to_have_text("The register knows 1 of 2 drives")
+    assert page.url.endswith("/check/answer/")  # the list is not in the address
+
+
 def test_the_answer_of_a_check_is_accessible_and_fits_a_phone(phone_page):
     page = phone_page
     page.goto("/check/")

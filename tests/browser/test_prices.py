@@ -91,7 +91,8 @@ def test_the_cheapest_cluster_is_of_the_group_that_is_ranked(page):
 
 def test_the_cheapest_cluster_has_a_rating_if_one_has(page):
     page.goto(PAIR)
-    address = page.locator("script[src*=prices]").get_attribute("src")
+    loaded = "performance.getEntriesByType('resource').map(each => each.name)"
+    address = next(name for name in page.evaluate(loaded) if "price-figures" in name)
     rated = {"entry": {"price": "9", "currency": ""}, "name": "Rated", "count": "2", "isUnrated": False}
     unrated = {"entry": {"price": "1", "currency": ""}, "name": "Unrated", "count": "2", "isUnrated": True}
     text = "([at, clusters]) => import(at).then(({cheapestText}) => cheapestText(clusters))"
@@ -297,6 +298,31 @@ def test_a_comparison_marks_the_lowest_of_each_price(page):
     enter(page, "Intel P5510 7.68 TB", "500")
     expect(cell(page, P5510, "per-sustained-tps")).to_have_text(re.compile("lowest$"))
     expect(page.locator(".own-prices .lowest")).to_have_count(3)
+
+
+def test_a_comparison_answers_in_words_which_drive_is_cheapest(page):
+    answer = page.locator("[data-price-lowest]")
+    page.goto(PAIR)
+    expect(answer).to_have_text("Enter prices to see which drive is cheapest", use_inner_text=True)
+    enter(page, "SanDisk DC SN861 6.4 TB", "1728")
+    expect(answer).to_contain_text("Only SanDisk DC SN861 6.4 TB has a price. Intel P5510 7.68 TB: no price entered.")
+    enter(page, "Intel P5510 7.68 TB", "500")
+    words = "per 1,000 tps", "per 1,000 tps that the rating sustains", "per TB"
+    text = answer.inner_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert text.startswith("At your prices, ")
+    assert all(f"is cheapest {each} (" in text for each in words)
+    assert "Intel P5510 7.68 TB is cheapest per TB (65.1, the next is SanDisk DC SN861 6.4 TB: 270)" in text
+
+
+def test_prices_per_speed_are_not_compared_if_the_speeds_are_not_comparable(page):
+    page.goto("/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9300-max-6400gb")
+    expect(page.locator(".own-prices[data-apart]")).to_be_attached()
+    enter(page, "SanDisk DC SN861 6.4 TB", "1728")
+    enter(page, "Micron 9300 Max 6.4 TB", "500")
+    answer = page.locator("[data-price-lowest]")
+    expect(answer).to_contain_text("At your prices, Micron 9300 Max 6.4 TB is cheapest per TB")
+    expect(answer).to_contain_text("Prices per speed are not compared, because the speeds are not comparable.")
+    expect(answer).not_to_contain_text("cheapest per 1,000 tps")
 
 
 def test_notes_on_cloud_instances_are_shown_only_with_cloud_instances(page):

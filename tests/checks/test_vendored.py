@@ -8,19 +8,20 @@ import pytest
 from django.conf import settings
 
 VENDOR = settings.BASE_DIR / "static/vendor"
-HASHES = dict(
-    re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (VENDOR / "README.md").read_text(), re.MULTILINE)
-)
+OF_TESTS = settings.BASE_DIR / "tests/vendor"
+ROW = re.compile(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", re.MULTILINE)
 
 
-def test_every_vendored_script_is_listed_with_its_hash():
-    scripts = {str(path.relative_to(VENDOR)): path for path in VENDOR.rglob("*.js")}
+@pytest.mark.parametrize("folder", [VENDOR, OF_TESTS], ids=["static", "tests"])
+def test_every_vendored_script_is_listed_with_its_hash(folder):
+    scripts = {str(path.relative_to(folder)): path for path in folder.rglob("*.js")}
     found = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in scripts.items()}
-    assert found == HASHES
+    assert found == dict(ROW.findall((folder / "README.md").read_text()))
 
 
-def test_every_vendored_script_comes_with_its_licence():
-    assert all((path.parent / "LICENSE.txt").exists() for path in VENDOR.rglob("*.js"))
+@pytest.mark.parametrize("folder", [VENDOR, OF_TESTS], ids=["static", "tests"])
+def test_every_vendored_script_comes_with_its_licence(folder):
+    assert all((path.parent / "LICENSE.txt").exists() for path in folder.rglob("*.js"))
 
 
 @pytest.mark.parametrize("path", sorted(VENDOR.rglob("*.gz")), ids=lambda path: path.name)

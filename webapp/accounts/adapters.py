@@ -31,7 +31,7 @@ from webapp.accounts import encryption, throttle
 from webapp.accounts.audit.trail import Actor, Kind, actor_of, record
 from webapp.accounts.memberships.remembered import remembered_invitation
 from webapp.accounts.models import User
-from webapp.accounts.permissions import register_roles
+from webapp.accounts.permissions import Action, may, register_roles
 from webapp.accounts.sessions import NO_ADDRESS
 
 log = logging.getLogger(__name__)
@@ -90,11 +90,14 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         """Return the page after a sign-in.
 
-        A user who opened an invitation is led back to it, one without a role anywhere to the organisations.
+        A user who opened an invitation is led back to it, a reviewer to the queue, and one without a role anywhere to
+        the organisations.
         """
         if remembered_invitation(request) is not None:
             return reverse("invitation")
         user = request.user
+        if isinstance(user, User) and may(user, Action.REVIEW):
+            return reverse("review-list")
         has_role = not isinstance(user, User) or register_roles(user) or user.memberships.exists()
         return str(super().get_login_redirect_url(request)) if has_role else reverse("organisation-list")
 

@@ -40,6 +40,10 @@ ALLOWED: dict[Action, frozenset[Role | RegisterRole]] = {
 }
 
 
+# Of what does not exist: asking for it takes as long as for an organisation of others.
+NO_ORGANISATION = 0
+
+
 def may(user: object, action: Action, organisation_id: int | None = None) -> bool:
     """Return whether a user may act: by a role of the register, or by their role in the organisation."""
     if not isinstance(user, User) or not user.is_active:

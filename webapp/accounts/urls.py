@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from webapp.accounts import mail, organisation_pages, views
+from webapp.accounts import mail, organisation_pages, quotas, views
 from webapp.accounts.audit import pages as audit_pages
 from webapp.accounts.memberships import invitation_pages
 from webapp.accounts.memberships import pages as member_pages
@@ -24,6 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("organisations/", organisation_pages.confirmations, name="organisation-confirmations"),
     path("organisations/<slug:slug>/confirm/", organisation_pages.confirm, name="organisation-confirm"),
     path("organisations/<slug:slug>/events/", audit_pages.organisation_events, name="organisation-events"),
+    path("organisations/<slug:slug>/quotas/", quotas.organisation_quotas, name="organisation-quotas"),
     path("organisations/<slug:slug>/leave/", member_pages.leave, name="organisation-leave"),
     path("organisations/<slug:slug>/transfer/", member_pages.transfer, name="ownership-transfer"),
     path(MEMBERS, member_pages.member_list, name="member-list"),

@@ -94,19 +94,20 @@ class RunIntervals(APIView):
 
 def find_run(request: Request, public_id: str) -> Run:
     """Return a run that is public, or that the token, the session or the link's key opens. Raise 404 otherwise."""
-    related = ("submission__organisation", "reading__evidence__submission", "product", "ycsb")
-    run = Run.objects.filter(public_id=public_id).select_related(*related).first()
-    if run is not None and not is_sequestered(run) and request.auth and _is_of_sender(token_of(request), run):
-        return run
-    asker = request._request
-    # From the session, because the API authenticates by token only; needed only if the run is not public.
-    asker.user = SimpleLazyObject(lambda: get_user(asker))  # type: ignore[assignment]
-    return require_access(asker, public_id, run)
+    runs = Run.objects.filter(public_id=public_id)
+    run = runs.select_related("submission").first()
+    is_sender = bool(request.auth) and _is_of_sender(token_of(request), run)
+    if not is_sender or run is None or is_sequestered(run):
+        asker = request._request
+        # From the session, because the API authenticates by token only; needed only if the run is not public.
+        asker.user = SimpleLazyObject(lambda: get_user(asker))  # type: ignore[assignment]
+        require_access(asker, public_id, run)
+    return runs.select_related("submission__organisation", "reading__evidence__submission", "product", "ycsb").get()
 
 
-def _is_of_sender(token: APIToken, run: Run) -> bool:
-    is_own = run.submission is not None and run.submission.organisation_id == token.organisation_id
-    return is_own or may_see(token.user, run)
+def _is_of_sender(token: APIToken, run: Run | None) -> bool:
+    is_own = run is not None and run.submission and run.submission.organisation_id == token.organisation_id
+    return bool(is_own) or may_see(token.user, run)
 
 
 def _etag(run: Run, window: Window) -> str:

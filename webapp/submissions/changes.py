@@ -13,9 +13,9 @@ from django.views.decorators.http import require_POST
 from results.errors import ReviewRefusedError
 from results.lifecycle.embargo import change_embargo, may_change_embargo
 from results.lifecycle.questions import answer
-from results.lifecycle.submission_states import StatedSubmission, SubmissionState, with_state
-from results.models import Submission
-from results.reevaluation.slice_lengths import may_change_slices, read_in_slices
+from results.lifecycle.submission_states import NEVER_PUBLIC, StatedSubmission, SubmissionState, with_state
+from results.models import Reading, Submission
+from results.reevaluation.slice_lengths import depends_on_slices, may_change_slices, read_in_slices
 from webapp.accounts.permissions import Action, may
 from webapp.accounts.requests import UserRequest, members_only
 from webapp.submissions.forms import AnswerForm, EmbargoForm, SlicesForm, valid_data
@@ -62,8 +62,8 @@ def own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
 
 
 def embargo_form(submission: StatedSubmission) -> EmbargoForm | None:
-    """Return the form for the embargo; None once a run of the submission was public."""
-    if submission.state == SubmissionState.FAILED or not may_change_embargo(submission):
+    """Return the form for the embargo; None once a run of the submission was public, and if none will be."""
+    if submission.state in NEVER_PUBLIC or not may_change_embargo(submission):
         return None
     form = EmbargoForm(initial={"embargo_until": submission.embargo_until})
     if submission.embargo_until is None:
@@ -105,9 +105,12 @@ def change_slices(request: UserRequest, public_id: str) -> HttpResponse:
     return redirect("submission-detail", public_id)
 
 
-def slices_form(submission: StatedSubmission) -> SlicesForm | None:
-    """Return the form for another slice length; None for YCSB, which has no slices, and after publication."""
-    has_slices = submission.state == SubmissionState.FAILED or submission.runs.of_act().exists()
+def slices_form(submission: StatedSubmission, reading: Reading | None) -> SlicesForm | None:
+    """Return the form for another slice length; None where there are no slices, and after publication."""
+    if reading is not None and submission.state == SubmissionState.FAILED:
+        has_slices = depends_on_slices(reading.error)
+    else:
+        has_slices = submission.runs.of_act().exists()
     if not has_slices or not may_change_slices(submission):
         return None
     return SlicesForm(initial={"slice_length_s": submission.slice_length_s})

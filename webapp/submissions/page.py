@@ -17,7 +17,13 @@ from results.access.intervals import histogram_slices
 from results.access.withholding import visible_findings, visible_verdict, visible_ycsb
 from results.history import EMBARGO_CHANGED
 from results.ingest.rows import identity_of
-from results.lifecycle.submission_states import DECLINED_KIND, UNFINISHED, StatedSubmission, SubmissionState
+from results.lifecycle.submission_states import (
+    DECLINED_KIND,
+    NEVER_PUBLIC,
+    UNFINISHED,
+    StatedSubmission,
+    SubmissionState,
+)
 from results.models import Event, Finding, Histogram, Reading, Run, Share, Slice, Statistic, Submission, Verdict
 from results.models.evidence import QueuedReading
 from results.rules.act.latency_table import LatencyRow, latency_table
@@ -207,7 +213,8 @@ def steps_of(
         _identity_step(state, submission),
         _review_step(state, events),
     ]
-    return [*steps, _publication_step(state, submission, events)] if is_publishable or state in PAST_REVIEW else steps
+    is_next = is_publishable and state not in NEVER_PUBLIC
+    return [*steps, _publication_step(state, submission, events)] if is_next or state in PAST_REVIEW else steps
 
 
 def _reading_step(state: SubmissionState, reading: Reading | None) -> Step:

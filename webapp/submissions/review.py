@@ -1,12 +1,11 @@
-"""The review queue, a reviewer's decisions about submissions, and the review page of one run."""
+"""A reviewer's decisions about submissions, and the review page of one run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,43 +15,25 @@ from results.access.withholding import is_sequestered
 from results.errors import ReviewRefusedError
 from results.history import event_label, history_of
 from results.ingest.queue import retry_reading
-from results.lifecycle import review, visibility
+from results.lifecycle import review, review_claims, visibility
 from results.lifecycle.corrections import CORRECTABLE, CORRECTED, annotate, correct, retract, take_back
 from results.lifecycle.questions import ask
-from results.lifecycle.review_queue import by_missing, with_missing
-from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, with_state
 from results.models import Annotation, Event, Run, Submission
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, reviewers_only
 from webapp.submissions import forms
 from webapp.submissions.approvals import step_approvals
 from webapp.submissions.changes import embargo_sentence, refusals_shown
-from webapp.submissions.review_warnings import review_warnings, with_virtual_device_flag
-from webapp.submissions.waiting import queue_rows
+from webapp.submissions.review_warnings import review_warnings
+from webapp.submissions.succession import find_successor, succession_part, succession_warnings
 from webapp.templatetags import units
 
-PAGE_ROWS = 50
-BY_MISSING = "missing"
 APPROVED = "Your approval is stored. Another reviewer has to approve this step before it takes effect."
 WITHDRAWN_PAGE = f"page stays and shows a notice within about {units.duration(settings.SNAPSHOT_PERIOD_S)}."
 KEY_DIGITS = 19  # of the largest key; beyond some thousands Python refuses to read a number at all
 Row = TypeVar("Row", Annotation, Event)
 Decision = Callable[[UserRequest, Submission], str]
 Act = Callable[[UserRequest, Run], str]
-
-
-@require_safe
-@reviewers_only
-def review_list(request: UserRequest) -> HttpResponse:
-    """List what waits for a reviewer, oldest first, and what waits for the end of its embargo, the next first."""
-    stated = with_state(Submission.objects.select_related("organisation", "log", "product"))
-    is_by_missing = request.GET.get("sort") == BY_MISSING
-    waiting = with_missing(with_virtual_device_flag(stated).filter(state__in=REVIEWABLE)).select_related("deadline")
-    rows = waiting.order_by(*([by_missing()] if is_by_missing else []), "received_at", "pk")
-    embargoed = stated.filter(state=SubmissionState.EMBARGOED).order_by("embargo_until", "pk")[:PAGE_ROWS]
-    page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
-    context = {"page": page, "embargoed": embargoed, "section": "submit", "is_by_missing": is_by_missing}
-    return render(request, "submissions/review/review.html", context | {"rows": queue_rows(page.object_list)})
 
 
 @require_POST
@@ -70,25 +51,48 @@ def decide(request: UserRequest, public_id: str, decision: str) -> HttpResponse:
 def _name_product(request: UserRequest, submission: Submission) -> str:
     product = forms.valid_data(forms.ProductForm(submission, request.POST))["product"]
     review.name_product(submission, product, request.user)
-    return f"The product is {product}."
+    return f"The product is {product}.{_also_named(submission)}"
 
 
 def _create_product(request: UserRequest, submission: Submission) -> str:
     form = forms.IdentityForm(request.POST)
     forms.valid_data(form)
-    return f"The product {review.create_product(submission, request.user, form.identity())} is in the register."
+    product = review.create_product(submission, request.user, form.identity())
+    return f"The product {product} is in the register.{_also_named(submission)}"
+
+
+def _also_named(submission: Submission) -> str:
+    """Return the sentence about the other submissions that got the product, with a space before it; "" without any."""
+    others = review.named_with(submission)
+    return f" Also assigned to submissions that state the same name: {', '.join(others)}." if others else ""
+
+
+def _claim(request: UserRequest, submission: Submission) -> str:
+    review_claims.claim(submission, request.user)
+    return f"{submission.public_id} is yours for a day, or until you decide."
+
+
+def _release(request: UserRequest, submission: Submission) -> str:
+    if not review_claims.release(submission, request.user):
+        raise ReviewRefusedError(f"You have no claim of {submission.public_id}.")
+    return f"{submission.public_id} is free for other reviewers."
 
 
 def _publish(request: UserRequest, submission: Submission) -> str:
     runs = submission.runs.select_related("reading__evidence").prefetch_related("findings")
     warnings = review_warnings(submission, runs)
-    unticked = [sentence for sentence in warnings if sentence not in request.POST.getlist("accepted_warnings")]
+    unticked = _unticked(request, warnings)
     if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
         raise ReviewRefusedError(f"Not published. Tick each warning to publish despite it: {' '.join(unticked)}")
     if not review.publish(submission, request.user, warnings):
         return APPROVED
     is_waiting = submission.runs.embargoed().exists()
     return f"Reviewed; {embargo_sentence(submission)}" if is_waiting else "Published."
+
+
+def _unticked(request: UserRequest, warnings: Iterable[str]) -> list[str]:
+    """Return the warnings that the reviewer has not accepted."""
+    return [sentence for sentence in warnings if sentence not in request.POST.getlist("accepted_warnings")]
 
 
 def _decline(request: UserRequest, submission: Submission) -> str:
@@ -133,6 +137,8 @@ DECISIONS: dict[str, Decision] = {
     "decline": _decline,
     "withdraw": _withdraw,
     "read-again": _read_again,
+    "claim": _claim,
+    "release": _release,
 }
 
 
@@ -155,10 +161,10 @@ def run_review(request: UserRequest, public_id: str) -> HttpResponse:
         "annotations": list(run.annotations.current().select_related("author")),
         "corrections": [event for event in history if event.kind == CORRECTED],
         "history": [(event, event_label(event.kind)) for event in history],
-        "supersede_form": forms.SupersedeForm(),
         "annotation_form": forms.AnnotationForm(),
         "correction_form": forms.CorrectionForm(initial={name: getattr(run, name) for name in CORRECTABLE}),
     }
+    context |= succession_part(run, request.GET.get("successor", ""))
     return render(request, "submissions/review/run_review.html", context)
 
 
@@ -203,10 +209,11 @@ def _with_reason(decide: Callable[[Run, User, str], bool | None], done: str) -> 
 
 def _supersede(request: UserRequest, run: Run) -> str:
     stated = forms.valid_data(forms.SupersedeForm(request.POST))
-    successor = Run.objects.filter(public_id=stated["successor"].strip()).first()
-    if successor is None:
-        raise ReviewRefusedError(f"No run is named {stated['successor']}.")
-    if not visibility.supersede(run, successor, request.user, stated["reason"]):
+    successor = find_successor(stated["successor"])
+    warnings = succession_warnings(run, successor)
+    if unticked := _unticked(request, warnings):
+        raise ReviewRefusedError(f"Not superseded. Tick each warning to supersede despite it: {' '.join(unticked)}")
+    if not visibility.supersede(run, successor, request.user, stated["reason"], warnings):
         return APPROVED
     return f"Run {successor.public_id} replaces it."
 

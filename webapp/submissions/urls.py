@@ -2,9 +2,20 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import certificate_requests, changes, links, own_withdrawal, review, takedowns, views
+from webapp.submissions import (
+    certificate_requests,
+    changes,
+    links,
+    own_withdrawal,
+    queue,
+    review,
+    run_facts,
+    takedowns,
+    views,
+)
 from webapp.submissions.drafts import tus
 from webapp.submissions.drafts import views as drafts
+from webapp.submissions.products import makers
 from webapp.submissions.products import pages as products
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -16,7 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("uploads/", tus.uploads, name="upload-list"),
     path("uploads/<slug:key>/", tus.upload, name="upload"),
     path("submissions/", views.submission_list, name="submission-list"),
-    path("submissions/review/", review.review_list, name="review-list"),
+    path("submissions/review/", queue.review_list, name="review-list"),
     path("submissions/certificate-requests/", certificate_requests.request_list, name="certificate-request-list"),
     path(
         "submissions/certificate-requests/<slug:public_id>/",
@@ -25,6 +36,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("review/runs/<slug:public_id>/", review.run_review, name="run-review"),
     path("review/runs/<slug:public_id>/<slug:act>/", review.act_on_run, name="run-act"),
+    path("review/makers/", makers.maker_list, name="maker-list"),
+    path("review/makers/<int:maker_id>/remove/", makers.remove_maker, name="maker-remove"),
     path("review/products/", products.product_list, name="product-review-list"),
     path("review/products/<slug:slug>/", products.product_review, name="product-review"),
     path("review/products/<slug:slug>/<slug:act>/", products.act_on_product, name="product-act"),
@@ -36,6 +49,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/link/", links.renew, name="submission-link"),
     path("submissions/<slug:public_id>/link/revoke/", links.revoke, name="submission-link-revoke"),
     path("submissions/<slug:public_id>/own-withdrawal/", own_withdrawal.withdraw, name="submission-withdraw"),
+    path("submissions/<slug:public_id>/run-facts/", run_facts.change_facts, name="submission-run-facts"),
     path("submissions/<slug:public_id>/own-return/", own_withdrawal.return_to_review, name="submission-return"),
     path("submissions/<slug:public_id>/answer/", changes.answer_question, name="submission-answer"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),

@@ -13,16 +13,19 @@ from django.views.decorators.http import require_safe
 from results.access.links import has_link, is_opened_by
 from results.access.withholding import visible_events, visible_reading_findings
 from results.ingest.rows import identity_of
+from results.ingest.same_logs import known_logs_of
+from results.lifecycle.review_claims import claim_of
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
 from results.models import YCSB, Event, Run, Submission, Visibility
 from webapp.accounts.models import User
-from webapp.accounts.permissions import Action, may, organisations_of
+from webapp.accounts.permissions import NO_ORGANISATION, Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.http.access import LINK_KEY, is_public
 from webapp.submissions.approvals import approvals_part
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
 from webapp.submissions.comparison import comparison_part
 from webapp.submissions.forms import AnswerForm, IdentityForm, ProductForm, QuestionForm, ReasonForm
+from webapp.submissions.listing import OwnListForm, listed_rows
 from webapp.submissions.own_withdrawal import withdrawal_parts
 from webapp.submissions.page import (
     attempts_sentences,
@@ -35,6 +38,7 @@ from webapp.submissions.page import (
     sweep_rows,
 )
 from webapp.submissions.review_warnings import review_warnings, size_sentences, with_virtual_device_flag
+from webapp.submissions.run_facts import facts_form
 from webapp.submissions.waiting import next_in_queue, waiting_part
 
 PAGE_ROWS = 50
@@ -45,17 +49,25 @@ PAGE_ROWS = 50
 def submission_list(request: UserRequest) -> HttpResponse:
     own = Submission.objects.filter(organisation__in=organisations_of(request.user, Action.READ))
     rows = with_virtual_device_flag(with_state(own)).select_related("organisation", "log")
-    page = Paginator(rows.order_by("-received_at", "-pk"), PAGE_ROWS).get_page(request.GET.get("page"))
-    return render(request, "submissions/list.html", {"page": page, "section": "submit"})
+    form = OwnListForm(request.GET)
+    found = form.filtered(rows).order_by("-received_at", "-pk")
+    page = Paginator(found, PAGE_ROWS).get_page(request.GET.get("page"))
+    context = {"page": page, "rows": listed_rows(page.object_list), "form": form, "section": "submit"}
+    return render(request, "submissions/list.html", context | {"has_any": bool(page.object_list) or own.exists()})
 
 
 @require_safe
 @never_cache
 def submission_detail(request: HttpRequest, public_id: str) -> HttpResponse:
-    submission = find_submission(public_id)
-    key = request.GET.get(LINK_KEY, "")
-    if submission and (is_opened_by(submission, key) or may(request.user, Action.READ, submission.organisation_id)):
-        return mark_private(render(request, "submissions/detail.html", submission_page(request, submission)))
+    # Responses to who may not read it must take as long as for one that does not exist: the rest is loaded later.
+    row = Submission.objects.filter(public_id=public_id).first()
+    is_reader = may(request.user, Action.READ, row.organisation_id if row else NO_ORGANISATION)
+    if (
+        row
+        and (is_reader or is_opened_by(row, request.GET.get(LINK_KEY, "")))
+        and (found := find_submission(public_id))
+    ):
+        return mark_private(render(request, "submissions/detail.html", submission_page(request, found)))
     if request.user.is_authenticated:
         raise Http404(f"No submission is named {public_id}.")
     return redirect_to_login(request.get_full_path())  # the same whether it exists or not
@@ -72,6 +84,8 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     may_read = may(request.user, Action.READ, submission.organisation_id)
     may_change = may_read and may(request.user, Action.CHANGE, submission.organisation_id)
     reviewer = request.user if isinstance(request.user, User) and may(request.user, Action.REVIEW) else None
+    if may_read and may(request.user, Action.SUBMIT, submission.organisation_id):
+        runs = [part | {"facts_form": facts_form(part["run"])} for part in runs]
     is_publishable = not submission.is_virtual and not (all_runs and all(run.is_virtual for run in all_runs))
     return {
         "section": "submit",
@@ -90,6 +104,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "sequestered_runs": list(submission.runs.filter(visibility=Visibility.SEQUESTERED).order_by("pk")),
         "public_runs": [run for run in all_runs if is_public(run)],
         "members": members_of(reading),
+        "known_logs": known_logs_of(submission) if may_read else {},
         "steps": steps_of(submission, reading, events, is_publishable=is_publishable),
         "may_share_link": may_change,
         "has_link": has_link(submission),
@@ -102,7 +117,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         if may_change and (is_publishable or submission.embargo_until)
         else None,
         "embargo_sentence": embargo_sentence(submission),
-        "slices_form": slices_form(submission) if may_change else None,
+        "slices_form": slices_form(submission, reading) if may_change else None,
         "certificate_requests": list(submission.certificate_requests.order_by("pk")) if may_read else [],
         **withdrawal_parts(submission, request.user),
         "is_reviewer": reviewer is not None,
@@ -115,7 +130,8 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "may_answer": may_read and may(request.user, Action.SUBMIT, submission.organisation_id),
         "question_form": QuestionForm(),
         "answer_form": AnswerForm(),
-        "next_submission": next_in_queue(submission) if reviewer else None,
+        "next_submission": next_in_queue(submission, reviewer) if reviewer else None,
+        "claim": claim_of(submission) if reviewer else None,
         **(comparison_part(all_runs) if reviewer else {}),
         "product_form": ProductForm(submission, initial={"product": submission.product_id}),
         "identity_form": IdentityForm(initial=dict(identity_of(submission))),

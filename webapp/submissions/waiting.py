@@ -6,9 +6,12 @@ from typing import Any
 from django.utils import timezone
 
 from results.lifecycle.deadlines import RULES, Party, deadline_of
+from results.lifecycle.review_claims import claims_of, free_for
 from results.lifecycle.review_queue import Missing, next_of
 from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, with_state
 from results.models import Submission, WaitingStep
+from webapp.accounts.models import User
+from webapp.submissions.listing import verdict_words
 
 STEP_WORDS = {
     WaitingStep.READING: "the register reads the log",
@@ -48,21 +51,25 @@ def waiting_part(submission: StatedSubmission) -> dict[str, Any] | None:
 
 
 def queue_rows(submissions: Iterable[StatedSubmission]) -> list[dict[str, Any]]:
-    """Return the rows of the review queue: submission, what it lacks, and whether it is overdue."""
-    now = timezone.now()
+    """Return the rows of the review queue: verdict, what is missing, who has claimed it, and whether it is overdue."""
+    now, shown = timezone.now(), list(submissions)
+    verdicts, claims = verdict_words(shown), claims_of([each.pk for each in shown])
     return [
         {
             "submission": submission,
+            "verdict": verdicts.get(submission.pk, ""),
+            "claim": claims.get(submission.pk),
             "missing": Missing(submission.missing).label,  # type: ignore[attr-defined]
             "approvals": submission.approvals_given or 0,  # type: ignore[attr-defined]
             "age": now - submission.received_at,
             "due_at": submission.deadline.due_at if hasattr(submission, "deadline") else None,
             "is_overdue": hasattr(submission, "deadline") and submission.deadline.due_at <= now,
         }
-        for submission in submissions
+        for submission in shown
     ]
 
 
-def next_in_queue(submission: StatedSubmission) -> StatedSubmission | None:
-    """Return the submission that a reviewer opens after this one."""
-    return next_of(with_state(Submission.objects.all()).filter(state__in=REVIEWABLE), submission)
+def next_in_queue(submission: StatedSubmission, reviewer: User) -> StatedSubmission | None:
+    """Return the submission that a reviewer opens after this one: none that is approved by them, or another's."""
+    queue = with_state(Submission.objects.all()).filter(state__in=REVIEWABLE)
+    return next_of(free_for(queue, reviewer), submission)

@@ -4,9 +4,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
 
-from results.history import record_event
+from results.errors import ReviewRefusedError
+from results.lifecycle.makers import link_spelling, unlink_spelling
 from results.models import Maker, Organisation
 
 
@@ -27,18 +27,10 @@ class Command(BaseCommand):
         organisation = Organisation.objects.filter(slug=slug).first()
         if organisation is None:
             raise CommandError(f"expected the slug of an organisation, got {slug!r}")
-        with transaction.atomic():
-            self._change(spelling, organisation, is_removed=options["remove"])
-
-    def _change(self, spelling: str, organisation: Organisation, *, is_removed: bool) -> None:
-        links = Maker.objects.filter(spelling__iexact=spelling, organisation=organisation)
-        if is_removed != links.exists():
-            found = "is not linked" if is_removed else "is linked already"
-            raise CommandError(f"{spelling}: {found} to {organisation.slug}. Nothing was changed.")
-        if is_removed:
-            links.delete()
-        else:
-            Maker.objects.create(spelling=spelling, organisation=organisation)
-        kind, done = ("maker-unlinked", "no longer linked") if is_removed else ("maker-linked", "linked")
-        record_event(None, kind, ("organisation", organisation.slug), "", {"spelling": spelling})
+        change = unlink_spelling if options["remove"] else link_spelling
+        try:
+            change(None, spelling, organisation)
+        except ReviewRefusedError as refusal:
+            raise CommandError(str(refusal)) from refusal
+        done = "no longer linked" if options["remove"] else "linked"
         self.stdout.write(f"{spelling}: {done} to {organisation.slug}")

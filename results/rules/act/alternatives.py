@@ -12,6 +12,7 @@ from fractions import Fraction
 from heapq import nsmallest
 
 MOST_OF_EACH = 3
+CAPACITY_OFF_PCT = 3  # makers round: 3,200 GB are sold as 3.2 TB
 MEDIUM_FROM_DWPD, HIGH_FROM_DWPD = 2, 5
 
 
@@ -55,7 +56,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """At most three drives of each kind, the best first; no drive is in two of the lists.
+    """At most three drives of each kind, the first ones to show first; no drive is in two of the lists.
 
     `better_count` and `enduring_count` are the numbers of all drives of these kinds.
     """
@@ -104,7 +105,8 @@ def alternatives_to(this: Figures, everywhere: Iterable[Figures], same_category:
 
     `everywhere` has the comparable drives of all categories of drives, from which better ones come; `same_category`
     those of the drive's own category, from which similar ones come. Similar drives have the same endurance class; the
-    nearest in speed and capacity come first. The drive itself is in neither list.
+    nearest in speed and capacity come first. Better drives of the same capacity come before those of another one. The
+    drive itself is in neither list.
     """
     better, enduring = [], []
     for each in everywhere:
@@ -112,12 +114,19 @@ def alternatives_to(this: Figures, everywhere: Iterable[Figures], same_category:
             better.append(each)
         elif is_more_enduring(each, this):
             enduring.append(each)
-    best = nsmallest(MOST_OF_EACH, better, key=_fastest_first)
+    best = nsmallest(MOST_OF_EACH, better, key=lambda each: (not _has_capacity_of(this, each), *_fastest_first(each)))
     lasting = nsmallest(MOST_OF_EACH, enduring, key=lambda each: (-(each.sustained or 0), *_fastest_first(each)))
     listed = {each.key for each in best + lasting}
     alike = (each for each in same_category if each.endurance == this.endurance and each.key not in listed)
     similar = nsmallest(MOST_OF_EACH, alike, key=lambda each: (distance(each, this), *_fastest_first(each)))
     return Alternatives(tuple(best), tuple(lasting), tuple(similar), len(better), len(enduring))
+
+
+def _has_capacity_of(this: Figures, other: Figures) -> bool:
+    """Return whether the capacities of two drives are known and equal, as makers round them."""
+    if not this.capacity_gb or not other.capacity_gb:
+        return False
+    return abs(other.capacity_gb - this.capacity_gb) * 100 <= CAPACITY_OFF_PCT * this.capacity_gb
 
 
 def _fastest_first(figures: Figures) -> tuple[Fraction | int, Fraction | int, str]:

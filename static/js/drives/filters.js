@@ -20,11 +20,12 @@ export function choiceTest(filter, chosen, store) {
 
 const PRODUCT_PLACES = 6; // a capacity in GB has fewer decimals, and a product of floating-point numbers is exact to more
 
-/** Return the number of a filter in the unit of its column: shares in billionths of a percent, capacities in whole GB. No row passes that is beyond the number. */
-export function boundOf({kind, scale}, text) {
+/** Return the number of a filter in the unit of its column: shares in billionths of a percent, capacities in whole GB with their tolerance. No row passes that is beyond it. */
+export function boundOf({kind, scale, tolerance_pct: tolerance = 0}, text) {
   if (scale === 1) return Number(text);
   if (scale === 1e9) return billionths(text);
-  const requested = Number((Number(text) * scale).toFixed(PRODUCT_PLACES));
+  const percent = 100 + (kind === 'least' ? -tolerance : tolerance);
+  const requested = Number((Number(text) * scale * percent / 100).toFixed(PRODUCT_PLACES));
   return kind === 'least' ? Math.ceil(requested) : Math.floor(requested);
 }
 
@@ -32,11 +33,11 @@ export function boundOf({kind, scale}, text) {
 export function numberTest(filter, text, store) {
   const column = store.columns[filter.column];
   const bound = boundOf(filter, text);
-  const isLeast = filter.kind === 'least';
+  const isLeast = filter.kind === 'least', by = filter.tolerance_pct ? ` by more than ${filter.tolerance_pct} %` : '';
   const isWithin = column.values.map(value => isLeast ? value >= bound : value <= bound);
   return {
     name: filter.name,
-    text: `${filter.subject} is ${isLeast ? 'below' : 'over'} ${decimal(text)} ${filter.unit} or not reported`,
+    text: `${filter.subject} is ${isLeast ? 'below' : 'over'} ${decimal(text)} ${filter.unit}${by} or not reported`,
     passes: row => column.codes[row] >= 0 && isWithin[column.codes[row]],
   };
 }

@@ -10,10 +10,10 @@ export function cached(store, name, make) {
 
 const allRows = store => Array.from({length: store.count}, (_, row) => row);
 
-/** Return the speed that each row is ranked by, 0 if it is not known. */
-export const speedsOf = store => cached(store, 'speeds', () => allRows(store).map(row => {
+/** Return the speed that each row is ranked by, 0 if it is not known. With `isPerDevice`, a system has the speed of one of its devices, too. */
+export const speedsOf = (store, isPerDevice = false) => cached(store, `speeds ${isPerDevice}`, () => allRows(store).map(row => {
   const {columns} = store, tps = columns.tps.value(row) ?? 0, devices = devicesOf(columns, row);
-  if (SYSTEMS.has(columns.category.word(row))) return tps;
+  if (SYSTEMS.has(columns.category.word(row)) && !isPerDevice) return tps;
   return devices ? tps / devices : 0;
 }));
 

@@ -1,5 +1,6 @@
 // The results of a query: the rows of each table, the hidden ones with reasons, and the effect of the limits. Does not touch the page.
 import {applyTests, choiceTest, defaultTest, numberTest} from './filters.js';
+import {notesOnOtherCounts} from './device-counts.js';
 import {headline, passingRows} from './headline.js';
 import {checkLimits, limitsSentence} from './limit-check.js';
 import {nearestResult} from './nearest-result.js';
@@ -41,6 +42,12 @@ function rowsBeforeLimits(all, tests, filtered) {
   return matching.flatMap(({rows}) => rows).sort((a, b) => a - b);
 }
 
+// The charts plot one device of each instance if the table ranks them by it: plots_devices of page.py in the browser.
+function plottedSpeed({hasOnlyInstances, loads}, {sort}) {
+  const isPerDevice = hasOnlyInstances && sort.code === 'device_tps';
+  return {isPerDevice, loads: isPerDevice ? ['min_device_tps'] : loads};
+}
+
 // The rows of a page without any filter: historical ones only on their own page.
 const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes').sort((a, b) => a - b);
 
@@ -69,9 +76,9 @@ export function resultsOf(store, layout, query, profile) {
     sections, pages, page, hidden, shown, reasons: mergedReasons(tests, filtered), readSentence: found.sentence,
     ratingSentence: ratingSentence(store, filtered.flatMap(({rows}) => rows), query, layout.loads),
     limitsSentence: limitsSentence(store, matching, check),
-    plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, loads: layout.loads, firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
+    plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, ...plottedSpeed(layout, query), firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
     headline: headline(store, isNarrowed, summarised, passing, check, query.limits, layout.statistics, layout.hasOnlyInstances ? query.sort : null),
-    passing,
+    passing, notes: notesOnOtherCounts(store, check),
     nearest: shown ? null : nearestResult(store, layout, query, all.flat(), tests),
   };
 }

@@ -38,17 +38,18 @@ const CONTENTS = {
 const usual = textOr(() => part('missing'));
 const PART_OF_KIND = {category: 'text', notes: 'text', tier: 'text'};
 
-const marks = (visibility, outcome, isHistorical) => [
+const marks = (visibility, outcome, isHistorical, note) => [
   visibility === 'withdrawn' && ['fail', 'withdrawn'],
   visibility === 'superseded' && ['tag', 'superseded'],
   outcome && outcome !== 'pass' && (outcome === 'fail' ? ['fail', 'fails'] : ['tag', outcome]),
   isHistorical && ['tag', 'historical'],
+  note && ['sub other-counts', note],
 ].filter(Boolean);
 
-function driveCell(store, row, tagsHistorical, carried) {
+function driveCell(store, row, tagsHistorical, carried, note) {
   const [vendor, model, capacity, visibility, outcome, historical] =
     ['vendor', 'model', 'capacity_gb', 'visibility', 'outcome', 'historical'].map(code => store.columns[code].word(row));
-  const words = marks(visibility, outcome, tagsHistorical && historical === 'yes');
+  const words = marks(visibility, outcome, tagsHistorical && historical === 'yes', note);
   const symbol = `${shapeOf(store.columns.endurance_dwpd.value(row))}${sizeClass(capacityOf(store, row))}`;
   return part('drive', {
     glyph_html: part('glyph', {fill: groupsOf(store)[row].fill, symbol}),
@@ -78,12 +79,12 @@ function writerOf(store, shownColumn, shown, limits, carried) {
   };
 }
 
-/** Return the bodies of a table, each a list of functions that write a line: the title, then rows. Links contain the reader's own limits, those to drives also the load. */
-export function linesOf(store, columns, groups, {limits, ownLimits, toDrive = ownLimits}, tagsHistorical) {
+/** Return the bodies of a table, each a list of functions that write a line: the title, then rows. Links contain the reader's own limits, those to drives also the load. `notes` has a note for some rows. */
+export function linesOf(store, columns, groups, {limits, ownLimits, toDrive = ownLimits}, tagsHistorical, notes = new Map()) {
   const [carried, carriedToDrive] = [ownLimits, toDrive].map(own => own.length ? `?${new URLSearchParams(own)}` : ''), across = columns.length;
   const shown = groups.flatMap(({rows}) => rows);
   const writers = columns.map(column => column.kind === 'drive'
-    ? row => driveCell(store, row, tagsHistorical, carriedToDrive) : writerOf(store, column, shown, limits, carried));
+    ? row => driveCell(store, row, tagsHistorical, carriedToDrive, notes.get(row)) : writerOf(store, column, shown, limits, carried));
   const struck = row => store.columns.visibility.word(row) === 'withdrawn' ? ' class="withdrawn"' : ''; // css/withdrawn.css
   const written = row => `<tr${struck(row)}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(store, row, across, carried)}`;
   return groups.map(({title: [title, note], rows}) => [

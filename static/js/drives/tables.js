@@ -39,13 +39,13 @@ function addLater() {
   if (now.length) requestAnimationFrame(() => setTimeout(() => { if (now === later) { later = []; now.forEach(addRest => addRest()); } }));
 }
 
-function showTable(wrap, store, {groups, isEmpty}, query, [most, heightPx]) {
+function showTable(wrap, store, {groups, isEmpty}, query, notes, [most, heightPx]) {
   const section = layout.sections.find(({code}) => code === wrap.dataset.section);
   const columns = columnsOf(section, query, layout.filters);
   showHead(wrap, section, columns, query, layout, store, groups.flatMap(({rows}) => rows));
   const table = wrap.querySelector('table');
   table.querySelectorAll('tbody').forEach(body => body.remove());
-  reserveHeight(wrap, heightPx, fill(table, linesOf(store, columns, groups, query, !layout.isHistorical), most));
+  reserveHeight(wrap, heightPx, fill(table, linesOf(store, columns, groups, query, !layout.isHistorical, notes), most));
   if (table.tBodies[0]) Object.assign(table.tBodies[0], {id: `${section.code}-rows`, tabIndex: -1}); // of the skip link
   (wrap.closest('section') ?? wrap).hidden = isEmpty;
 }
@@ -104,6 +104,7 @@ function showAround(results, query) {
   place.innerHTML = `<b>${count(results.shown)} of ${count(results.shown + results.hidden)} shown.</b>${results.ratingSentence && ` ${escape(results.ratingSentence)}`}${hiddenLine(results, query)}${note}${reasons}`;
   document.querySelector('[data-changes]').textContent = results.limitsSentence;
   document.querySelector('[data-filters]').textContent = filtersSentence(query, results.shown);
+  form.querySelector('[data-show]').textContent = `Show ${count(results.shown)} ${results.shown === 1 ? 'result' : 'results'}`;
   showHeadline(results.headline);
   showNearest(results);
   for (const note of form.querySelectorAll('[data-over]')) note.hidden = (note.dataset.over === 'hidden') !== query.onlyWithin;
@@ -143,7 +144,7 @@ async function show(step) {
   const wraps = [...document.querySelectorAll('[data-section]')];
   const seen = wraps.map(wrap => [linesSeen(wrap), wrap.offsetHeight]); // measured before anything changes
   later = [];
-  wraps.forEach((wrap, place) => showTable(wrap, store, results.sections.find(({code}) => code === wrap.dataset.section), query, seen[place]));
+  wraps.forEach((wrap, place) => showTable(wrap, store, results.sections.find(({code}) => code === wrap.dataset.section), query, results.notes, seen[place]));
   placeSkipLink(wraps);
   tickAgain();
   endExploring();
@@ -200,8 +201,16 @@ form.addEventListener('input', ({target}) => {
 });
 form.addEventListener('submit', event => {
   event.preventDefault();
-  update();
+  update().then(() => { if (event.submitter?.matches('[data-show]')) showRows(); });
 });
+
+/** Close the filters of a phone, and move to the first row, or to the sentence that says why there is none. */
+function showRows() {
+  form.querySelector('.opener').open = false;
+  const rows = [...document.querySelectorAll('.rows tbody[id]')].find(body => body.checkVisibility()), place = rows ?? document.querySelector('[data-shown]');
+  place.scrollIntoView();
+  place.focus({preventScroll: true});
+}
 
 /** Follow a link of the page to itself without loading it, so that the focus stays. */
 document.querySelector('main').addEventListener('click', event => {

@@ -4,7 +4,10 @@ import {escape, fill} from '../parts.js';
 import {addressOf} from '../drives/query.js';
 import {count} from '../drives/column-store.js';
 import {STATISTICS, THRESHOLDS, chartedRows, linksOf} from './charted-rows.js';
+import {followStyles} from './navigation.js';
 import {GRID} from './picture.js';
+
+const FEWEST_CHARTED = 3; // fewer marks are no picture: a phone then shows the rows first
 
 const plain = number => String(Number(number.toPrecision(6)));
 const numbers = values => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'number' ? plain(value) : value]));
@@ -16,17 +19,17 @@ const rulesHtml = ({lines, ticks, axis_texts: texts}) => [
   linesHtml(lines.filter(({kind}) => kind !== GRID)), ...ticks.map(x => fill('plot-tick', numbers({x}))), ...texts.map(writeText),
 ].join('');
 
-function cellWriter(query, hasStop) {
+function cellWriter(query, speedFilter, hasStop) {
   const share = `max_${query.threshold}`, beforeWithout = (...replaced) => {
     const address = addressOf({...query, numbers: query.numbers.filter(([name]) => !replaced.includes(name)), page: 1});
     return address === '?' ? address : `${address}&`;
   };
-  const before = beforeWithout('min_tps', share), beforeHighest = beforeWithout('min_tps');
+  const before = beforeWithout(speedFilter, share), beforeHighest = beforeWithout(speedFilter);
   return (cell, number) => {
     const isHighest = cell.max_share_pct === null, most = isHighest ? '' : plain(cell.max_share_pct);
     const results = `${count(cell.drives_count)} ${cell.drives_count === 1 ? 'result' : 'results'}`;
     const sentence = `${results} here. Show those from ${count(cell.min_tps)} tps${isHighest ? '' : ` with at most ${most} % over ${query.threshold}`}.`;
-    const address = isHighest ? `${beforeHighest}min_tps=${cell.min_tps}` : `${before}min_tps=${cell.min_tps}&${share}=${most}`;
+    const address = isHighest ? `${beforeHighest}${speedFilter}=${cell.min_tps}` : `${before}${speedFilter}=${cell.min_tps}&${share}=${most}`;
     return fill('plot-cell', {...numbers({x: cell.x, y: cell.y, level: cell.level}), address, sentence, tab: hasStop && number === 0 ? '0' : '-1'});
   };
 }
@@ -52,7 +55,7 @@ function drawMarks(layer, marks, linkOfRow, name) {
 
 const EMPTY = '<title></title><desc></desc><g data-layer="ground" aria-hidden="true"></g><g data-layer="cells"></g><g data-layer="rules" aria-hidden="true"></g><g data-layer="marks"></g><g data-layer="labels" aria-hidden="true"></g>';
 
-function drawChart(plot, picture, [title, description], store, query) {
+function drawChart(plot, picture, [title, description], linkOf, name, writeCell = () => '') {
   const ident = plot.dataset.plot;
   if (!picture) { plot.replaceChildren(); return; }
   if (!plot.firstElementChild) plot.innerHTML = `<svg class="landscape" role="group" aria-labelledby="${ident}-title ${ident}-desc" data-marks>${EMPTY}</svg>`;
@@ -62,8 +65,8 @@ function drawChart(plot, picture, [title, description], store, query) {
   set('desc', description);
   layer('ground').innerHTML = groundHtml(picture);
   layer('rules').innerHTML = rulesHtml(picture);
-  layer('cells').innerHTML = picture.cells.map(cellWriter(query, !picture.marks.length)).join('');
-  drawMarks(layer('marks'), picture.marks, linksOf(store, query), `${store.version} ${query.threshold}`);
+  layer('cells').innerHTML = picture.cells.map(writeCell).join('');
+  drawMarks(layer('marks'), picture.marks, linkOf, name);
   layer('labels').innerHTML = picture.labels.map(writeText).join('');
 }
 
@@ -84,14 +87,21 @@ export function drawLandscape(store, plotted, query) {
   const words = name => charts.querySelector(`[data-${name}-words]`).textContent;
   const plot = name => charts.querySelector(`[data-plot=${name}]`), figure = charts.querySelector('[data-figure=endurance-chart]');
   charts.toggleAttribute('data-no-results', !charted.shownCount);
+  charts.toggleAttribute('data-few', charted.shownCount > 0 && charted.shownCount < FEWEST_CHARTED);
+  followStyles();
   figure.hidden = !charted.hasRatings;
   figure.setAttribute('aria-busy', 'true');
-  drawChart(plot('speed-chart'), charted.speed, [`Speed and share of reads over ${threshold}`, charted.description], store, query);
+  const links = linksOf(store, query, charted.isPerDevice), name = `${store.version} ${query.threshold} ${charted.isPerDevice}`;
+  const title = `Speed and slow reads: speed${charted.isPerDevice ? ' of one device' : ''}, and share of reads over ${threshold}`;
+  drawChart(plot('speed-chart'), charted.speed, [title, charted.description], links.speed, name, cellWriter(query, charted.speedFilter, !charted.speed.marks.length));
   charts.querySelector('[data-over]').textContent = threshold;
+  const unit = charts.querySelector('[data-unit]');
+  unit.textContent = charted.isPerDevice ? 'device of an instance' : unit.dataset.unit;
+  charts.querySelector('[data-frontiers]').innerHTML = charted.legends.map(([style, words]) => fill('frontier', {style, words})).join('');
   charts.querySelector('[data-statistic]').textContent = STATISTICS[charted.statistic];
   charts.querySelector('[data-switches]').innerHTML = switchesHtml(query, charted);
   return () => {
-    drawChart(plot('endurance-chart'), charted.endurance(), ['title', 'sentence'].map(words), store, query);
+    drawChart(plot('endurance-chart'), charted.endurance(), ['title', 'sentence'].map(words), links.endurance, name);
     figure.removeAttribute('aria-busy');
   };
 }

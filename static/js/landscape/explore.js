@@ -178,7 +178,7 @@ function sentenceAt({data, pointNumber}, marks, linkOf) {
 /** Load Plotly, and return a function that draws results in a plot. It shows what the pointer or the arrow keys select with `showName`, and returns a function that ends the drawing. */
 export async function explorer(library, {store, plotted, query}) {
   await loadPlotly(library);
-  const charted = chartedRows(store, plotted, query, true), linkOf = linksOf(store, query);
+  const charted = chartedRows(store, plotted, query, true), linkOf = linksOf(store, query, charted.isPerDevice).speed;
   return (plot, showName) => {
     let view = WHOLE, marks = [], isFitted = true; // the axis of shares follows that of speeds until the reader chooses shares
     const zoomIn = {

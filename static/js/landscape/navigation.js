@@ -77,10 +77,10 @@ document.addEventListener('focusin', ({target: element}) => show(markOf(element)
 document.addEventListener('focusout', () => show(null));
 document.addEventListener('keydown', ({key}) => { if (key === 'Escape') show(null); });
 
-// Tab follows the document. The style sheet gives the parts of the charts their order on the screen, and the document gets the same one.
 const written = new WeakMap(); // the place of each part in the page as it was loaded
 
-function followStyles() {
+/** Put the parts of the charts into the order that the style sheet gives them on the screen, because Tab follows the document. */
+export function followStyles() {
   const charted = document.querySelector('.charted');
   if (!charted) return;
   const parts = [...charted.children], orderOf = new Map(parts.map(part => [part, Number(getComputedStyle(part).order)]));

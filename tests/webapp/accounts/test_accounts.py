@@ -26,6 +26,16 @@ def test_a_member_signs_in_and_out(client, vera):
     assert client.get("/submissions/").status_code == 302
 
 
+def test_a_reviewer_is_led_to_the_review_queue_and_a_member_to_the_submissions(client, vera, rita):
+    for person, address in [(vera, "/submissions/"), (rita, "/submissions/review/")]:
+        person.set_password("correct horse battery")
+        person.save()
+        form = {"login": person.username, "password": "correct horse battery"}
+        assert client.post("/accounts/login/", form).headers["Location"] == address
+        assert client.get("/accounts/login/").headers["Location"] == address
+        client.logout()
+
+
 def test_a_wrong_password_is_reported_and_not_accepted(client, vera):
     answer = client.post("/accounts/login/", {"login": "vera", "password": "wrong"})
     assert b"not signed in" in answer.content

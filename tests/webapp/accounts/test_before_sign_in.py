@@ -38,7 +38,7 @@ def test_the_rules_say_that_a_submitted_log_certifies_nothing(client, page):
 @pytest.mark.parametrize("page", ["/", "/drives/nvme-flash/", "/explain/", "/nowhere/"])
 def test_public_pages_link_to_the_sign_in_for_every_visitor(member_client, page):
     shown = member_client.get(page).text
-    assert '<a class="sign-in" href="/submissions/">Sign in</a>' in shown
+    assert '<a class="sign-in" href="/accounts/login/">Sign in</a>' in shown
     assert shown == Client().get(page).text
 
 

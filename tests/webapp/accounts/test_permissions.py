@@ -88,6 +88,9 @@ class Attempt:
     def read_members(self):
         return self.client.get(f"{self.organisation_pages}members/").status_code == 200
 
+    def read_limits(self):
+        return self.client.get(f"{self.organisation_pages}quotas/").status_code == 200
+
     def manage_members(self):
         organisation = self.submission.organisation
         member = make_user("member")
@@ -148,11 +151,12 @@ TRIES = {
     "withdraw a submission of the organisation, and return it to review": Attempt.withdraw,
     "create a token that acts for the organisation": Attempt.create_token,
     "read the names and roles of the members of the organisation": Attempt.read_members,
+    "read the limits of the organisation, and what is used of them": Attempt.read_limits,
     "invite members; change roles; remove members; transfer the ownership": Attempt.manage_members,
     "read the account events of the organisation": Attempt.read_events,
     "leave the organisation": Attempt.leave,
     "review, publish and withdraw results": Attempt.review,
-    "change products: names, facts, list prices, merges and splits": Attempt.change_product,
+    "change products: names, facts, list prices, merges and splits; link vendors": Attempt.change_product,
     "run the lab: hosts, devices, orders, campaigns": Attempt.run_the_lab,
     "withhold a public result for legal reasons, confirm and end it": Attempt.take_down,
     "confirm the name of an organisation": Attempt.confirm,

@@ -15,6 +15,7 @@ PEOPLE = (
 HEADER = ["route", "method", *PEOPLE]
 PUBLIC_HEADER = ["public route", "method"]
 STATES_HEADER = ["state of a run", *PEOPLE]
+DRAFT_STATES_HEADER = ["state of a draft", "route", *PEOPLE]
 METHODS = ("GET", "POST")
 
 
@@ -53,6 +54,12 @@ def documented_states() -> dict[str, dict[str, str]]:
     """Return the answers for a run in each state."""
     (rows,) = [rows for header, rows in tables() if header == STATES_HEADER]
     return {state: dict(zip(PEOPLE, answers, strict=True)) for state, *answers in rows}
+
+
+def documented_draft_states() -> dict[tuple[str, str], dict[str, str]]:
+    """Return the answers for a draft in each state, by state and route."""
+    (rows,) = [rows for header, rows in tables() if header == DRAFT_STATES_HEADER]
+    return {(state, route.strip("`")): dict(zip(PEOPLE, answers, strict=True)) for state, route, *answers in rows}
 
 
 def routes() -> dict[str, URLPattern]:

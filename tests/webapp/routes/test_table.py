@@ -3,9 +3,19 @@
 from collections import Counter
 
 import pytest
+from django.utils import timezone
 
-from results.models import Run, Visibility
-from tests.webapp.routes.table import METHODS, PEOPLE, Row, documented, documented_states, routes
+from results.history import record_event, run_subject
+from results.models import Draft, Run, Visibility
+from tests.webapp.routes.table import (
+    METHODS,
+    PEOPLE,
+    Row,
+    documented,
+    documented_draft_states,
+    documented_states,
+    routes,
+)
 from tests.webapp.routes.world import is_refused, make_world
 
 pytestmark = pytest.mark.django_db
@@ -82,9 +92,8 @@ def test_a_method_that_is_not_in_the_table_does_nothing(world):
 RUN_ROUTES = [row for row in CHECKED if row.route.startswith("/runs/")]
 
 
-@pytest.mark.parametrize("state", documented_states())
-def test_a_run_in_each_state_is_open_to_those_of_the_table(world, state):
-    expected = documented_states()[state]
+def put_run_into(world, state):
+    """Give the run of the world a state."""
     if state == "with a sequestered file":
         world.run.submission.log.sequestered = True
         world.run.submission.log.save()
@@ -93,6 +102,13 @@ def test_a_run_in_each_state_is_open_to_those_of_the_table(world, state):
         changed = {"visibility": state, "product": world.public_run.product, "superseded_by": successor}
         changed |= {"predates_approvals": True}
         Run.objects.filter(pk=world.run.pk).update(**changed)
+        record_event(None, f"run-{state}", run_subject(world.run), "reason")  # pages show the reason of the last change
+
+
+@pytest.mark.parametrize("state", documented_states())
+def test_a_run_in_each_state_is_open_to_those_of_the_table(world, state):
+    expected = documented_states()[state]
+    put_run_into(world, state)
     for row in RUN_ROUTES if state == "public" else RUN_ROUTES[:2]:
         found = {person: "yes" if may_open(world, row, person) else "no" for person in PEOPLE}
         assert found == expected, (row.route, state)
@@ -105,6 +121,35 @@ def may_open(world, row, person):
         values, _ = world.parameters(row, person)
         return world.ask(row, person, world.address(row, person, values)).status_code == 200
     return world.is_allowed(row, person)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("state", documented_states())
+def test_the_state_of_a_run_changes_no_answer_about_its_submission(world, state):
+    put_run_into(world, state)
+    rows = [row for row in CHECKED if row.route.startswith(("/submissions/<public_id>/", "/review/runs/"))]
+    assert len(rows) > 10
+    for row in rows:
+        found = {person: "yes" if world.is_allowed(row, person) else "no" for person in PEOPLE}
+        assert found == row.answers, (row.method, row.route, state)
+
+
+@pytest.mark.parametrize("state", documented_states())
+def test_the_api_has_a_run_in_the_states_that_are_open_to_everyone(world, state):
+    put_run_into(world, state)
+    row = next(row for row in CHECKED if row.route == "/api/v1/runs/<public_id>/")
+    is_open = set(documented_states()[state].values()) == {"yes"}
+    people = ("visitor", "link", "other", "owner", "reviewer", "token")
+    assert {world.is_allowed(row, person) for person in people} == {is_open}
+
+
+@pytest.mark.parametrize(("state", "route"), documented_draft_states())
+def test_a_draft_in_each_state_is_open_to_those_of_the_table(world, state, route):
+    changes = {"open": {}, "submitted": {"submission": world.submission}, "expired": {"expires_at": timezone.now()}}
+    Draft.objects.update(**changes[state] or {"slice_length_s": 3600})
+    row = Row(route, "HEAD" if route.startswith("/uploads/") else "GET", {})
+    found = {person: "yes" if world.is_allowed(row, person) else "no" for person in PEOPLE}
+    assert found == documented_draft_states()[state, route]
 
 
 def test_no_state_of_a_run_is_missing():

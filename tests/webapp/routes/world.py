@@ -41,6 +41,7 @@ MISSING = {
     "code": "2026-01",
     "publication": "none", "key": "none", "digest": "0" * 16, "uidb36": "1", "form": "csv", "first": 1, "last": 2,
     "category": "nvme-flash", "vendor": "exemplar", "act": "publish", "decision": "decline", "slug": "none",
+    "maker_id": 4711,
 }  # fmt: skip
 
 

@@ -44,12 +44,12 @@ def decide(client, submission, decision):
 def test_the_second_of_two_reviewers_publishes(named, as_user, rita, rolf):
     first, second = as_user(rita), as_user(rolf)
     assert "Approvals: 0 of 2" in page_of(first, named)
-    assert '<button class="do">Approve</button>' in page_of(first, named)
+    assert '<button class="do" data-key="a">Approve</button>' in page_of(first, named)
     assert "Another reviewer has to approve this step" in decide(first, named, "publish")
     assert Run.objects.get().visibility == "unreviewed"
     page = page_of(second, named)
     assert "Approvals: 1 of 2, by rita" in page
-    assert '<button class="do">Publish</button>' in page
+    assert '<button class="do" data-key="a">Publish</button>' in page
     assert "Published." in decide(second, named, "publish")
     assert Run.objects.get().visibility == "public"
 

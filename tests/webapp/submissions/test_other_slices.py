@@ -7,7 +7,7 @@ import pytest
 from results.errors import ReviewRefusedError
 from results.ingest.queue import sweep
 from results.models import Event, Product, Run, Visibility
-from results.reevaluation.slice_lengths import read_in_slices
+from results.reevaluation.slice_lengths import DEPENDS_ON_SLICES, read_in_slices
 from tests.results.builders import FACTS, link_key, log_bytes, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, answer_with, document_of
 
@@ -133,3 +133,17 @@ def test_a_ycsb_run_has_no_slices_to_select(as_user, vera, exemplar, program, tm
     submission = send(exemplar, YCSB_LOG, vera)
     sweep()
     assert CONTROL not in page_of(as_user(vera), submission)
+
+
+def test_a_file_that_is_no_log_has_no_slices_to_select(as_user, vera, exemplar, stand_in):
+    submission = send(exemplar, b"%PDF-1.7", vera)
+    sweep()
+    assert CONTROL not in page_of(as_user(vera), submission)
+    assert "this does not depend on the slice length" in ask(as_user(vera), submission, 20).text
+    assert submission.log.readings.get().state == "failed"
+
+
+@pytest.mark.parametrize("error_id", sorted(DEPENDS_ON_SLICES))
+def test_a_log_with_too_many_slices_is_read_in_longer_ones(as_user, vera, submission, error_id):
+    submission.log.readings.update(state="failed", error={"id": error_id, "sentence": "too many"})
+    assert CONTROL in page_of(as_user(vera), submission)

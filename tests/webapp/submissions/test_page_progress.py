@@ -41,16 +41,18 @@ def test_an_abandoned_log_shows_its_attempts_the_limit_and_the_remedy(as_user, v
     assert "Remedy: Send the same file again and ask for longer slices" in page
 
 
-def test_a_log_that_exceeded_the_time_limit_should_be_split(as_user, vera, submission, ends_by):
+def test_a_log_that_exceeded_the_limit_of_processor_time_is_not_tried_again(as_user, vera, submission, ends_by):
     ends_by("kill -XCPU $$")
     attempt(3)
     page = page_of(as_user(vera), submission)
-    assert "each attempt reached the limit of time, 60 s of a processor." in page
+    assert "tried once to read the log; the attempt reached the limit of time, 40 s of a processor." in page
     assert "Remedy: Send the runs of a file or archive separately" in page
+    assert Reading.objects.get().attempts == 1
 
 
-def test_limits_and_other_ends_have_different_messages(as_user, vera, submission, ends_by):
-    for command in [OUT_OF_MEMORY, "kill -XCPU $$", "exit 7"]:
+def test_limits_and_other_ends_have_different_messages(as_user, vera, submission, ends_by, settings):
+    for command, wall_s in [(OUT_OF_MEMORY, 60), ("exec sleep 600", 1), ("exit 7", 60)]:
+        settings.READ_TIMEOUT_S = wall_s
         ends_by(command)
         attempt()
     page = page_of(as_user(vera), submission)

@@ -198,3 +198,14 @@ def test_products_of_the_stated_maker_come_first(db):
     own = Product.objects.create(slug="e", category="nvme-flash", vendor="EXEMPLAR", model="E1")
     form = ProductForm(Submission(vendor="Exemplar", category="nvme-flash"))
     assert form.fields["product"].queryset.first() == own
+
+
+def test_a_declined_submission_shows_no_step_that_it_will_not_take(as_user, rita, vera, submission):
+    client = as_user(rita)
+    decide(client, submission, "new-product", **NEW_PRODUCT)
+    later = ("Published at a permanent address", 'id="embargo"')
+    before = as_user(vera).get(f"/submissions/{submission.public_id}/").text
+    assert all(text in before for text in later)
+    decide(client, submission, "decline", reason="wrong drive")
+    page = as_user(vera).get(f"/submissions/{submission.public_id}/").text
+    assert not any(text in page for text in later)

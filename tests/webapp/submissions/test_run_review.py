@@ -1,7 +1,11 @@
+import html
+import re
+
 import pytest
 
-from results.models import Event, Run
+from results.models import Event, Profile, Run
 from tests.results.rows import from_a_log, make_product, make_run
+from webapp.submissions.succession import succession_warnings
 
 pytestmark = pytest.mark.django_db
 
@@ -35,11 +39,58 @@ def test_a_reviewer_withdraws_and_reinstates_a_published_result(as_user, rita, r
 
 
 def test_a_reviewer_supersedes_a_run_and_reverts_it(as_user, rita, run):
-    client, successor = as_user(rita), make_run(run.product)
+    client, successor = as_user(rita), make_run(run.product, firmware="FW1")
     act(client, run, "supersede", successor=successor.public_id, reason="longer")
     assert Run.objects.get(pk=run.pk).superseded_by == successor
     act(client, run, "unsupersede", reason="both count")
     assert Run.objects.get(pk=run.pk).superseded_by is None
+
+
+@pytest.fixture
+def short(run):
+    """A run that says less than `run`: one device instead of four, for a minute instead of a day, and it fails."""
+    Run.objects.filter(pk=run.pk).update(device_count=4, duration_s=86_400)
+    add_verdict(run, "undecided")
+    short = make_run(run.product, firmware="FW2", device_count=1, duration_s=60)
+    add_verdict(short, "fail")
+    return short
+
+
+def add_verdict(run, outcome):
+    document = {"reasons": [], "violations": [], "shares": []}
+    columns = {"outcome": outcome, "headline": outcome, "document": document, "reader_version": "1"}
+    run.verdicts.create(profile=Profile.current(), **columns)
+
+
+def test_the_comparison_warns_of_a_run_that_says_less(as_user, rita, run, short):
+    page = as_user(rita).get(f"/review/runs/{run.public_id}/?successor={short.public_id}").text
+    ticks = [html.unescape(tick) for tick in re.findall(r'name="accepted_warnings" value="([^"]+)" required', page)]
+    one, other = short.public_id, run.public_id
+    assert [tick.replace("\N{NO-BREAK SPACE}", " ") for tick in ticks] == [
+        f"{one} ran for 1 min; {other} ran for 24 h.",
+        f"{one} loaded 1 device; {other} loaded 4 devices.",
+        f"{one} fails; {other} is undecided.",
+        "The firmware differs: FW2 instead of FW1.",
+    ]
+    page = as_user(rita).get(f"/review/runs/{short.public_id}/?successor={run.public_id}").text
+    assert page.count('name="accepted_warnings"') == 1  # the firmware
+
+
+def test_each_warning_of_a_succession_must_be_ticked(as_user, rita, run, short):
+    client, ticks = as_user(rita), succession_warnings(Run.objects.get(pk=run.pk), short)
+    order = {"successor": short.public_id, "reason": "newer"}
+    for given in ([], ticks[:-1]):
+        page = act(client, run, "supersede", **order, accepted_warnings=given).text
+        assert "Not superseded. Tick each warning" in page
+        assert Run.objects.get(pk=run.pk).superseded_by is None
+    act(client, run, "supersede", **order, accepted_warnings=ticks)
+    assert Run.objects.get(pk=run.pk).superseded_by == short
+    assert Event.objects.get(kind="run-superseded").details["in_spite_of"] == ticks
+
+
+def test_the_comparison_names_an_unknown_run(as_user, rita, run):
+    page = as_user(rita).get(f"/review/runs/{run.public_id}/?successor=r-nothere").text
+    assert "No run is named r-nothere." in page
 
 
 def test_a_reviewer_annotates_a_run_and_retracts_the_annotation(as_user, rita, run):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -9,7 +10,7 @@ from results.lifecycle.deadlines import sweep_deadlines
 from results.lifecycle.questions import ask
 from results.lifecycle.review import create_product, publish
 from results.models import Deadline, Question, Submission
-from tests.results.builders import link_key, log_bytes, make_organisation, make_user, send
+from tests.results.builders import FACTS, link_key, log_bytes, make_organisation, make_user, send
 from tests.results.rows import make_product, make_run
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +68,8 @@ def test_the_queue_sorts_by_age_and_by_what_is_missing(as_user, rita, vera, exem
     settings.REVIEWS_NEEDED = 2
     waiting = make_organisation("late")
     logs = ["four-us", "slow-disk-ms"]
-    unnamed, approved = (send(exemplar, log_bytes(name), vera) for name in logs)
+    unnamed = send(exemplar, log_bytes(logs[0]), vera, replace(FACTS, model="EX5"))
+    approved = send(exemplar, log_bytes(logs[1]), vera)
     asked = send(waiting, log_bytes("four-us"))
     sweep()
     create_product(approved, rita)

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from allauth.account.models import EmailAddress
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from results.models import Organisation
@@ -33,7 +34,7 @@ def invite(actor: Actor, organisation: Organisation, email: str, role: Role) -> 
         user = _lock_as_owner(actor, organisation)
         if _is_member(email, organisation):
             raise OrganisationError(f"{email} is the address of a member of {organisation} already.")
-        invitations = Invitation.objects.open().filter(organisation=organisation)
+        invitations = open_invitations(organisation)
         if invitations.filter(email=email).exists():
             raise OrganisationError(f"{email} has an invitation already. Renew it to send another mail.")
         if invitations.count() >= OPEN_MAX:
@@ -44,6 +45,11 @@ def invite(actor: Actor, organisation: Organisation, email: str, role: Role) -> 
         )
         record(Kind.INVITATION_SENT, actor, None, organisation, invitation=invitation.pk, role=role)
     return invitation, secret
+
+
+def open_invitations(organisation: Organisation) -> QuerySet[Invitation]:
+    """Return the invitations of an organisation that can be accepted; at most OPEN_MAX."""
+    return Invitation.objects.open().filter(organisation=organisation)
 
 
 def renew(actor: Actor, invitation: Invitation) -> str:

@@ -17,6 +17,7 @@ from results.models import (
     ProductAlias,
     ProductMove,
     Question,
+    ReviewClaim,
     Submission,
     Takedown,
 )
@@ -68,6 +69,7 @@ def own_data(user: User) -> dict[str, Any]:
         "takedowns": _rows(_takedowns(user), "run__public_id", "ground", "note", "requested_at"),
         "questions": _rows(Question.objects.filter(asked_by=user), "submission__public_id", "text", "asked_at"),
         "answers": _rows(Question.objects.filter(answered_by=user), "submission__public_id", "answer", "answered_at"),
+        "claims": _rows(ReviewClaim.objects.filter(reviewer=user), "submission__public_id", "claimed_at"),
         "list_prices": _rows(ListPrice.objects.filter(entered_by=user), "product__slug", "amount", "currency"),
         "product_aliases": _rows(ProductAlias.objects.filter(decided_by=user), "name_key", "product__slug"),
         "product_moves": _rows(ProductMove.objects.filter(decided_by=user), "kind", "source__slug", "target__slug"),

@@ -4,7 +4,7 @@ A cell that depends on no limit and on no other row is written once per register
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from html import escape
 
@@ -47,15 +47,19 @@ class RowWriter:
         self.limits, self.carried = limits.by_threshold, escape(limits.query)
         self.carried_to_drives = escape(limits.query_with_load(load_tps))
         self._words = {column.code: self._written(column, shown) for column in columns if column.kind != "drive"}
-        self._drives: dict[int, str] = store.cached(("drive cells", self.tags_historical), dict)
+        self._notes: Mapping[int, str] = {}
+        self._drives: dict[tuple[int, str], str] = store.cached(("drive cells", self.tags_historical), dict)
 
-    def table(self, groups: Iterable[RowGroup], first_id: str = "") -> SafeString:
+    def table(
+        self, groups: Iterable[RowGroup], first_id: str = "", notes: Mapping[int, str] | None = None
+    ) -> SafeString:
         """Return the bodies of the table, with the reader's own limits in each link, and the load in links to drives.
 
-        The first body gets an id.
+        The first body gets an id. `notes` has a note for some rows, which follows the name of the drive.
 
         Cached cells have plain links. Each link ends with a slash, and no text has a quotation mark after one.
         """
+        self._notes = notes or {}
         bodies = "".join(self._body(group) for group in groups)
         if first_id:
             bodies = bodies.replace("<tbody>", f'<tbody id="{first_id}" tabindex="-1">', 1)
@@ -78,13 +82,14 @@ class RowWriter:
 
     def _cell(self, column: Column, row: int) -> str:
         if column.kind == "drive":
-            if row not in self._drives:
-                self._drives[row] = self._drive(row)
-            return self._drives[row]
+            key = row, self._notes.get(row, "")
+            if key not in self._drives:
+                self._drives[key] = self._drive(*key)
+            return self._drives[key]
         cell = self._words[column.code][self.store.columns[column.code].codes[row]]
         return cell.replace(RUN, self.store.runs[row]) if column.kind == "tier" else cell
 
-    def _drive(self, row: int) -> str:
+    def _drive(self, row: int, note: str) -> str:
         vendor, model, capacity = (self.store.columns[code].word(row) for code in ("vendor", "model", "capacity_gb"))
         symbol, own_fill = row_glyph(self.store, row)
         return fill(
@@ -95,11 +100,11 @@ class RowWriter:
             vendor=vendor,
             model=model,
             size=f", {capacity}" if capacity else "",
-            marks_html="".join(f" {fill('word', kind=kind, word=word)}" for kind, word in self._marks(row)),
+            marks_html="".join(f" {fill('word', kind=kind, word=word)}" for kind, word in self._words_after(row, note)),
             carried="",
         )
 
-    def _marks(self, row: int) -> Iterator[tuple[str, str]]:
+    def _words_after(self, row: int, note: str) -> Iterator[tuple[str, str]]:
         """Yield class and text of the words after a drive's name."""
         visibility, outcome, historical = (
             self.store.columns[code].word(row) for code in ("visibility", "outcome", "historical")
@@ -112,6 +117,8 @@ class RowWriter:
             yield ("fail", "fails") if outcome == Verdict.Outcome.FAIL else ("tag", outcome)
         if self.tags_historical and historical == "yes":
             yield "tag", "historical"
+        if note:
+            yield "sub other-counts", note
 
     def _remarks(self, row: int) -> str:
         return "".join(

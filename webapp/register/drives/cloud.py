@@ -9,6 +9,7 @@ from typing import Any
 from results.models import Category, Statistic
 from results.rules.act.loads import summarise
 from results.rules.endurance import three_digits
+from webapp.register.drives.device_counts import ODD_SHARE, same_instances
 from webapp.register.drives.layouts import ALWAYS_SHOWN
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.query import SEPARATOR
@@ -26,7 +27,6 @@ STATED = (
 )
 TENANCY = {"yes": "sole tenant", "no": "shared", "": "not reported"}
 Row = dict[str, Any]  # as the template shows it
-ODD_SHARE = "pct_over_1ms"  # the threshold at which fewer devices are compared with more
 PLACED_MAX = 50  # runs listed with their place and device; the table above has all
 
 
@@ -102,14 +102,9 @@ def fewer_devices(store: ColumnStore, rows: Sequence[int], passing: Collection[i
     storage, tenancy, statistic and ACT version are compared. Those come first of which only the result with more
     devices is in `passing`, then those with the largest ratio of the shares.
     """
-    share, devices = store.columns[ODD_SHARE], store.columns["device_count"]
-    codes = ("vendor", "model", "device_gb", "sole_tenant", "statistic", "act_version", "device_tps")
-    groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for row in rows:
-        key = tuple(store.columns[code].codes[row] for code in codes)
-        if NOT_REPORTED not in (share.codes[row], devices.codes[row], key[2], key[-1]):
-            groups[key].append(row)
-    found = [_fewer(store, sorted(same, key=lambda row: int(devices.word(row))), passing) for same in groups.values()]
+    devices = store.columns["device_count"]
+    groups = same_instances(store, rows)
+    found = [_fewer(store, sorted(same, key=lambda row: int(devices.word(row))), passing) for same in groups]
     return sorted(filter(None, found), key=lambda line: (line["changes"], line["ratio"]), reverse=True)
 
 

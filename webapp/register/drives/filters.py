@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial, reduce
 from math import ceil, floor
 from operator import and_
 
 from results.models import Category
+from results.rules.capacity import TOLERANCE_PCT, capacity_bound
 from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore, Rows
 from webapp.register.tables.columns import share_code
 from webapp.templatetags import units
@@ -35,7 +37,8 @@ class Filter:
 
     `kind` is CHOICE (of the column's options), LEAST or MOST (by the column's numbers; an address has them divided by
     `scale`, with at most `places` decimals). `labels` names fixed options; without it the options are named by the
-    column's own words. `also_shows` are the codes of columns that a set filter shows next to its own.
+    column's own words. `also_shows` are the codes of columns that a set filter shows next to its own. A row also
+    passes if its number is beyond the requested one by at most `tolerance_pct`.
     """
 
     name: str
@@ -50,6 +53,13 @@ class Filter:
     example: str = ""
     labels: dict[str, str] = field(default_factory=dict)
     also_shows: tuple[str, ...] = ()
+    tolerance_pct: int = 0
+
+    @property
+    def unit_words(self) -> str:
+        """Return the unit with the tolerance of the filter, as a field states them."""
+        tolerance = f" \N{PLUS-MINUS SIGN}{self.tolerance_pct} %" if self.tolerance_pct else ""
+        return f"{self.unit}{tolerance}".replace(" ", units.NBSP)
 
     @property
     def expected(self) -> str:
@@ -102,6 +112,7 @@ _capacity_side = partial(
     places=3,
     largest=10**6,
     example="6.4 TB or 800 GB",
+    tolerance_pct=TOLERANCE_PCT,
 )
 CAPACITY_RANGE = (
     _capacity_side("min_tb", kind=LEAST, label="Capacity, from"),
@@ -166,16 +177,20 @@ def number_test(chosen: Filter, text: str, store: ColumnStore) -> Test:
     encoded, bound = store.columns[chosen.column], bound_of(chosen, text)
     passes = [value >= bound if chosen.kind == LEAST else value <= bound for value in encoded.values] + [False]
     side = "below" if chosen.kind == LEAST else "over"
-    reason = f"{chosen.subject} is {side} {units.decimal(Decimal(text))} {chosen.unit} or not reported"
+    by = f" by more than {chosen.tolerance_pct} %" if chosen.tolerance_pct else ""
+    reason = f"{chosen.subject} is {side} {units.decimal(Decimal(text))} {chosen.unit}{by} or not reported"
     return Test(chosen.name, reason, encoded.having(passes))
 
 
 def bound_of(chosen: Filter, text: str) -> float:
     """Return the number of a filter in the unit of its column, which has whole numbers if it has a scale.
 
-    It is rounded so that no row passes that is beyond the number. static/js/drives/filters.js does the same.
+    It is rounded so that no row passes that is beyond the number and its tolerance. static/js/drives/filters.js does
+    the same.
     """
     requested = Decimal(text) * chosen.scale
+    if chosen.tolerance_pct:
+        return capacity_bound(Fraction(requested), is_least=chosen.kind == LEAST)
     if chosen.scale == 1:
         return float(requested)
     return ceil(requested) if chosen.kind == LEAST else floor(requested)

@@ -62,7 +62,8 @@ def _fields(page: DrivesPage) -> Iterable[dict[str, Any]]:
     choices, numbers = dict(page.query.choices), dict(page.query.numbers)
     for each in page.layout.filters:
         text = numbers.get(each.name, "")
-        field: dict[str, Any] = {"name": each.name, "label": each.label, "unit": each.unit, "text": text}
+        field: dict[str, Any] = {"name": each.name, "label": each.label, "unit": each.unit_words, "text": text}
+        field["size"] = 6 if each.tolerance_pct else 8  # all fields of a list fit in one line
         if each.kind == CHOICE:
             options = _options(page, each, choices.get(each.name, ()))
             field["boxes"] = boxes(each.name, options, _counts(page, each))

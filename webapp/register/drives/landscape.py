@@ -8,22 +8,26 @@ from math import floor
 from django.utils.safestring import SafeString
 
 from results.models import Statistic
-from webapp.register.drives.layouts import LOADS
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.query import THRESHOLDS_US, DrivesQuery
-from webapp.register.drives.store.charted_rows import ChartedRows
+from webapp.register.drives.store.charted_rows import ChartedRows, devices_words
+from webapp.register.landscape.marks import Fill, fill_of
 from webapp.register.landscape.page_svg import ChartWords, Link, chart_svg
 from webapp.register.landscape.picture import Cell
 from webapp.register.landscape.share_image import share_svg
-from webapp.register.tables.groups import STATISTIC_WORDS
+from webapp.register.tables.groups import STATISTIC_WORDS, TIME_WORDS
+from webapp.register.tables.parts import fill
 from webapp.templatetags import units
 
-ENDURANCE_TITLE = "Tested speed and the speed that the endurance rating sustains"
+ENDURANCE_TITLE = "Speed and endurance: tested speed, and the speed that the endurance rating sustains"
 ENDURANCE_SENTENCE = (
     "On the line, the rating sustains the tested speed. A drive below the line needs more drive writes a day at its "
     "tested speed than it is rated for."
 )
+# Of each frontier: the style of its line, and its short name in the key, where the fill of the marks is explained, too.
+FRONTIER_LINES = {Fill.SERVICE: ("solid", "ACT 6.x"), Fill.WITH_QUEUE: ("dashed", "ACT to 5.3")}
+FEWEST_CHARTED = 3  # fewer marks are no picture: a phone then shows the rows first
 DEFAULT_LIMIT_PCT = 5  # of a profile that has no limit on the chosen threshold
 
 
@@ -37,8 +41,14 @@ class Charts:
     threshold: str
     statistic: str
     statistics: tuple[str, ...]
+    legend: SafeString
     endurance_title: str = ENDURANCE_TITLE
     endurance_sentence: str = ENDURANCE_SENTENCE
+
+    @property
+    def is_short(self) -> bool:
+        """Return whether the charts have so few marks that a phone shows the rows first."""
+        return self.shown_count < FEWEST_CHARTED
 
     @property
     def statistic_words(self) -> str:
@@ -49,17 +59,37 @@ class Charts:
 def charts_of(charted: ChartedRows, cell_link: Callable[[Cell], Link] | None = None, carried: str = "") -> Charts:
     """Return the charts of some rows, whose links have the query `carried` of the reader's load and own limits."""
     threshold = units.threshold(charted.threshold_us)
-    speed = ChartWords("speed-chart", f"Speed and share of reads over {threshold}", charts_sentence(charted))
+    speed = ChartWords("speed-chart", speed_title(charted), charts_sentence(charted))
     picture = charted.endurance_picture
     words = ChartWords("endurance-chart", ENDURANCE_TITLE, ENDURANCE_SENTENCE)
     return Charts(
         charted.shown.bit_count(),
         chart_svg(charted.speed_picture, speed, charted.link, cell_link, carried),
-        chart_svg(picture, words, charted.link, carried=carried) if picture else SafeString(""),
+        chart_svg(picture, words, charted.endurance_link, carried=carried) if picture else SafeString(""),
         threshold,
         charted.shown_statistic,
         tuple(charted.statistics),
+        SafeString(
+            "".join(fill("frontier", style=style, words=short) for style, short, _ in frontier_legends(charted))
+        ),
     )
+
+
+def speed_title(charted: ChartedRows) -> str:
+    """Return the title of the chart of speed, which begins with its heading and differs from that of other charts."""
+    of_what = " of one device" if charted.is_per_device else ""
+    return f"Speed and slow reads: speed{of_what}, and share of reads over {units.threshold(charted.threshold_us)}"
+
+
+def frontier_legends(charted: ChartedRows) -> list[tuple[str, str, str]]:
+    """Return for each frontier of the chart of speed the style of its line, and what it joins, in short and in full."""
+    groups = [group for group, _ in charted.ranked_groups]
+    devices = [f", {devices_words(group.device_count)}" if len(charted.device_counts) > 1 else "" for group in groups]
+    return [
+        (style, f"fastest of {short}{with_devices}", f"fastest of {TIME_WORDS[group.time]}{with_devices}")
+        for group, with_devices in zip(groups, devices, strict=True)
+        for style, short in [FRONTIER_LINES[fill_of(group)]]
+    ]
 
 
 def charts_sentence(charted: ChartedRows) -> str:
@@ -69,6 +99,7 @@ def charts_sentence(charted: ChartedRows) -> str:
     sentences = [
         f"{units.counted(count, 'result')}. Right is faster, low is fewer slow reads.",
         f"{units.count(answers)} of them {speed} within the limits.",
+        *(f"{style.capitalize()} line: {full}." for style, _, full in frontier_legends(charted)),
         "Marks show the frontier and the rows of this page; cells count all results." if charted.has_cells else "",
         "The table below has the same figures.",
     ]
@@ -85,22 +116,26 @@ def charted_page(page: DrivesPage) -> ChartedRows:
         threshold_us,
         float(page.limits.by_threshold.get(threshold_us, DEFAULT_LIMIT_PCT)),
         page.query.statistic,
-        page.load_tps,
+        page.plotted_load_tps,
         lambda: [row for section in page.sections for group in section["groups"] for row in group.rows],
+        page.plots_devices,
     )
 
 
 def page_charts(page: DrivesPage) -> Charts:
     """Return the charts of a page."""
-    return charts_of(charted_page(page), cell_links(page.query), page.limits.query_with_load(page.load_tps))
+    links = cell_links(page.query, page.plotted_loads[0])
+    return charts_of(charted_page(page), links, page.limits.query_with_load(page.load_tps))
 
 
-def cell_links(query: DrivesQuery) -> Callable[[Cell], Link]:
+def cell_links(query: DrivesQuery, speed: str) -> Callable[[Cell], Link]:
     """Return a function that links a density cell to the results as fast and as low as its corner.
+
+    `speed` is the name of the filter of the plotted speed.
 
     The beginning of the addresses is made once, because a chart has hundreds of cells.
     """
-    speed, share = LOADS[0], f"max_{query.threshold}"
+    share = f"max_{query.threshold}"
 
     def before(*replaced: str) -> str:
         others = tuple((name, text) for name, text in query.numbers if name not in replaced)
@@ -139,7 +174,7 @@ def landscape_svg(page: DrivesPage) -> str:
     is_mixed = len(charted.device_counts) > 1
     devices = f" with {units.counted(group[0].device_count, 'device')}" if group and is_mixed else ""
     named = "" if fastest is None else f". Fastest within the limits{devices}: {name_of(page.store, fastest)}"
-    axis = f"tps of one {page.layout.plotted_unit}, against % of reads over {units.threshold(charted.threshold_us)}"
+    axis = f"tps of one {page.plotted_unit}, against % of reads over {units.threshold(charted.threshold_us)}"
     return share_svg(charted.speed_picture, f"{title}: speed and slow reads", f"{shown}{named}", axis)
 
 

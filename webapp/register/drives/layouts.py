@@ -68,7 +68,7 @@ class PageLayout:
         """Return the word for what the charts of the page plot the speed of."""
         if len(self.listed) > 1:
             return "drive or instance"
-        return {Category.CLOUD: "instance", Category.NETWORKED: "system"}.get(Category(*self.listed), "drive")
+        return {Category.CLOUD: "whole instance", Category.NETWORKED: "system"}.get(Category(*self.listed), "drive")
 
     @property
     def loads(self) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from django.utils.safestring import SafeString, mark_safe
 from results.rules.act.limits import Limit
 from webapp.register.drives import filters
 from webapp.register.drives.cells import RowWriter
+from webapp.register.drives.device_counts import notes_on_other_counts
 from webapp.register.drives.filters import Test
-from webapp.register.drives.layouts import ALWAYS_SHOWN, PageLayout
+from webapp.register.drives.layouts import ALWAYS_SHOWN, LOADS, PageLayout
 from webapp.register.drives.limit_check import LimitCheck, limits_sentence
 from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.query import DrivesQuery
@@ -29,7 +30,7 @@ from webapp.register.drives.store.ranking import (
 from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.products.name_search import NameQuery, search
-from webapp.register.tables.columns import Column
+from webapp.register.tables.columns import DEVICE_SPEED, Column
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort
 from webapp.register.tables.sentences import rating_sentence
 from webapp.register.tables.tables import TableSpec, column_groups, head_html
@@ -64,6 +65,26 @@ class DrivesPage:
     def load_tps(self) -> float | None:
         """Return the reader's load: the speed that the filters require."""
         return self.query.load_tps(self.layout.loads)
+
+    @property
+    def plots_devices(self) -> bool:
+        """Return whether the charts plot one device of each instance, because the table ranks them by it."""
+        return self.layout.has_only_instances and self.query.sort.code == DEVICE_SPEED.code
+
+    @property
+    def plotted_loads(self) -> tuple[str, ...]:
+        """Return the filters whose speed is that of the charts' axis."""
+        return LOADS[1:] if self.plots_devices else self.layout.loads
+
+    @property
+    def plotted_load_tps(self) -> float | None:
+        """Return the load of the charts' axis."""
+        return self.query.load_tps(self.plotted_loads)
+
+    @property
+    def plotted_unit(self) -> str:
+        """Return the word for what the charts plot the speed of."""
+        return "device of an instance" if self.plots_devices else self.layout.plotted_unit
 
     @cached_property
     def limit_check(self) -> LimitCheck:
@@ -165,7 +186,7 @@ class DrivesPage:
             "heads": [self._head(column) for column in columns],
             "heads_by_choice": [self._head(column) for column in by_choice],
             "groups": shown,
-            "bodies": writer.table(shown, f"{spec.code}{ROWS_ID}"),
+            "bodies": writer.table(shown, f"{spec.code}{ROWS_ID}", notes_on_other_counts(self.store, self.limit_check)),
             "is_wide": len(columns) > COLUMNS_SIDE_BY_SIDE,  # it then scrolls in a box of its own
             "column_groups": offered,  # that a narrow screen offers
             "chosen_group": self._chosen_group(columns, dict(offered), rows),

@@ -9,11 +9,11 @@ from django.utils.html import format_html
 
 from results.models import Category
 from results.rules.act.limits import Limit
+from results.rules.capacity import TOLERANCE_PCT
 from webapp.register.drives.limit_check import LimitCheck, together
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
 from webapp.register.drives.store.ranking import current_rows, on_drives, ranked_tps
 from webapp.register.limits.reader_limits import read_limits
-from webapp.register.products.model_index import CAPACITY_OFF_PCT
 from webapp.register.products.name_search import NameQuery, search
 from webapp.register.products.part_numbers import Part, part_of
 from webapp.register.products.similar_names import KnownDrive, Neighbours, neighbours_of
@@ -63,7 +63,7 @@ class ProductQuery:
     def _capacity_sentence(self) -> str:
         if self.capacity_gb is None or self.part:
             return ""
-        return f"Searched for {_size(self.capacity_gb)} within {CAPACITY_OFF_PCT} %, because makers round capacities."
+        return f"Searched for {_size(self.capacity_gb)} within {TOLERANCE_PCT} %, because makers round capacities."
 
 
 def lookup(store: ColumnStore, query: str) -> ProductQuery:
@@ -99,7 +99,7 @@ def is_capacity(stated_gb: float | None, wanted_gb: float) -> bool:
     >>> [is_capacity(stated, 3200) for stated in (3200, 3104, 3103, 3840, 2400, None)]
     [True, True, False, False, False, False]
     """
-    return stated_gb is not None and abs(stated_gb - wanted_gb) * 100 <= CAPACITY_OFF_PCT * wanted_gb
+    return stated_gb is not None and abs(stated_gb - wanted_gb) * 100 <= TOLERANCE_PCT * wanted_gb
 
 
 def _size(gigabytes: float) -> str:

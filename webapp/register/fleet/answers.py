@@ -37,8 +37,8 @@ MEANINGS = {
     State.CERTIFIED: "This model has a current certificate for this capacity and firmware. If the list has no capacity "
     "for a drive and the register has only one capacity of the model, this capacity is assumed.",
     State.OTHER_FIRMWARE: "This model has a current certificate for this capacity, but with another firmware.",
-    State.TESTED: "The drive has runs with logs, but no certificate.",
-    State.PUBLISHED: "The drive has published figures only, without a log or a certificate.",
+    State.TESTED: "The register has logs of tests of this drive, but no certificate.",
+    State.PUBLISHED: "The register has only figures that a publication states, without a log or a certificate.",
     State.WITHDRAWN: "The certificate of the drive was withdrawn, or all its results were.",
     State.OTHER_CAPACITY: "The register has this model, but not in this capacity. A result or a certificate is for one "
     "capacity only; the nearest capacity is linked.",
@@ -51,7 +51,7 @@ MEANINGS = {
 NO_RESULT, NO_CAPACITY = "known, no result", "known, capacity missing"
 WORDS = {
     **{str(state.label): MEANINGS[state] for state in State if state != State.UNKNOWN},
-    NO_RESULT: "The register has this model, but no current ACT result of it, or only runs on virtual devices.",
+    NO_RESULT: "The register has this model, but no current ACT result, or only runs on virtual devices.",
     NO_CAPACITY: "The register has this model in several capacities, and the list has no capacity for the drive.",
     str(State.UNKNOWN.label): MEANINGS[State.UNKNOWN],
 }
@@ -173,7 +173,7 @@ def _not_found(drive: ListedDrive, match: Match) -> FleetAnswer:
     state, sentence = State.UNKNOWN, unknown_sentence(drive, match)
     if match.is_other_capacity:
         first = match.nearest[0]
-        nearest = FleetAnswer(drive, _state(drive, [first])[0], "", [first.product])
+        nearest = FleetAnswer(drive, _state(drive, [first.listed])[0], "", [first.product])
         state, sentence = State.OTHER_CAPACITY, f"{sentence} State of {product_name(first.product)}: {nearest.word}."
     publications = publications_of(match.figured)
     products = [each.product for each in match.nearest]

@@ -7,25 +7,24 @@ from functools import partial
 from results.models import Category
 from results.models.categories import OF_DRIVES
 from webapp.register.fleet.listed_drive import NVME, SCSI, ListedDrive
+from webapp.register.fleet.nearest import NEAREST_AT_MOST, Likeness, Near, nearest_sentence, neighbours, warning
 from webapp.register.products import model_index
 from webapp.register.products.model_index import Figured, Listed, RegisterIndex, name_words
 from webapp.register.products.name_search import one_error_away
 from webapp.register.products.part_numbers import Part, part_of
-from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
 BY_MODEL, BY_PART = "model", "part-number"
-NEAREST_AT_MOST = 4
 KINDS: dict[str, Collection[str]] = {
     NVME: {Category.NVME_3DXPOINT, Category.NVME_FLASH, Category.M2_FLASH},
     SCSI: {Category.SATA_SAS_FLASH, Category.M2_FLASH},
     "": OF_DRIVES,
 }  # categories of the products that can be neighbours of a drive, by its interface
-GUESSED_AT_MOST = 500  # distinct models of one list that are compared with the names one letter away
+COMPARED_AT_MOST = 500  # distinct unknown models of one list that are compared with the names of all products
 
 
 NOT_COMPARED = (
-    f" Not checked for typing errors: the list has more than {GUESSED_AT_MOST} unknown models. "
+    f" Not compared with similar names: the list has more than {COMPARED_AT_MOST} unknown models. "
     "Split the list and check the parts."
 )
 
@@ -36,12 +35,12 @@ class Match:
 
     `is_other_capacity` is set if `nearest` are the other capacities of the drive's own model, the nearest one first.
     `figured` are similar drives with published YCSB figures, for a drive that was not found. `is_not_compared` is set
-    if the list has too many unknown models for a search for typing errors.
+    if the list has too many unknown models for a search for similar names.
     """
 
     found: Sequence[Listed]
     part: Part | None = None
-    nearest: Sequence[Listed] = ()
+    nearest: Sequence[Near] = ()
     is_stated_part: bool = False
     is_other_capacity: bool = False
     is_not_compared: bool = False
@@ -60,7 +59,7 @@ class Matcher:
     """Finds the products of listed drives."""
 
     index: RegisterIndex
-    guessed: dict[tuple[str, str], list[Listed]] = field(default_factory=dict)
+    nearest: dict[tuple[str, str, str, float | None], list[Near]] = field(default_factory=dict)
 
     def match(self, drive: ListedDrive) -> Match:
         """Return the products of a drive, or similar ones if there are none."""
@@ -82,8 +81,7 @@ class Matcher:
         if others and drive.capacity_gb is not None:
             return Match((), part, _by_nearness(others, drive.capacity_gb), is_other_capacity=True)
         nearest = self._nearest(drive, part)
-        is_not_compared = not nearest and _model_key(drive) not in self.guessed
-        return Match((), part, nearest, is_not_compared=is_not_compared)
+        return Match((), part, nearest, is_not_compared=_model_key(drive) not in self.nearest)
 
     def _match_part(self, drive: ListedDrive, part: Part, capacity_gb: float) -> Match:
         """Match by a part number with its capacity; a list with another capacity contradicts it."""
@@ -93,15 +91,18 @@ class Matcher:
             return Match(found, part)
         if others := find(None):
             return Match((), part, _by_nearness(others, capacity_gb), is_other_capacity=agrees)
-        return Match((), part, _same_kind(drive, self._of_maker(drive, part))[:NEAREST_AT_MOST])
+        nearest = self._nearest(drive, part)
+        return Match((), part, nearest, is_not_compared=_model_key(drive) not in self.nearest)
 
-    def _nearest(self, drive: ListedDrive, part: Part | None) -> list[Listed]:
-        """Return models one letter away, otherwise the maker's products of this size."""
+    def _nearest(self, drive: ListedDrive, part: Part | None) -> Sequence[Near]:
+        """Return models one letter away, otherwise the neighbours that the search finds."""
         key = _model_key(drive)
-        if key not in self.guessed and len(self.guessed) < GUESSED_AT_MOST:
-            self.guessed[key] = self._one_error_away(drive)
-        near = _same_kind(drive, self.guessed.get(key, ())) or _same_kind(drive, self._of_maker(drive, part))
-        return near[:NEAREST_AT_MOST]
+        if key not in self.nearest and len(self.nearest) < COMPARED_AT_MOST:
+            misspelt = () if part else _same_kind(drive, self._one_error_away(drive))
+            self.nearest[key] = [Near(each, Likeness.SPELLING) for each in misspelt[:NEAREST_AT_MOST]] or neighbours(
+                drive, part, _same_kind(drive, self.index.listed)
+            )
+        return self.nearest.get(key, ())
 
     def _one_error_away(self, drive: ListedDrive) -> list[Listed]:
         """Return the models that a misspelt word can mean. A plain number matches only models of a named maker.
@@ -118,28 +119,20 @@ class Matcher:
                     found[each.product.pk] = each
         return list(found.values())
 
-    def _of_maker(self, drive: ListedDrive, part: Part | None) -> list[Listed]:
-        """Return the products of this capacity by the maker of the part number, otherwise by a maker in the list."""
-        if drive.capacity_gb is None:
-            return []
-        makers = [part.vendor.casefold()] if part else self.index.named_vendors(drive.vendor, drive.model)
-        same = [each for maker in makers for each in self.index.by_vendor.get(maker, ())]
-        return [each for each in same if model_index.is_near(each.product, drive.capacity_gb, is_rounded=True)]
-
 
 def _same_kind(drive: ListedDrive, listed: Iterable[Listed]) -> list[Listed]:
     """Return the products that are drives, and of the same interface if it is known; systems are never neighbours."""
     return [each for each in listed if each.product.category in KINDS[drive.interface]]
 
 
-def _by_nearness(listed: Iterable[Listed], capacity_gb: float) -> list[Listed]:
-    """Return the first products by the distance of their capacity."""
+def _by_nearness(listed: Iterable[Listed], capacity_gb: float) -> list[Near]:
+    """Return the first capacities of a model by their distance."""
     by_distance = sorted(listed, key=lambda each: abs((each.product.capacity_gb or 0) - capacity_gb))
-    return by_distance[:NEAREST_AT_MOST]
+    return [Near(each, Likeness.MODEL) for each in by_distance[:NEAREST_AT_MOST]]
 
 
-def _model_key(drive: ListedDrive) -> tuple[str, str]:
-    return drive.vendor, drive.model
+def _model_key(drive: ListedDrive) -> tuple[str, str, str, float | None]:
+    return drive.vendor, drive.model, drive.interface, drive.capacity_gb
 
 
 def _agrees(drive: ListedDrive, part: Part) -> bool:
@@ -163,9 +156,8 @@ def unknown_sentence(drive: ListedDrive, match: Match) -> str:
     if not drive.model:
         return "The list has no model for this drive."
     not_compared = NOT_COMPARED if match.is_not_compared else ""
-    names = ", ".join(product_name(each.product) for each in match.nearest)
-    like = f"{f' Nearest in the register: {names}.' if names else ''}{model_index.figured_sentence(match.figured)}"
-    return f"{_unknown(drive, match)}{like}{not_compared}"
+    near = f"{nearest_sentence(drive, match.nearest)}{warning(drive, match.nearest)}"
+    return f"{_unknown(drive, match)}{near}{model_index.figured_sentence(match.figured)}{not_compared}"
 
 
 def _unknown(drive: ListedDrive, match: Match) -> str:

@@ -7,6 +7,7 @@ from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooMa
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
@@ -14,12 +15,12 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from webapp.api.authentication import ReadThrottle
-from webapp.register.fleet.answers import WORDS, FleetAnswer, answers, counts_by_word
+from webapp.register.fleet.answers import WORDS, FleetAnswer, State, answers, counts_by_word
 from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
 from webapp.register.http.files import Value, rows_response
 from webapp.register.http.query_params import given_of
-from webapp.register.http.responses import NO_STORE, bad_request, public_page
+from webapp.register.http.responses import bad_request, mark_private, public_page
 from webapp.register.products.model_index import register_index
 
 # More than 500 drives with the full output of smartctl; settings.py has the same limit for pasted text.
@@ -86,13 +87,13 @@ def form(request: HttpRequest) -> HttpResponse:
 
 
 @csrf_exempt  # a check is read-only and uses no session, so the form needs no token
-def answer(request: HttpRequest) -> HttpResponse:
+def answer(request: HttpRequest) -> HttpResponseBase:
     """Check a submitted list; redirect other requests to the form."""
     if request.method != "POST":
         return redirect("check")
-    response = _check(request)
-    response.headers["Cache-Control"] = NO_STORE
-    return response
+    # Only the browser of the user may keep the answer. Without a copy, Back shows an error, because no browser sends a
+    # form again on its own.
+    return mark_private(_check(request))
 
 
 def _check(request: HttpRequest) -> HttpResponse:
@@ -114,6 +115,7 @@ def _check(request: HttpRequest) -> HttpResponse:
     page = {
         "answers": found,
         "counts": counts_by_word(found),
+        "known": sum(each.drive.count for each in found if each.products or each.state == State.OTHER_CAPACITY),
         "words": WORDS.items(),
         "total": sum(each.drive.count for each in found),
     }

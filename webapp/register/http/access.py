@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from results.access.links import is_opened_by
 from results.access.withholding import refuse_sequestered
 from results.models import Run, Visibility
-from webapp.accounts.permissions import Action, may
+from webapp.accounts.permissions import NO_ORGANISATION, Action, may
 from webapp.register.http.query_params import Parameter, ParameterError
 
 LINK_KEY = "key"  # the parameter of every address of a run by which a link shows it
@@ -39,7 +39,8 @@ def is_public(run: Run) -> bool:
 def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run:
     """Return the run if the reader may see it; otherwise raise Http404 as for a run that does not exist.
 
-    The two responses must be identical, headers included: both read the user, which adds the cookie to Vary.
+    The two responses must be identical, headers included: both read the user, which adds the cookie to Vary. They must
+    also take the same time: both ask for the membership, and callers load related rows only afterwards.
     Raises SequesteredError for a withheld run, unless the reader is an operator.
     """
     if run is not None and run.visibility == Visibility.SEQUESTERED:
@@ -47,7 +48,8 @@ def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run
     if run is not None and (is_public(run) or holds_link(request, run)):
         return run
     user = request.user
-    if user.is_authenticated and run is not None and may_see(user, run):
+    is_reader = may_see(user, run)
+    if user.is_authenticated and run is not None and is_reader:
         return run
     raise Http404(f"No run is named {public_id}.")
 
@@ -63,6 +65,6 @@ def holds_link(request: HttpRequest, run: Run) -> bool:
     return run.submission is not None and is_opened_by(run.submission, request.GET.get(LINK_KEY, ""))
 
 
-def may_see(user: object, run: Run) -> bool:
+def may_see(user: object, run: Run | None) -> bool:
     """Return whether a user is a reviewer or a member of the organisation that submitted the run."""
-    return may(user, Action.READ, run.submission.organisation_id if run.submission else None)
+    return may(user, Action.READ, run.submission.organisation_id if run and run.submission else NO_ORGANISATION)

@@ -122,6 +122,11 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "404.html", context, status=404)
 
 
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Return a 403 page for a form without its valid secret: its page is old, or another site sent the form."""
+    return mark_unlisted(render(request, "403_csrf.html", {"reason": reason}, status=403))  # type: ignore[return-value]
+
+
 def search_words(path: str) -> str:
     """Return the words of the last part of an address, as a query for the search.
 

@@ -85,11 +85,14 @@ class LabelPlacer:
             for across, down in DIRECTIONS:
                 end_x = percent((own_x + across * away) / self.width_px)
                 end_y = percent((own_y + down * away) / self.height_px)
-                leader = Line(f"leader {self.kind}", mark.x, mark.y, end_x, end_y)
-                if not all(_is_free(self._box_of_line(piece), others) for piece in pieces(leader)):
-                    continue
                 text = Text(kind, end_x, end_y, *((2, 4, "start") if across > 0 else (-2, 4, "end")), "")
-                if placed := self.first_free([text], lines) or (two_lines and self.first_free([text], two_lines)):
+                forms = (form for form in (lines, two_lines) if form and self._fits(self._box(text, form)))
+                fitting = next(forms, None)
+                if fitting is None:  # before the line, which has many pieces
+                    continue
+                leader = Line(f"leader {self.kind}", mark.x, mark.y, end_x, end_y)
+                if all(_is_free(self._box_of_line(piece), others) for piece in pieces(leader)):
+                    placed = self.first_free([text], fitting)
                     self.avoid_lines(pieces(leader))
                     return placed, [leader]
         return [], []
@@ -110,13 +113,16 @@ class LabelPlacer:
         """
         for candidate in candidates:
             box = self._box(candidate, lines)
-            left, top, right, bottom = box
-            is_inside = left >= 0 and top >= -ABOVE_PX and bottom <= self.height_px + BELOW_PX
-            is_free = is_inside and right <= self.width_px + BEYOND_PX and _is_free(box, self.taken)
-            if is_free and (own is None or self._is_nearest(own, box)):
+            if self._fits(box) and (own is None or self._is_nearest(own, box)):
                 self._take(_widened(box))
                 return list(lines_of_text(candidate, lines, LINE_PX))
         return []
+
+    def _fits(self, box: Box) -> bool:
+        """Return whether a text is inside the plot and covers nothing."""
+        left, top, right, bottom = box
+        is_inside = left >= 0 and top >= -ABOVE_PX and bottom <= self.height_px + BELOW_PX
+        return is_inside and right <= self.width_px + BEYOND_PX and _is_free(box, self.taken)
 
     def _is_nearest(self, own: Mark, box: Box) -> bool:
         own_px = self._distance_px(own, box)

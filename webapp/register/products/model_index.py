@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from results.models import Certificate, Product, PublishedFigure, Run, Tier, Visibility
+from results.rules.capacity import TOLERANCE_PCT
 from webapp.register.http.query_params import words_of
 from webapp.register.products.name_search import SHORTEST_CORRECTED
 from webapp.register.tables.other_names import MAKERS
 
 UNNAMED = "Other"  # the maker of drives that a publication does not name
 WORDS_AT_MOST = 24  # in a model string; the longest model numbers have eight
-CAPACITY_OFF_PCT = 3  # makers round: 3,200 GB are sold as 3.2 TB
 ROUNDED_OFF_PCT = 8  # lsblk prints two digits
 SHORTEST_NAME = 3  # a model of two letters would match almost any text
 
@@ -192,7 +192,7 @@ def is_near(product: Product, capacity_gb: float | None, *, is_rounded: bool) ->
     """Return whether a product has a capacity, within the rounding of makers and lsblk; True if either is unknown."""
     if capacity_gb is None or product.capacity_gb is None:
         return True
-    allowed = ROUNDED_OFF_PCT if is_rounded else CAPACITY_OFF_PCT
+    allowed = ROUNDED_OFF_PCT if is_rounded else TOLERANCE_PCT
     return abs(capacity_gb - product.capacity_gb) * 100 <= allowed * product.capacity_gb
 
 

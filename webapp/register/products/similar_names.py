@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
@@ -20,17 +21,24 @@ class KnownDrive:
     vendor: str
     model: str
 
+    @cached_property
+    def text(self) -> str:
+        """Return the words of the model as one text."""
+        return " ".join(words_of(self.model))
+
 
 @dataclass(frozen=True)
 class Neighbours:
     """The neighbours of a searched drive, the most similar first; `maker` is empty if the search names no maker.
 
-    `capacity` is the nearest capacity, if no drive with the searched names has the searched one.
+    `capacity` is the nearest capacity, if no drive with the searched names has the searched one. The names of the first
+    `similar` drives are similar; the others only have the same maker.
     """
 
     maker: str
     drives: tuple[KnownDrive, ...]
     capacity: str = ""
+    similar: int = 0
 
 
 def neighbours_of(words: Sequence[Collection[str]], known: Sequence[KnownDrive]) -> Neighbours:
@@ -41,13 +49,12 @@ def neighbours_of(words: Sequence[Collection[str]], known: Sequence[KnownDrive])
     """
     maker = _named_maker(words, known)
     rest = " ".join(next(iter(each)) for each in words if not _makers_words(each) & set(words_of(maker)))
-    scored = [(fuzz.WRatio(rest, " ".join(words_of(drive.model))) if rest else 0.0, drive) for drive in known]
-    if maker:
-        near = [(score, drive) for score, drive in scored if drive.vendor == maker]
-    else:
-        near = [(score, drive) for score, drive in scored if score >= SIMILAR_FROM]
+    candidates = [drive for drive in known if drive.vendor == maker] if maker else known
+    scored = [(fuzz.WRatio(rest, drive.text) if rest else 0.0, drive) for drive in candidates]
+    near = [(score, drive) for score, drive in scored if maker or score >= SIMILAR_FROM]
     near.sort(key=lambda pair: (-pair[0], pair[1].vendor.casefold(), pair[1].model.casefold()))
-    return Neighbours(maker, tuple(drive for _, drive in near))
+    similar = sum(score >= SIMILAR_FROM for score, _ in near)
+    return Neighbours(maker, tuple(drive for _, drive in near), similar=similar)
 
 
 def similar_slugs(typed: str, slugs: Iterable[str], most: int) -> list[str]:

@@ -59,11 +59,12 @@ LARGEST_SLICE_NUMBER = 10**9  # the range of the database column
 
 
 def find_run(request: HttpRequest, public_id: str) -> Run:
-    """Return the run with its related rows if the client may see it."""
+    """Return the run with its related rows if the client may see it; they are loaded only then (require_access)."""
+    runs = Run.objects.filter(public_id=public_id)
+    require_access(request, public_id, runs.select_related("submission").first())
     of_submission = ("submission__log", "submission__side_file", "submission__organisation")
     related = ("product", *of_submission, "reading__evidence", "ycsb", "series", "superseded_by")
-    found = Run.objects.filter(public_id=public_id).with_withheld_flag().select_related(*related).first()
-    return require_access(request, public_id, found)
+    return runs.with_withheld_flag().select_related(*related).get()
 
 
 def guarded(run: Run, response: HttpResponseBase) -> HttpResponseBase:

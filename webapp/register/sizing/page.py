@@ -9,6 +9,7 @@ from results.models import Statistic
 from results.rules import sizing
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime
 from results.rules.act.loads import printed_decimal
+from results.rules.capacity import capacity_bound
 from results.rules.endurance import sustained_tps, three_digits
 from results.rules.plural import counted
 from results.rules.sizing import Mix, Size, Tested, differences_from_test, mix_of
@@ -176,8 +177,13 @@ def _is_allowed(row: SizingRow, restrictions: Restrictions) -> bool:
     least_margin = None if row.size.mix is Mix.UNTESTED else restrictions.least_margin
     return (
         restrictions.vendor in {"", vendor_slug(row.candidate.product.vendor)}
-        and (restrictions.least_bytes is None or capacity_bytes >= restrictions.least_bytes)
-        and (restrictions.most_bytes is None or capacity_bytes <= restrictions.most_bytes)
+        and (
+            restrictions.least_bytes is None
+            or capacity_bytes >= capacity_bound(restrictions.least_bytes, is_least=True)
+        )
+        and (
+            restrictions.most_bytes is None or capacity_bytes <= capacity_bound(restrictions.most_bytes, is_least=False)
+        )
         and (least_margin is None or (margin is not None and margin >= least_margin))
     )
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from django.http import QueryDict
 
 from results.rules.act.limits import Limit
 from results.rules.act.loads import printed_decimal
+from results.rules.capacity import TOLERANCE_PCT
 from results.rules.sizing import Demand
 from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, number, read_parameters, text, word
 from webapp.register.limits.reader_limits import YourLimits, limit_name, limits_parameter
@@ -88,10 +90,20 @@ FIELDS = (
     Field("life", "life_years", "Life", "years", "5", "0.1", "100", part=ENDURANCE),
     Field("warranty", "warranty_years", "Warranty", "years", "5", "0.1", "100", note="5 years assumed", part=ENDURANCE),
 )
+_capacity = partial(
+    Field,
+    unit="TB",
+    default="",
+    least="0",
+    most="1000000",
+    scale=Fraction(10**12),
+    note=f"\N{PLUS-MINUS SIGN}{TOLERANCE_PCT} %",
+    part=WHICH,
+)
 RESTRICTIONS = (
     Field("margin", "least_margin", "Margin, at least", "%", "", "0", "100", scale=Fraction(1, 100), part=ENDURANCE),
-    Field("min_tb", "least_bytes", "Capacity, from", "TB", "", "0", "1000000", scale=Fraction(10**12), part=WHICH),
-    Field("max_tb", "most_bytes", "Capacity, to", "TB", "", "0", "1000000", scale=Fraction(10**12), part=WHICH),
+    _capacity("min_tb", "least_bytes", "Capacity, from"),
+    _capacity("max_tb", "most_bytes", "Capacity, to"),
 )
 SORTS = ("fewest", "cheapest", "name")
 
@@ -133,6 +145,13 @@ class SizingQuestion:
             for field in FIELDS
             if field.name not in {"reads", "writes"} and (self.kind is Kind.DRIVES or field.name not in of_drives)
         ]
+
+    @property
+    def data_sentence(self) -> str:
+        """Return the amount of data that the answer is for."""
+        data, copies = (_with_unit(field, self.demand) for field in FIELDS if field.name in {"data", "copies"})
+        in_copies = "a single copy" if copies == "1" else f"{copies} copies"
+        return f"This is for {data} of your data, which the cluster stores in {in_copies}."
 
     @property
     def priced_drives(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ static/js/landscape/picture.js has the same classes.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from functools import cache
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -58,6 +59,7 @@ def radius_of(symbol: str) -> float:
     return RADII_PX[int(symbol[1])]
 
 
+@cache
 def reach_of(symbol: str) -> float:
     """Return the distance from the centre of a symbol to its outermost points, px: a diamond has its corners there.
 
@@ -67,6 +69,7 @@ def reach_of(symbol: str) -> float:
     return radius_of(symbol) * REACHES[symbol[0]]
 
 
+@cache
 def depth_of(symbol: str) -> float:
     """Return about the distance from the centre of a symbol down to its lowest line, px.
 

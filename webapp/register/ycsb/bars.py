@@ -14,6 +14,9 @@ from webapp.register.ycsb.axes import from_zero, tick_text
 TITLE_PX, WORDS_PX, BAR_PX, THIN_PX, GAP_PX, LEVEL_PX = 19, 16, 14, 8, 8, 20
 HEADROOM, LEFT_THIRD = 1.08, 0.35
 LABEL_WIDTH, LABEL_HEIGHT = 0.42, 0.07  # of the columns on a phone: the room for the label of a line
+# A label above all columns is far from its line, so it begins with a sample of it: its ends, its height, and its room.
+SAMPLE_FROM, SAMPLE_TO, SAMPLE_HEIGHT, SAMPLE_WIDTH = 0.01, 0.06, 1.0345, 0.07
+ABOVE_ALL = 1.0  # the height of a label that has no room next to its line
 Span = tuple[Fraction, Fraction]
 
 
@@ -46,7 +49,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarGroup:
-    """Bars on one axis from 0. `level` is a value with its words that a dashed line marks across the own bar."""
+    """Bars on one axis from 0. `level` is a value that a dashed line marks across the own bar, with its words above."""
 
     title: str
     bars: Sequence[Bar]
@@ -94,6 +97,7 @@ def _draw_group(group: BarGroup, surface: Surface, place: tuple[int, int], *, ar
             next_px += WORDS_PX
         thick = (THIN_PX if are_thin else BAR_PX) - 2
         if bar.is_own:
+            next_px += LEVEL_PX if group.level else 0  # the label of the line is between the words and the bar
             own_px = next_px
         end = (axis.place(float(bar.value)), down(next_px + thick))
         shown.append(surface.bar((axis.place(0), down(next_px)), end, bar.kind))
@@ -104,9 +108,9 @@ def _draw_group(group: BarGroup, surface: Surface, place: tuple[int, int], *, ar
     if group.level:
         value, words = group.level
         at = axis.place(float(value))
-        yield surface.line((at, down(own_px - 2)), (at, down(next_px + 4)), "level stated")
+        yield surface.line((at, down(own_px - 3)), (at, down(own_px + BAR_PX + 2)), "level stated")
         anchor = "start" if at < LEFT_THIRD else "end" if at > 1 - LEFT_THIRD else "middle"
-        yield surface.text((at, down(next_px + LEVEL_PX - 5)), words, "stated", anchor=anchor)
+        yield surface.text((at, down(own_px - 6)), words, "stated", anchor=anchor)
 
 
 def _range_across(
@@ -161,7 +165,11 @@ def draw_columns(columns: Sequence[Column], levels: Levels, surface: Surface, *,
     for (kind, (value, words)), (left, height, is_above) in zip(lines, places, strict=True):
         at = axis.place(float(value))
         parts.append(surface.line((0, at), (1, at), f"level{kind}"))
-        parts.append(surface.text((left, height), words, kind.strip() or "strong", dx=4, dy=-6 if is_above else 15))
+        if height == ABOVE_ALL:
+            ends = [(left + SAMPLE_FROM, SAMPLE_HEIGHT), (left + SAMPLE_TO, SAMPLE_HEIGHT)]
+            parts.append(surface.line(ends[0], ends[1], f"level sample{kind}"))
+        start = left + (SAMPLE_WIDTH if height == ABOVE_ALL else 0)
+        parts.append(surface.text((start, height), words, kind.strip() or "strong", dx=4, dy=-6 if is_above else 15))
     return joined(parts)
 
 
@@ -184,10 +192,11 @@ def _label_places(
     for number, level in enumerate(levels):
         at, is_highest = axis.place(level), level == max(levels) and level not in levels[:number]
         beside = [(left, at, is_above) for is_above in (is_highest, not is_highest) for left in lefts]
-        above_all = [(left, 1.0, True) for left in (0, 1 - LABEL_WIDTH)]
+        above_all = [(left, ABOVE_ALL, True) for left in (0, 1 - LABEL_WIDTH - SAMPLE_WIDTH)]
         for left, height, is_above in (*beside, *above_all):
             bottom = height if is_above else height - LABEL_HEIGHT
-            box = (left, left + LABEL_WIDTH, bottom, bottom + LABEL_HEIGHT)
+            right = left + LABEL_WIDTH + (SAMPLE_WIDTH if height == ABOVE_ALL else 0)
+            box = (left, right, bottom, bottom + LABEL_HEIGHT)
             if bottom >= zero and not any(_overlap(box, other) for other in taken):
                 break
         taken.append(box)

@@ -6,8 +6,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from results.ingest.draft_readings import PREVIEW_SLICES
+from results.ingest.same_logs import hashes_of_document, known_logs
 from results.models import Draft, DraftFile, DraftReading, Organisation, Submission
 from results.reader.process import Document
+from results.reevaluation.slice_lengths import depends_on_slices
 from webapp.register.trial.page import trial_page
 from webapp.submissions.drafts.forms import FactsForm
 from webapp.submissions.drafts.prefill import known_products, stated_facts
@@ -36,8 +38,11 @@ def draft_page(draft: Draft, form: FactsForm | None = None) -> dict[str, Any]:
         "attempts": attempts_sentences(reading),
         "facts_origin": origin,
         "form": form or FactsForm(initial=facts),
-        "slices_form": SlicesForm(initial={"slice_length_s": draft.slice_length_s}),
+        "slices_form": SlicesForm(initial={"slice_length_s": draft.slice_length_s})
+        if reading is None or depends_on_slices(reading.error)
+        else None,
         "known_as": _known_as(draft) if is_finished else None,
+        "known_logs": _known_logs(draft, document) if document else {},
         **(_preview(document) if document else {}),
         **(_names(draft.organisation) if is_finished else {}),
     }
@@ -61,6 +66,11 @@ def _known_as(draft: Draft) -> Submission | None:
     log = draft.files.filter(role=DraftFile.Role.LOG).first()
     sent = Submission.objects.filter(organisation=draft.organisation)
     return sent.filter(log__sha256=log.sha256).first() if log else None
+
+
+def _known_logs(draft: Draft, document: Document) -> dict[str, Submission]:
+    """Return the logs that other files of the organisation have, such as a log that was sent alone before."""
+    return known_logs(draft.organisation_id, hashes_of_document(document))
 
 
 def _names(organisation: Organisation) -> dict[str, QuerySet[Any, str]]:

@@ -62,6 +62,16 @@ def test_each_kind_lists_the_three_best_and_counts_them_all():
     assert (found.better_count, found.enduring_count) == (4, 4)
 
 
+def test_better_drives_of_the_same_capacity_come_first_as_makers_round_it():
+    this = replace(THIS, capacity_gb=3200)
+    sizes = {"far": 6400, "over": 3297, "under": 3103, "rounded": 3296, "same": 3200, "unknown": None}
+    better = [replace(drive(key, 200_000), capacity_gb=size) for key, size in sizes.items()]
+    assert keys(alternatives_to(this, better, []).better) == ["rounded", "same", "far"]
+    fast = replace(drive("fast", 300_000), capacity_gb=12800)
+    assert keys(alternatives_to(this, [fast, better[4]], []).better) == ["same", "fast"]
+    assert keys(alternatives_to(THIS, [better[4], fast], []).better) == ["fast", "same"]
+
+
 def test_no_drive_is_in_two_lists():
     both = drive("both", 200_000, sustained=Fraction(2000))
     found = alternatives_to(THIS, [both], [both, drive("near", 90_000)])

@@ -7,7 +7,7 @@ from webapp.register.fleet import matching
 from webapp.register.fleet.answers import answers
 from webapp.register.fleet.drives import DRIVES_AT_MOST
 from webapp.register.fleet.listed_drive import ListedDrive
-from webapp.register.fleet.matching import GUESSED_AT_MOST, NOT_COMPARED
+from webapp.register.fleet.matching import COMPARED_AT_MOST, NOT_COMPARED
 from webapp.register.products.model_index import WORDS_AT_MOST, Listed, RegisterIndex, name_words
 
 
@@ -35,13 +35,13 @@ def comparisons(monkeypatch):
 
 def test_only_a_few_of_the_misspelt_models_are_compared(comparisons):
     found = answers(misspelt(DRIVES_AT_MOST), register())
-    assert len(comparisons) == GUESSED_AT_MOST
+    assert len(comparisons) == COMPARED_AT_MOST
     assert {each.state for each in found} == {"unknown"}
 
 
 def test_models_beyond_the_limit_are_reported_as_not_compared():
-    found = answers(misspelt(GUESSED_AT_MOST + 2), register(GUESSED_AT_MOST + 2))
-    assert [NOT_COMPARED in each.sentence for each in found] == [False] * GUESSED_AT_MOST + [True] * 2
+    found = answers(misspelt(COMPARED_AT_MOST + 2), register(COMPARED_AT_MOST + 2))
+    assert [NOT_COMPARED in each.sentence for each in found] == [False] * COMPARED_AT_MOST + [True] * 2
     assert "Nearest in the register: Exemplar EX00000" in found[0].sentence
     assert "Nearest" not in found[-1].sentence
 

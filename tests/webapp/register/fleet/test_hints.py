@@ -1,11 +1,15 @@
 """Hints of a fleet check for an unknown drive: the capacity in its name, similar drives, and their figures."""
 
+import csv
 import json
 
 import pytest
 
 from results.catalogue.claims import import_figures
-from webapp.register.fleet.listed_drive import named_size_gb
+from results.models import Product
+from webapp.register.fleet.listed_drive import ListedDrive, named_size_gb
+from webapp.register.fleet.nearest import CONSUMER_SERIES, is_consumer
+from webapp.register.tables.sentences import product_name
 
 pytestmark = pytest.mark.django_db
 NB = "\N{NO-BREAK SPACE}"
@@ -50,15 +54,70 @@ def test_the_name_gives_the_capacity_if_the_list_has_none(client, stands):
     assert rows[2]["sentence"].startswith("The register has this model only with other capacities.")
 
 
-def test_hints_for_an_unknown_model_are_drives_of_the_maker_with_its_capacity(client, stands):
-    near = stands("Micron", "9300 Max", 3200)
-    stands("Micron", "9300 Max", 6400)
+def test_hints_for_an_unknown_model_are_drives_of_the_maker_those_with_its_capacity_first(client, stands):
+    other, same = stands("Micron", "9300 Max", 6400), stands("Micron", "9300 Max", 3200)
     stands("Intel", "P4610", 3200)
     (row,) = ask(client, "Micron 7450 MAX 3.2TB,")
-    assert (row["state"], row["nearest"]) == ("unknown", near)
+    assert (row["state"], row["nearest"]) == ("unknown", f"{same} {other}")
     assert row["sentence"].endswith(
-        f"does not have this model or part number. Nearest in the register: Micron 9300 Max 3.2{NB}TB."
+        f"model or part number. Nearest in the register: Micron 9300 Max 3.2{NB}TB "
+        "(same maker, other model, about the same capacity); "
+        f"Micron 9300 Max 6.4{NB}TB (same maker, other model, other capacity)."
     )
+
+
+def test_an_unknown_drive_has_the_neighbours_that_the_search_finds(client, catalogue):
+    (row,) = ask(client, "KIOXIA KCMYXVUG6T40,6400")
+    assert set(row["nearest"].split()) == set(SEARCHED_KIOXIA)
+    assert row["sentence"] == (
+        f"The part number KCMYXVUG6T40 is that of Kioxia CM7-V, 6.4{NB}TB, which the register does not have. "
+        f"Nearest in the register: Kioxia CM6-v 3.2{NB}TB, Kioxia CM6-v 1.6{NB}TB "
+        "(same maker, similar model name, other capacity). "
+        "None of them is known to have the capacity of your drive, and speed and endurance depend on the capacity."
+    )
+    page = client.get("/search/", {"q": "KIOXIA KCMYXVUG6T40"}).text
+    assert all(f'href="/drive/{slug}/"' in page for slug in SEARCHED_KIOXIA)
+
+
+SEARCHED_KIOXIA = ("kioxia-cm6-v-1600gb", "kioxia-cm6-v-3200gb")
+
+
+def test_a_drive_without_a_current_result_is_no_neighbour(client, make_product, stands):
+    make_product(vendor="Micron", model="9300 Max", capacity_gb=3200)
+    assert ask(client, "Micron 7450 MAX 3.2TB,")[0]["nearest"] is None
+    near = stands("Micron", "9200 Max", 3200)
+    assert ask(client, "Micron 7450 MAX 3.2TB,")[0]["nearest"] == near
+
+
+CONSUMER = "Your drive is from a consumer series, and the register has drives for data centres."
+
+
+def test_a_consumer_drive_is_warned_against_the_results_of_its_neighbours(client, stands):
+    stands("Samsung", "PM983", 1920)
+    consumer, other = ask(client, "Samsung SSD 990 PRO 2TB,", "Samsung PM1733 1.92TB,")
+    assert (CONSUMER in consumer["sentence"], CONSUMER in other["sentence"]) == (True, False)
+    assert "Do not apply their speed and endurance to your drive." in consumer["sentence"]
+    assert "(same maker, other model, about the same capacity)" in other["sentence"]
+
+
+def test_a_drive_of_another_capacity_only_is_a_warning(client, stands):
+    stands("Micron", "9300 Max", 3200)
+    without, near, far = ask(client, "Micron 7450 MAX,", "Micron 7450 MAX,3300", "Micron 7450 MAX,3840")
+    warned = ["None of them is known to have the capacity" in row["sentence"] for row in (without, near, far)]
+    assert warned == [False, False, True]
+    assert "Micron 9300 Max 3.2\N{NO-BREAK SPACE}TB (same maker, other model)." in without["sentence"]
+
+
+def test_every_consumer_series_matches_its_own_example():
+    with CONSUMER_SERIES.open(newline="") as file:
+        examples = [row["example"] for row in csv.DictReader(file)]
+    assert [example for example in examples if not is_consumer(ListedDrive("", example))] == []
+
+
+def test_no_drive_of_the_published_tables_is_a_consumer_drive(catalogue):
+    names = [product_name(each) for each in Product.objects.public()]
+    assert len(names) > 50
+    assert [name for name in names if is_consumer(ListedDrive("", name))] == []
 
 
 @pytest.mark.parametrize(("model", "is_near"), [("WDC X1 3.2TB", True), ("Western X1 3.2TB", False)])
@@ -150,7 +209,8 @@ def test_a_known_model_in_another_capacity_has_a_state_of_its_own_and_the_neares
     assert {row["next_step"] for row in rows[:2]} == {"view-nearest"}
     assert rows[0]["sentence"] == (
         "The register has this model only with other capacities. "
-        f"Nearest in the register: Exemplar P100 6.4{NB}TB, Exemplar P100 800{NB}GB. "
+        f"Nearest in the register: Exemplar P100 6.4{NB}TB, Exemplar P100 800{NB}GB (same model, other capacity). "
+        "None of them is known to have the capacity of your drive, and speed and endurance depend on the capacity. "
         f"State of Exemplar P100 6.4{NB}TB: as published."
     )
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.test import Client
 
 from webapp.register.syndication.public_addresses import public_addresses
 
@@ -70,3 +71,11 @@ def test_typed_text_is_escaped(client):
 def test_very_many_parameters_do_not_become_fields(client):
     answer = client.get("/nines/?reads=x&" + "&".join(f"a{number}=1" for number in range(500)))
     assert answer.text.count('<div class="field">') <= 60
+
+
+def test_a_form_without_its_key_gets_a_page_of_the_site_that_says_what_to_do():
+    answer = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "vera"})
+    assert answer.status_code == 403
+    assert "Form not accepted" in answer.text
+    assert "Reload the page" in answer.text
+    assert answer.headers["X-Robots-Tag"] == "noindex"

@@ -13,6 +13,7 @@ from tests.webapp.register.pages import shown_html
 from webapp.register.sizing import page
 
 pytestmark = pytest.mark.django_db
+NB = "\N{NO-BREAK SPACE}"
 
 # 400,000 reads/s and 100,000 writes/s in two copies, 10 TB: 600,000 tps and 40 TB on the drives.
 ASKED = "reads=400000&writes=100000&data=10&copies=2&per_node=1&spare=0"
@@ -55,6 +56,18 @@ def test_drives_that_need_the_same_number_are_counted(client, drive):
     drive(capacity_gb=20_000, model="SECOND9")
     drive(capacity_gb=1_000, model="SMALL9")
     assert "limited by throughput; one of 2 with 3 drives." in client.get(f"/sizing/?{ASKED}").text
+
+
+def test_the_amount_of_data_is_below_the_headline_with_a_link_to_change_it(client, drive):
+    drive()
+    link = '<a href="#field-data">Change the amount of data</a>'
+    for query, sentence in (
+        ("", f"20{NB}TB of your data, which the cluster stores in 2 copies."),
+        ("?data=7.5&copies=1", f"7.5{NB}TB of your data, which the cluster stores in a single copy."),
+    ):
+        text = client.get(f"/sizing/{query}").text
+        assert f'<p class="lede" id="data-said">This is for {sentence} {link}</p>' in text
+    assert link not in client.get("/sizing/?data=much").text
 
 
 def test_the_fewest_drives_come_first_and_are_named_in_the_sentence(client, drive):
@@ -664,10 +677,10 @@ def test_restrictions_leave_drives_out_and_count_them(client, drive):
     small = drive(capacity_gb=1_600, vendor="Western Digital", dwpd="30")
     large = drive(capacity_gb=6_400, vendor="Micron", dwpd="1")
     assert list(answer(client, f"{ASKED}&vendor=western-digital")) == [small.slug]
-    assert list(answer(client, f"{ASKED}&min_tb=6.4")) == [large.slug]
-    assert list(answer(client, f"{ASKED}&min_tb=6.401")) == []
-    assert list(answer(client, f"{ASKED}&max_tb=1.6")) == [small.slug]
-    assert list(answer(client, f"{ASKED}&max_tb=1.599")) == []
+    assert list(answer(client, f"{ASKED}&min_tb=6.597")) == [large.slug]
+    assert list(answer(client, f"{ASKED}&min_tb=6.598")) == []
+    assert list(answer(client, f"{ASKED}&max_tb=1.554")) == [small.slug]
+    assert list(answer(client, f"{ASKED}&max_tb=1.553")) == []
     margins = {slug: row["endurance_margin_pct"] for slug, row in answer(client).items()}
     assert list(answer(client, f"{ASKED}&margin=50")) == [small.slug], margins
     text = client.get(f"/sizing/?{ASKED}&vendor=micron&limit_1ms=4.5").text

@@ -71,6 +71,26 @@ def test_the_stated_value_is_a_dashed_line_with_words_that_stay_inside(needed, a
     assert (words.text, words.get("text-anchor")) == ("stated 25 %", anchor)
 
 
+def test_the_words_of_the_stated_value_are_above_its_line_which_crosses_only_its_own_bar():
+    chart = drawn(draw_bars([BarGroup("", [OLD, NEW], (Fraction(90), "stated 25 %"))], PAGE))
+    (line,), (words,) = of_class(chart, "level"), [each for each in of_class(chart, "stated") if each.tag == "text"]
+    top, bottom = (percent(line.get(name)) for name in ("y2", "y1"))
+    top, bottom = min(top, bottom), max(top, bottom)
+    values = [percent(each.get("y")) for each in of_class(chart, "value")]
+    old, new = (percent(each.get("y")) for each in of_class(chart, "col"))
+    assert old < values[1] < percent(words.get("y")) < top < new < bottom <= 100
+
+
+def test_a_label_far_from_its_line_begins_with_a_sample_of_it():
+    levels = Levels((Fraction(26), "its table 25.8 %"), (Fraction(24), "stated 24 %"))
+    far, near = (drawn(draw_columns(columns_of(*gains), levels, PAGE)) for gains in [(44, 34), (5, 5, 5)])
+    assert [line.get("class") for line in of_class(far, "sample")] == ["level sample", "level sample stated"]
+    labels = [*of_class(far, "strong"), *(each for each in of_class(far, "stated") if each.tag == "text")]
+    for label, line in zip(labels, of_class(far, "sample"), strict=True):
+        assert percent(line.get("x1")) < percent(line.get("x2")) < percent(label.get("x"))
+    assert of_class(near, "sample") == []
+
+
 def test_thin_bars_have_their_words_only_for_pointer_and_keyboard():
     chart = drawn(draw_bars([BarGroup("Run time", [OLD, NEW])], PAGE, are_thin=True))
     assert (texts_of(chart, "value"), texts_of(chart, "name")) == ([], ["Run time"])

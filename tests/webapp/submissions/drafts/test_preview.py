@@ -1,6 +1,8 @@
 """The page of a draft: the result before anything is submitted, what it fills in, and who sees it."""
 
+import io
 import lzma
+import tarfile
 
 import pytest
 from django.conf import settings as project
@@ -11,7 +13,7 @@ from results.evidence.store import path_of
 from results.ingest.queue import sweep
 from results.intake import drafts as intake_drafts
 from results.models import Draft, DraftFile, DraftReading, Event, Evidence, Product, Reading, Run, Submission
-from tests.results.builders import log_bytes, make_user, recorded_reading, send, sha256
+from tests.results.builders import log_bytes, make_organisation, make_user, recorded_reading, send, sha256
 from tests.results.documents import act_run, answer_with, document_of
 from tests.webapp.submissions.drafts.uploads import upload
 from webapp.accounts.models import Role
@@ -237,3 +239,32 @@ def test_a_lost_result_is_read_again(client, stand_in):
     assert Reading.objects.get().state == "pending"
     sweep()
     assert Reading.objects.get().state == "done"
+
+
+def test_a_draft_that_is_no_log_offers_no_slice_length(client, stand_in):
+    unreadable, readable = upload(client, b"%PDF-1.7"), upload(client, log_bytes("slow-disk-ms"))
+    sweep()
+    shown = ['id="slice-length"' in client.get(f"/submit/{draft}/").text for draft in (unreadable, readable)]
+    assert shown == [False, True]
+
+
+@pytest.mark.usefixtures("real_reader")
+def test_a_log_that_was_sent_alone_is_named_in_the_preview_of_an_archive_and_on_its_page(client, as_user, exemplar):
+    alone = send(exemplar, log_bytes("four-us"))
+    sweep()
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as tar:
+        member = tarfile.TarInfo("monday/four-us.log")
+        member.size = len(log_bytes("four-us"))
+        tar.addfile(member, io.BytesIO(log_bytes("four-us")))
+    draft = upload(client, stream.getvalue(), "runs.tar")
+    sweep()
+    link = f'<a href="/submissions/{alone.public_id}/">submission {alone.public_id}</a>'
+    page = client.get(f"/submit/{draft}/").text
+    assert f"monday/four-us.log</bdi> in this archive is also in {link}" in page
+    answer = client.post(f"/submit/{draft}/", FACTS, follow=True)
+    assert link in answer.text
+    other = as_user(make_user("ola", make_organisation("other")))
+    draft = upload(other, stream.getvalue(), "runs.tar")
+    sweep()
+    assert alone.public_id not in other.get(f"/submit/{draft}/").text

@@ -1,4 +1,4 @@
-"""The upload server as the web server runs it: a client of others, cut connections, concurrent pieces and a crash."""
+"""The upload server as the web server runs it: a client of others, concurrent pieces and a crash."""
 
 import http.client
 import io
@@ -13,17 +13,12 @@ from tusclient import client as tus
 from tusclient.exceptions import TusCommunicationError
 
 from results.evidence.staging import staged_path
-from results.models import Draft, DraftFile, DraftReading
-from tests.cutting_proxy import CuttingProxy
+from results.models import DraftFile
 from tests.results.builders import make_organisation, make_user, sha256, wait_for
 from tests.web_server import web_server
 from webapp.accounts.models import issue_token
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
-
-# The full measure has 1 GB and a cut each 50 MB.
-SIZE_BYTES = int(os.environ.get("UPLOAD_MEASURE_BYTES", "24_000_000"))
-CUT_BYTES = int(os.environ.get("UPLOAD_MEASURE_CUT_BYTES", "5_000_000"))
 
 
 @pytest.fixture
@@ -43,21 +38,6 @@ def uploader_of(port, secret, content):
     """Return the uploader of the Python client of the tus project."""
     client = tus.TusClient(f"http://127.0.0.1:{port}/uploads/", headers={"Authorization": f"Bearer {secret}"})
     return client.uploader(file_stream=io.BytesIO(content), metadata={"filename": "load.log"})
-
-
-def test_a_file_over_a_connection_that_is_cut_arrives_complete_and_once(server, secret):
-    content = os.urandom(SIZE_BYTES)
-    with CuttingProxy(server.port, CUT_BYTES) as proxy:
-        uploader = uploader_of(proxy.port, secret, content)
-        uploader.set_url(uploader.create_url())
-        while uploader.offset < len(content):
-            with suppress(TusCommunicationError, OSError, http.client.HTTPException):
-                uploader.offset = uploader.get_offset()
-                uploader.upload()
-        assert proxy.cuts_count >= SIZE_BYTES // CUT_BYTES - 1
-    file = wait_for(lambda: DraftFile.objects.exclude(sha256="").first())
-    assert (file.received_bytes, file.sha256) == (SIZE_BYTES, sha256(content))
-    assert (Draft.objects.count(), DraftFile.objects.count(), DraftReading.objects.count()) == (1, 1, 1)
 
 
 def piece_request(port, secret, path, offset, piece):

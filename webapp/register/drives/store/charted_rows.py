@@ -51,6 +51,7 @@ class ChartedRows:
     """Rows of a store and the question that their charts answer.
 
     `first_rows` returns the rows that the page lists, which have marks also if there are too many for one mark each.
+    With `is_per_device`, systems are plotted with the speed of one of their devices.
     """
 
     store: ColumnStore
@@ -61,11 +62,17 @@ class ChartedRows:
     statistic: str = ""
     load_tps: float | None = None
     first_rows: Callable[[], Iterable[int]] = tuple
+    is_per_device: bool = False
+
+    @cached_property
+    def speeds(self) -> list[float]:
+        """Return the plotted speed of each row of the store; 0 if it is not known."""
+        return speeds_of(self.store, per_device=self.is_per_device)
 
     @cached_property
     def plottable(self) -> Rows:
         """Return the rows that could be plotted with some statistic."""
-        return self.rows & plottable_rows(self.store, self.threshold_us)
+        return self.rows & plottable_rows(self.store, self.threshold_us, per_device=self.is_per_device)
 
     @cached_property
     def statistics(self) -> dict[str, int]:
@@ -91,13 +98,13 @@ class ChartedRows:
     def ordered(self) -> list[int]:
         """Return the plotted rows, fastest first; of equal speeds, the one with fewer slow reads first."""
         flags = flags_of(self.shown, self.store.count)
-        in_order = fastest_first(self.store, self.threshold_us)
+        in_order = fastest_first(self.store, self.threshold_us, per_device=self.is_per_device)
         return list(compress(in_order, map(flags.__getitem__, in_order)))
 
     @cached_property
     def question(self) -> SpeedQuestion:
         """Return the question, with the extent of the plotted rows. Without rows, the axes are those of 1x to 100x."""
-        speeds, encoded = speeds_of(self.store), self.store.columns[share_code(self.threshold_us)]
+        speeds, encoded = self.speeds, self.store.columns[share_code(self.threshold_us)]
         fastest, slowest = (speeds[self.ordered[0]], speeds[self.ordered[-1]]) if self.ordered else (300_000.0, 3_000.0)
         largest = max(map(encoded.codes.__getitem__, self.ordered), default=NOT_REPORTED)
         share = 0.0 if largest == NOT_REPORTED else encoded.values[largest] / BILLIONTHS
@@ -107,8 +114,10 @@ class ChartedRows:
     @cached_property
     def answers(self) -> Rows:
         """Return the plotted rows that sustain the load within the limits."""
-        is_filtered = not self.load_tps or not self.ordered or speeds_of(self.store)[self.ordered[-1]] >= self.load_tps
-        return self.shown & self.passes & (self.shown if is_filtered else rows_from(self.store, self.load_tps or 0))
+        is_filtered = not self.load_tps or not self.ordered or self.speeds[self.ordered[-1]] >= self.load_tps
+        if is_filtered:
+            return self.shown & self.passes
+        return self.shown & self.passes & rows_from(self.store, self.load_tps or 0, per_device=self.is_per_device)
 
     @cached_property
     def ranked_groups(self) -> list[tuple[ComparisonGroup, Rows]]:
@@ -122,7 +131,7 @@ class ChartedRows:
         return [self._frontier(group, rows) for group, rows in self.ranked_groups]
 
     def _frontier(self, group: ComparisonGroup, rows: Rows) -> Frontier:
-        speeds, shares = speeds_of(self.store), shares_of(self.store, self.threshold_us)
+        speeds, shares = self.speeds, shares_of(self.store, self.threshold_us)
         flags = flags_of(rows, self.store.count)
         members = list(compress(self.ordered, map(flags.__getitem__, self.ordered)))
         found = reversed(frontier_of_ordered(members, speeds, shares))
@@ -151,11 +160,12 @@ class ChartedRows:
             edges = [row for frontier in self.frontiers for row, _, _ in frontier.edges]
             marked = [row for row in dict.fromkeys([*edges, *self.first_rows()]) if self.shown >> row & 1]
         within = flags_of(self.passes, self.store.count)
-        known: dict[tuple[int, int], PlottedDrive] = self.store.cached(("plotted", self.threshold_us), dict)
+        key = ("plotted", self.threshold_us, self.is_per_device)
+        known: dict[tuple[int, int], PlottedDrive] = self.store.cached(key, dict)
         for row in marked:
             if (row, within[row]) not in known:
-                is_within = bool(within[row])
-                known[row, within[row]] = plotted_drive(self.store, row, self.threshold_us, is_within=is_within)
+                tps, share = self.speeds[row], shares_of(self.store, self.threshold_us)[row]
+                known[row, within[row]] = plotted_drive(self.store, row, tps, share, is_within=bool(within[row]))
         return [known[row, within[row]] for row in marked]
 
     @cached_property
@@ -167,10 +177,8 @@ class ChartedRows:
     def _cell_counts(self) -> Counter[int]:
         """Return the number of rows in each density cell."""
         question, encoded = self.question, self.store.columns[share_code(self.threshold_us)]
-        key = ("landscape columns", question.x)
-        columns = self.store.recent(
-            key, lambda: [ROWS * column_of(question, tps or 1) for tps in speeds_of(self.store)]
-        )
+        key = ("landscape columns", question.x, self.is_per_device)
+        columns = self.store.recent(key, lambda: [ROWS * column_of(question, tps or 1) for tps in self.speeds])
         shares = shares_of_words(self.store, self.threshold_us)
         rows = [*rows_of_shares(question, shares), 0]  # the last one at NOT_REPORTED
         flags = flags_of(self.shown, self.store.count)
@@ -199,13 +207,23 @@ class ChartedRows:
         return endurance_chart(self.question, self.drives, self.headline_row, counts)
 
     def link(self, row: int) -> Link:
-        """Return the link of a mark."""
-        sentences: dict[int, Link] = self.store.cached(("marks", self.threshold_us), dict)
+        """Return the link of a mark in the chart of speed."""
+        sentences: dict[int, Link] = self.store.cached(("marks", self.threshold_us, self.is_per_device), dict)
         if row not in sentences:
-            sentences[row] = link_to(
-                f"/drive/{self.store.slugs[row]}/", mark_sentence(self.store, row, self.threshold_us)
-            )
+            speed = f"{units.count(floor(self.speeds[row] + 0.5))} tps{' per device' if self.is_per_device else ''}"
+            sentences[row] = _link(self.store, row, mark_sentence(self.store, row, self.threshold_us, speed))
         return sentences[row]
+
+    def endurance_link(self, row: int) -> Link:
+        """Return the link of a mark in the chart of endurance."""
+        sentences: dict[int, Link] = self.store.cached("endurance marks", dict)
+        if row not in sentences:
+            sentences[row] = _link(self.store, row, endurance_sentence(self.store, row))
+        return sentences[row]
+
+
+def _link(store: ColumnStore, row: int, sentence: str) -> Link:
+    return link_to(f"/drive/{store.slugs[row]}/", sentence.replace(units.NBSP, " "))
 
 
 def named_devices(name: tuple[str, ...], short_name: str, devices: int | None) -> tuple[tuple[str, ...], str]:
@@ -216,20 +234,25 @@ def named_devices(name: tuple[str, ...], short_name: str, devices: int | None) -
     >>> named_devices(("dashed: the same", "up to 5.3"), "to 5.3", 2)
     (('dashed: the same', 'up to 5.3, 2 devices'), 'to 5.3, 2 devices')
     """
-    words = f", {devices} {'device' if devices == 1 else 'devices'}"
+    words = f", {devices_words(devices)}"
     if name[0].endswith(":"):
         return (name[0].removesuffix(":") + words + ":", *name[1:]), short_name + words
     return (*name[:-1], name[-1] + words), short_name + words
 
 
-def plotted_drive(store: ColumnStore, row: int, threshold_us: int, *, is_within: bool) -> PlottedDrive:
+def devices_words(devices: int | None) -> str:
+    """Return a number of devices in words."""
+    return f"{devices} {'device' if devices == 1 else 'devices'}"
+
+
+def plotted_drive(store: ColumnStore, row: int, tps: float, share_pct: float, *, is_within: bool) -> PlottedDrive:
     """Return a row as charts plot it. An instance has the capacity of all its devices."""
     columns = store.columns
     storage = columns["storage"].word(row)
     return PlottedDrive(
         key=row,
-        tps=speeds_of(store)[row],
-        share_pct=shares_of(store, threshold_us)[row],
+        tps=tps,
+        share_pct=share_pct,
         fill=fill_of(groups_of(store)[columns["comparison_group"].word(row)]),
         is_within=is_within,
         capacity_gb=capacity_of(store, row),
@@ -240,15 +263,30 @@ def plotted_drive(store: ColumnStore, row: int, threshold_us: int, *, is_within:
     )
 
 
-def mark_sentence(store: ColumnStore, row: int, threshold_us: int) -> str:
-    """Return what a mark shows, as a sentence."""
+def mark_sentence(store: ColumnStore, row: int, threshold_us: int, speed: str) -> str:
+    """Return what a mark in the chart of speed shows, as a sentence."""
     columns = store.columns
-    needed, rated = columns["needed_dwpd"].word(row), columns["endurance_dwpd"].word(row)
-    endurance = f"needs {needed} drive writes a day" if needed else ""
     parts = [
-        f"{units.count(floor(speeds_of(store)[row] + 0.5))} tps",
+        speed,
         f"{columns[share_code(threshold_us)].word(row)} % of reads over {units.threshold(threshold_us)}",
         TIME_WORDS[groups_of(store)[columns["comparison_group"].word(row)].time],
-        f"{endurance}, rated {rated}" if endurance and rated else endurance,
+        _endurance_words(store, row),
     ]
-    return f"{name_of(store, row)}: {'; '.join(filter(None, parts))}.".replace(units.NBSP, " ")
+    return f"{name_of(store, row)}: {'; '.join(filter(None, parts))}."
+
+
+def endurance_sentence(store: ColumnStore, row: int) -> str:
+    """Return what a mark in the chart of endurance shows, as a sentence that differs from that of the other chart."""
+    tested = f"tested at {units.count(floor(speeds_of(store)[row] + 0.5))} tps"
+    parts = [
+        f"its rating sustains {store.columns['sustained_tps'].word(row)} tps",
+        tested,
+        _endurance_words(store, row),
+    ]
+    return f"Endurance of {name_of(store, row)}: {'; '.join(filter(None, parts))}."
+
+
+def _endurance_words(store: ColumnStore, row: int) -> str:
+    needed, rated = store.columns["needed_dwpd"].word(row), store.columns["endurance_dwpd"].word(row)
+    words = f"needs {needed} drive writes a day" if needed else ""
+    return f"{words}, rated {rated}" if words and rated else words

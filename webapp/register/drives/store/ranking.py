@@ -31,12 +31,15 @@ def on_drives(store: ColumnStore) -> Rows:
     return store.all_rows & ~store.columns["is_on_no_drive"].of("yes")
 
 
-def ranked_tps(store: ColumnStore, row: int) -> float:
-    """Return the speed that a row is ranked by, as columns.ranked_tps does for a run; 0 if it is not known."""
+def ranked_tps(store: ColumnStore, row: int, *, per_device: bool = False) -> float:
+    """Return the speed that a row is ranked by, as columns.ranked_tps does for a run; 0 if it is not known.
+
+    With `per_device`, a system counts with the speed of one of its devices, too.
+    """
     columns = store.columns
     tps, devices = columns["tps"].value(row) or 0, columns["device_count"].word(row)
     if columns["category"].word(row) in SYSTEMS:
-        return tps
+        return (tps / int(devices) if devices else 0) if per_device else tps
     if not devices and columns["statistic"].word(row) != Statistic.STEADY_AS_PUBLISHED:
         return 0
     return tps / int(devices or 1)
@@ -72,9 +75,13 @@ def groups_of(store: ColumnStore) -> dict[str, ComparisonGroup]:
     return store.cached("comparison groups", lambda: {word: group_of_code(word) for word in words})
 
 
-def speeds_of(store: ColumnStore) -> list[float]:
+def speeds_of(store: ColumnStore, *, per_device: bool = False) -> list[float]:
     """Return for each row the speed that it is ranked by; 0 if it is not known."""
-    return store.cached("ranked speeds", lambda: [float(ranked_tps(store, row)) for row in range(store.count)])
+
+    def read() -> list[float]:
+        return [float(ranked_tps(store, row, per_device=per_device)) for row in range(store.count)]
+
+    return store.cached(("ranked speeds", per_device), read)
 
 
 def fastest_rows(store: ColumnStore) -> list[int]:
@@ -83,9 +90,9 @@ def fastest_rows(store: ColumnStore) -> list[int]:
     return store.cached("fastest rows", lambda: sorted(range(store.count), key=lambda row: -speeds[row]))
 
 
-def rows_from(store: ColumnStore, tps: float) -> Rows:
+def rows_from(store: ColumnStore, tps: float, *, per_device: bool = False) -> Rows:
     """Return the rows that are at least so fast."""
-    return set_of(map(ge, speeds_of(store), [tps] * store.count))
+    return set_of(map(ge, speeds_of(store, per_device=per_device), [tps] * store.count))
 
 
 def number_in(word: str) -> float | None:
@@ -151,14 +158,14 @@ def sustaining_rows(store: ColumnStore) -> Rows:
     return store.cached("sustaining", read)
 
 
-def plottable_rows(store: ColumnStore, threshold_us: int) -> Rows:
+def plottable_rows(store: ColumnStore, threshold_us: int, *, per_device: bool = False) -> Rows:
     """Return the current rows of physical drives that have a speed and a share over a threshold."""
 
     def read() -> Rows:
         has_share = set_of(code != NOT_REPORTED for code in store.columns[share_code(threshold_us)].codes)
-        return current_rows(store) & on_drives(store) & has_share & set_of(speeds_of(store))
+        return current_rows(store) & on_drives(store) & has_share & set_of(speeds_of(store, per_device=per_device))
 
-    return store.cached(("plottable", threshold_us), read)
+    return store.cached(("plottable", threshold_us, per_device), read)
 
 
 def shares_of(store: ColumnStore, threshold_us: int) -> list[float]:
@@ -177,14 +184,15 @@ def shares_of_words(store: ColumnStore, threshold_us: int) -> list[float]:
     return store.cached(("shares of words", threshold_us), lambda: [share / BILLIONTHS for share in values])
 
 
-def fastest_first(store: ColumnStore, threshold_us: int) -> list[int]:
+def fastest_first(store: ColumnStore, threshold_us: int, *, per_device: bool = False) -> list[int]:
     """Return the rows that could be plotted by falling speed, then by rising share."""
 
     def read() -> list[int]:
-        speeds, shares = speeds_of(store), shares_of(store, threshold_us)
-        return sorted(rows_of(plottable_rows(store, threshold_us)), key=lambda row: (-speeds[row], shares[row]))
+        speeds, shares = speeds_of(store, per_device=per_device), shares_of(store, threshold_us)
+        rows = rows_of(plottable_rows(store, threshold_us, per_device=per_device))
+        return sorted(rows, key=lambda row: (-speeds[row], shares[row]))
 
-    return store.cached(("plottable, fastest first", threshold_us), read)
+    return store.cached(("plottable, fastest first", threshold_us, per_device), read)
 
 
 def capacity_of(store: ColumnStore, row: int) -> float | None:

@@ -1,0 +1,49 @@
+"""Rows that a measure needs in the register: `manage.py shell` runs these functions, and their output is JSON."""
+
+import io
+import json
+from secrets import token_urlsafe
+
+from results.intake.submissions import accept_submission
+from results.models import Organisation, Reading, Run, Submission, Visibility
+from tests.results.builders import FACTS, log_bytes, make_organisation, make_user
+from webapp.accounts.models import issue_token
+
+MEMBERS = {"exemplar": ("vera", "dora", "kim", "milo", "paula", "tess"), "other": ("otto",)}
+# Each token may send 60 logs and ask for 600 pages in a minute.
+TOKENS_OF_MEMBER = 20
+
+
+def create() -> None:
+    """Create two organisations and their owners. Prints their passwords and tokens."""
+    people = {}
+    for slug, names in MEMBERS.items():
+        organisation = make_organisation(slug)
+        for name in names:
+            password = token_urlsafe(12)
+            user = make_user(name, organisation, password=password)
+            tokens = [issue_token(user, organisation, f"script {n}")[1] for n in range(TOKENS_OF_MEMBER)]
+            people[name] = {"password": password, "tokens": tokens}
+    print(json.dumps(people))
+
+
+def embargo(submission_id: str) -> None:
+    """Put the runs of a submission under embargo. Prints the id of the first."""
+    runs = Run.objects.filter(submission__public_id=submission_id)
+    runs.update(visibility=Visibility.EMBARGOED, predates_approvals=True)
+    print(json.dumps(runs.values_list("public_id", flat=True)[0]))
+
+
+def numbered_log(series: str, number: int) -> bytes:
+    """Return a log that differs from those of other series and numbers."""
+    return log_bytes("slow-disk-ms") + f"{series} {number}\n".encode()
+
+
+def store_logs(series: str, count: int) -> None:
+    """Store logs of the organisation exemplar without reading them. Prints their number."""
+    organisation = Organisation.objects.get(slug="exemplar")
+    for number in range(count):
+        content = io.BytesIO(numbered_log(series, number))
+        accept_submission(organisation, content, "load.log", FACTS, Submission.Origin.API, None)
+    unread = Reading.objects.filter(evidence__organisation=organisation, state=Reading.State.PENDING)
+    print(json.dumps(unread.update(state=Reading.State.FAILED, error="not read by this measure")))
