@@ -60,7 +60,7 @@ EVENT_LABELS = {
     "run-published": "published",
     "run-embargoed": "reviewed, under embargo",
     "run-recalled": "returned to review",
-    "run-approved": "approved by one reviewer",
+    "run-approved": "approved",
     "run-approval-retracted": "approval taken back",
     "run-superseded": "superseded by another run",
     "run-unsuperseded": "no longer superseded",

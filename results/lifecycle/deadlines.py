@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from django.db import transaction
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from results.errors import contained
@@ -18,7 +19,7 @@ from results.history import record_event
 from results.lifecycle.approvals import void_approvals
 from results.lifecycle.questions import open_question
 from results.lifecycle.submission_states import DECLINED_KIND, StatedSubmission, SubmissionState, with_state
-from results.models import Deadline, Question, Submission, Visibility, VoidReason, WaitingStep
+from results.models import Deadline, Event, Question, Run, Submission, Visibility, VoidReason, WaitingStep
 
 log = logging.getLogger(__name__)
 NEAR_KIND, OVERDUE_KIND = "submission-deadline-near", "submission-overdue"
@@ -75,8 +76,20 @@ def deadline_of(submission: StatedSubmission) -> Deadline | None:
     stored = Deadline.objects.filter(submission=submission.pk).first()
     if stored is not None and stored.step == step and not _is_moved(stored, submission):
         return stored
-    since = timezone.now() if stored else submission.received_at
+    since = _changed_at(submission) if stored else submission.received_at
     return Deadline(submission=submission, step=step, since=since, due_at=_due_at(step, since, submission))
+
+
+def _changed_at(submission: Submission) -> datetime:
+    """Return when the newest change of a submission or its runs was recorded: the step after it began then.
+
+    Pages show the deadline of the new step before the sweep stores it, and the moment does not differ afterwards.
+    """
+    runs = Run.objects.filter(submission=submission.pk).values("public_id")
+    about = Q(subject_type="submission", subject_id=submission.public_id) | Q(subject_type="run", subject_id__in=runs)
+    events = Event.objects.filter(about).exclude(kind__in=[NEAR_KIND, OVERDUE_KIND])
+    newest: datetime | None = events.aggregate(at=Max("at"))["at"]
+    return newest or submission.received_at
 
 
 def sweep_deadlines() -> int:

@@ -23,6 +23,10 @@ DAYS_MAX = 366
 SHOWN_BEFORE = (
     "A run of the submission was public, so an embargo cannot hide it again. Withdraw the run, with the reason."
 )
+NOT_LATER = (
+    "A reviewer can only set an embargo or let it end later. Only the organisation that submitted the log shortens or "
+    "ends it."
+)
 
 
 class MomentError(ReviewRefusedError):
@@ -56,7 +60,22 @@ def change_embargo(submission: Submission, until: datetime | None, actor: Abstra
         disclose_due()
 
 
-def move_end(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None) -> bool:
+def lengthen_embargo(submission: Submission, until: datetime | None, reviewer: AbstractBaseUser, reason: str) -> None:
+    """Set an embargo, or end it later, as a reviewer. The organisation reads the reason.
+
+    Raises ReviewRefusedError as change_embargo does, and for an end that is not later: a reviewer makes no result
+    public sooner than its sender chose.
+    """
+    if not reason.strip():
+        raise ReviewRefusedError("Enter a reason. The organisation reads it.")
+    with transaction.atomic():
+        before = Submission.objects.select_for_update().get(pk=submission.pk).embargo_until
+        if until is None or (before is not None and until <= before):
+            raise ReviewRefusedError(NOT_LATER + (f" It ends at {_text_of(before)}." if before else ""))
+        move_end(submission, until, reviewer, reason.strip())
+
+
+def move_end(submission: Submission, until: datetime | None, actor: AbstractBaseUser | None, reason: str = "") -> bool:
     """Store the end of an embargo without disclosing runs. Return False if it is unchanged. Raises as above."""
     refuse_moment(until)
     with transaction.atomic():
@@ -68,7 +87,7 @@ def move_end(submission: Submission, until: datetime | None, actor: AbstractBase
             return False
         Submission.objects.filter(pk=locked.pk).update(embargo_until=until)
         details = {"before": _iso(before), "after": _iso(until)}
-        record_event(actor, EMBARGO_CHANGED, ("submission", locked.public_id), "", details)
+        record_event(actor, EMBARGO_CHANGED, ("submission", locked.public_id), reason, details)
     return True
 
 

@@ -11,12 +11,14 @@ from results.errors import ReviewRefusedError
 from results.history import record_event
 from results.ingest.rows import Identity, identity_of, match_product
 from results.lifecycle import approvals, visibility
+from results.lifecycle.questions import open_question
 from results.lifecycle.review_claims import release
 from results.lifecycle.submission_states import DECLINED_KIND, SubmissionState, with_state
 from results.models import Approval, Event, Product, Run, Submission, Visibility, VoidReason
 from results.naming.addresses import current_product, free_slug, locked_for_runs
 from results.naming.aliases import add_alias, name_key
 
+QUESTION_OPEN = "A question of a reviewer waits for its answer. Approve the submission after the answer."
 NAMED_KIND = "identity-named"
 REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
 
@@ -40,6 +42,8 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequen
         waiting = list(locked.runs.filter(visibility=Visibility.UNREVIEWED).order_by("pk"))
         if not waiting:
             raise ReviewRefusedError("No run of this submission waits for review.")
+        if open_question(locked) is not None:
+            raise ReviewRefusedError(QUESTION_OPEN)
         done = [_publish_unless_known(run, reviewer, warnings) for run in waiting]
         release(locked, reviewer)
         refusals = [each for each in done if isinstance(each, visibility.SameLogError)]

@@ -135,6 +135,7 @@ function showLowest() {
   const drives = [...fields].map(({dataset: {price, name, tps, sustained, gb}}) => ({entry: prices.get(price), name, tps, sustained, gb}));
   const text = lowestText(drives, table.hasAttribute('data-apart')), answer = place.firstElementChild;
   if (answer.textContent !== text) answer.textContent = text;
+  if (text) place.lastElementChild.textContent = 'Change your prices';
   place.hidden = false;
 }
 

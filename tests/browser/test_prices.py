@@ -308,6 +308,7 @@ def test_a_comparison_answers_in_words_which_drive_is_cheapest(page):
     expect(answer).to_contain_text("Only SanDisk DC SN861 6.4 TB has a price. Intel P5510 7.68 TB: no price entered.")
     enter(page, "Intel P5510 7.68 TB", "500")
     words = "per 1,000 tps", "per 1,000 tps that the rating sustains", "per TB"
+    expect(answer.get_by_role("link")).to_have_text("Change your prices")
     text = answer.inner_text().replace("\N{NO-BREAK SPACE}", " ")
     assert text.startswith("At your prices, ")
     assert all(f"is cheapest {each} (" in text for each in words)

@@ -1,11 +1,18 @@
 """Users in the tests of pages: vera of Exemplar, otto of Other, and rita, who reviews."""
 
+import time
+
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.results.builders import make_organisation, make_user
+from webapp.accounts.sessions import SessionStore, hash_key
+
+AUTHENTICATED_AS = "account_authentication_methods_user"  # keys of django-allauth in the session
+AUTHENTICATED_BY = "account_authentication_methods"
 
 
 @pytest.fixture
@@ -44,3 +51,11 @@ def as_user():
 def connection_queries():
     """Return a context that counts the queries within."""
     return lambda: CaptureQueriesContext(connection)
+
+
+def enter_password(client):
+    """Let the session of a client have a recent sign-in by password, as allauth records it."""
+    session = SessionStore(hash_key(client.cookies[settings.SESSION_COOKIE_NAME].value))
+    session[AUTHENTICATED_BY] = [{"method": "password", "at": time.time()}]
+    session[AUTHENTICATED_AS] = session["_auth_user_id"]
+    session.save()

@@ -87,6 +87,11 @@ class AccountAdapter(DefaultAccountAdapter):
             record(Kind.SIGN_IN_FAILED, Actor(None, actor_of(request).address), account)
         log.warning("wrong password for %s from %s", account or "an unknown account", client_address(request))
 
+    def is_email_verified(self, request: HttpRequest, email: str) -> bool:
+        """Return whether the address of a sign-up needs no mail: this browser opened a link that was sent there."""
+        invitation = remembered_invitation(request)
+        return invitation is not None and invitation.email == email.lower()
+
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         """Return the page after a sign-in.
 

@@ -3,9 +3,12 @@
 from typing import Any
 
 from allauth.account import forms
+from allauth.core import context
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
+
+from webapp.accounts.memberships.remembered import remembered_invitation
 
 NEW_PASSWORD = "At least 12 characters, and not one of the most common passwords."
 
@@ -35,6 +38,10 @@ class SignUpForm(_Plain, forms.SignupForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        request = context.request
+        invitation = remembered_invitation(request) if request is not None else None
+        if invitation is not None:
+            self.fields["email"].initial = invitation.email
         self.fields["username"].help_text = "Letters, digits and the characters . + - _. Reviewers see this name."
 
 

@@ -40,7 +40,12 @@ def organisation_list(request: UserRequest) -> HttpResponse:
     """List the organisations of the user with their role. A user without one reads how to get one."""
     memberships = request.user.memberships.select_related("organisation").order_by("organisation__name")
     invited = invitations_for(request.user).select_related("organisation", "invited_by")
-    return render(request, "accounts/organisations/list.html", {"memberships": memberships, "invitations": invited})
+    page = {
+        "memberships": memberships,
+        "invitations": invited,
+        "has_waiting": any(each.organisation.confirmed_at is None for each in memberships),
+    }
+    return render(request, "accounts/organisations/list.html", page)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
+from allauth.account.adapter import get_adapter
 from allauth.account.decorators import reauthentication_required
+from allauth.core.exceptions import ReauthenticationRequired
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import F
@@ -62,6 +64,17 @@ def _only_for(action: Action, refusal: str, view: Callable[Concatenate[UserReque
 def recently_authenticated(view: Decorated) -> Decorated:
     """Ask for the password or the second factor again, unless the user signed in less than 5 minutes ago."""
     return cast(Decorated, reauthentication_required(view))
+
+
+def needs_authentication(request: UserRequest) -> bool:
+    """Return whether the user has to enter the password or the second factor again, as recently_authenticated asks."""
+    return bool(get_adapter(request).is_reauthentication_required(app="account"))
+
+
+def require_recent_authentication(request: UserRequest) -> None:
+    """Ask for it as recently_authenticated does, in a view that first checks whether the user may do this at all."""
+    if needs_authentication(request):
+        raise ReauthenticationRequired
 
 
 def find_own_organisation(request: UserRequest, slug: str) -> Organisation:

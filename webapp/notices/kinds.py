@@ -23,6 +23,7 @@ class Kind(TextChoices):
     ANSWERED = "answered", "question answered"
     DECLINED = "declined", "declined"
     EMBARGOED = "embargoed", "under embargo"
+    EMBARGO_CHANGED = "embargo-changed", "embargo changed"
     PUBLISHED = "published", "published"
     WITHDRAWN = "withdrawn", "withdrawn"
     SEQUESTERED = "sequestered", "withheld"
@@ -35,6 +36,9 @@ class Kind(TextChoices):
     DEADLINE_PASSED = "deadline-passed", "deadline has passed"
     ORGANISATION_CONFIRMED = "organisation-confirmed", "confirmed"
     ORGANISATION_WAITS = "organisation-waits", "waits for confirmation"
+    MEMBER_JOINED = "member-joined", "new member"
+    MEMBER_LEFT = "member-left", "member left"
+    OWNERSHIP_TRANSFERRED = "ownership-transferred", "ownership transferred"
 
 
 # Who must act after a notice of this kind. Deadlines state it in their details.

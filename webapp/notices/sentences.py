@@ -8,6 +8,8 @@ from django.urls import reverse
 
 from results.access.withholding import visible_verdict
 from results.models import Run, Submission
+from results.rules.plural import listed
+from webapp.accounts.models import User
 from webapp.notices.kinds import NEXT_ACTOR, Audience, Kind
 from webapp.notices.models import Notice
 from webapp.notices.plain_text import one_line, quote
@@ -22,10 +24,11 @@ SENTENCES = {
     Kind.READ: "The register read the log {log}:",
     Kind.AWAITING_IDENTITY: "The submission has no product yet. A reviewer must name it.",
     Kind.IN_REVIEW: "The submission waits for review.",
-    Kind.QUESTION: "A reviewer has a question. The page of the submission shows it.",
+    Kind.QUESTION: "A reviewer has a question:",
     Kind.ANSWERED: "A member of the organisation answered the question of the reviewer.",
     Kind.DECLINED: "A reviewer declined the submission:",
-    Kind.EMBARGOED: "A reviewer approved {runs}, to be published when the embargo ends{until}.",
+    Kind.EMBARGOED: "Reviewed: {runs}; public when the embargo ends{until}.",
+    Kind.EMBARGO_CHANGED: "The embargo of the submission was changed: {embargo}.",
     Kind.PUBLISHED: "Public now: {runs}.",
     Kind.WITHDRAWN: "Withdrawn: {runs}.",
     Kind.SEQUESTERED: "Withheld for legal reasons: {runs}.",
@@ -38,6 +41,9 @@ SENTENCES = {
     Kind.DEADLINE_PASSED: "The deadline of the submission has passed.",
     Kind.ORGANISATION_CONFIRMED: "An operator confirmed the organisation. Its results can be published now.",
     Kind.ORGANISATION_WAITS: "A user created the organisation. Its results cannot be published before it is confirmed.",
+    Kind.MEMBER_JOINED: "{member} accepted an invitation and is now a member.",
+    Kind.MEMBER_LEFT: "{member} left the organisation.",
+    Kind.OWNERSHIP_TRANSFERRED: "{actor} transferred the ownership to {member}.",
 }
 # What the next actor does.
 STEPS = {
@@ -78,10 +84,15 @@ def lines_of(kind: Kind, notices: Sequence[Notice], facts: SubjectFacts) -> list
         "error": one_line(str(notices[-1].details.get("error", ""))),
         "runs": _listed(run_ids),
         "until": _until(submission),
+        "embargo": _embargo(submission),
+        "member": _listed_names(notices, "member"),
+        "actor": _listed_names(notices, "actor"),
     }
     lines = [SENTENCES[kind].format(**values)]
     if kind == Kind.READ and submission:
         lines += _verdict_lines(submission)
+    if kind == Kind.QUESTION and submission:
+        lines += _question_lines(submission, notices)
     if kind in PUBLIC_KINDS:
         lines += [f"  {settings.PUBLIC_URL}{reverse('run-detail', args=[run])}" for run in run_ids[:RUNS_SHOWN]]
     reasons = dict.fromkeys(notice.details.get("reason", "") for notice in notices)
@@ -100,6 +111,13 @@ def step_lines(notice: Notice) -> list[str]:
     if deadline := notice.details.get("deadline"):
         lines.append(f"Deadline: {moment(datetime.fromisoformat(deadline))}")
     return lines
+
+
+def _question_lines(submission: Submission, notices: Sequence[Notice]) -> list[str]:
+    """Return the text of the questions. Members read it on the page too, and a mail reaches only current members."""
+    numbers = [notice.details["question"] for notice in notices if "question" in notice.details]
+    texts = submission.questions.filter(pk__in=numbers).order_by("pk").values_list("text", flat=True)
+    return [f"  {line}" for text in texts for line in quote(text)]
 
 
 def _verdict_lines(submission: Submission) -> list[str]:
@@ -123,3 +141,15 @@ def _listed(run_ids: list[str]) -> str:
 
 def _until(submission: Submission | None) -> str:
     return f", on {moment(submission.embargo_until)}" if submission and submission.embargo_until else ""
+
+
+def _embargo(submission: Submission | None) -> str:
+    until = submission.embargo_until if submission else None
+    return f"no run is public before {moment(until)}" if until else "it has none now"
+
+
+def _listed_names(notices: Sequence[Notice], detail: str) -> str:
+    """Return the names of the persons whose numbers the notices have, as they are when the mail is sent."""
+    numbers = dict.fromkeys(notice.details.get(detail) for notice in notices)
+    users = User.objects.in_bulk([number for number in numbers if number is not None])
+    return listed([one_line(users[number].shown_name) for number in numbers if number in users])

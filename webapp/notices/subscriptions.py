@@ -9,11 +9,12 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from results.history import event_recorded
+from results.history import EMBARGO_CHANGED, event_recorded
 from results.lifecycle.deadlines import Party
 from results.lifecycle.submission_states import SubmissionState, with_state
-from results.models import Event, Organisation, Submission
-from webapp.accounts.models import User
+from results.models import Approval, Event, Organisation, Submission
+from webapp.accounts.memberships.members import member_joined, member_left, ownership_transferred
+from webapp.accounts.models import Role, User
 from webapp.accounts.organisations import organisation_confirmed, organisation_created
 from webapp.notices.kinds import Audience, Kind
 from webapp.notices.outbox import members, notify, operators, reviewers
@@ -25,7 +26,7 @@ WAITING_STATES = {
 FOR_MEMBERS = (Audience.MEMBERS,)
 FOR_BOTH = (Audience.MEMBERS, Audience.REVIEWERS)
 PARTIES = {Party.REVIEWER: Audience.REVIEWERS, Party.SUBMITTER: Audience.MEMBERS}  # of events about deadlines
-DETAILS = ("error", "deadline")  # what `sentences` uses of the details of an event
+DETAILS = ("error", "deadline", "question")  # what `sentences` uses of the details of an event
 Planned = tuple[Kind, tuple[Audience, ...]]
 
 
@@ -59,6 +60,7 @@ BY_EVENT: dict[str, Callable[[Submission], list[Planned]]] = {
     "submission-overdue": _always(Kind.DEADLINE_PASSED, FOR_BOTH),
     "submission-declined": _always(Kind.DECLINED),
     "run-embargoed": _always(Kind.EMBARGOED),
+    EMBARGO_CHANGED: _always(Kind.EMBARGO_CHANGED),
     "run-published": _always(Kind.PUBLISHED),
     "run-withdrawn": _always(Kind.WITHDRAWN),
     "run-sequestered": _always(Kind.SEQUESTERED),
@@ -106,7 +108,9 @@ def _submission_of(event: Event) -> Submission | None:
 
 def _recipients(audience: Audience, submission: Submission, actor_id: int | None) -> list[User]:
     if audience == Audience.REVIEWERS:
-        return list(reviewers(submission.organisation_id, actor_id))
+        # Who approved has done their part; a recall makes the approval void, and the reviewer gets mail again.
+        approved = Approval.objects.filter(run__submission=submission, voided_at=None, carried_out_at=None)
+        return list(reviewers(submission.organisation_id, actor_id).exclude(pk__in=approved.values("reviewer")))
     return list(members(submission.organisation_id, submission.submitted_by_id, actor_id))
 
 
@@ -122,3 +126,31 @@ def notify_members(organisation: Organisation, operator: User | None, **_: Any) 
     """Notify the members of a confirmed organisation."""
     recipients = members(organisation.pk, actor_id=operator.pk if operator else None)
     notify(Kind.ORGANISATION_CONFIRMED, ("organisation", organisation.slug), recipients, Audience.MEMBERS)
+
+
+@receiver(member_joined, dispatch_uid="notify-owners-of-joining")
+def notify_of_new_member(organisation: Organisation, user: User, **_: Any) -> None:
+    """Notify the owners of a person who accepted an invitation."""
+    _notify_owners(Kind.MEMBER_JOINED, organisation, user)
+
+
+@receiver(member_left, dispatch_uid="notify-owners-of-leaving")
+def notify_of_former_member(organisation: Organisation, user: User, **_: Any) -> None:
+    """Notify the owners of a person who left."""
+    _notify_owners(Kind.MEMBER_LEFT, organisation, user)
+
+
+@receiver(ownership_transferred, dispatch_uid="notify-both-owners")
+def notify_both_owners(organisation: Organisation, before: User, after: User, **_: Any) -> None:
+    """Notify the new owner, and the former one: a thief of their session may have done it."""
+    details = {"actor": before.pk, "member": after.pk}
+    subject = ("organisation", organisation.slug)
+    notify(Kind.OWNERSHIP_TRANSFERRED, subject, [after, before], Audience.MEMBERS, details=details)
+
+
+def _notify_owners(kind: Kind, organisation: Organisation, user: User) -> None:
+    owners = members(organisation.pk, actor_id=user.pk).filter(
+        memberships__organisation=organisation, memberships__role=Role.OWNER
+    )
+    details = {"member": user.pk}
+    notify(kind, ("organisation", organisation.slug), owners, Audience.MEMBERS, details=details)

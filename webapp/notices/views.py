@@ -1,5 +1,6 @@
 """The choice of how often mail is sent, and the mails that could not be delivered."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
@@ -54,6 +55,7 @@ def undelivered(request: UserRequest) -> HttpResponse:
     retried = mails.filter(state__in=[Mail.State.PENDING, Mail.State.SENDING], attempts__gt=0)
     page = {
         "failed": mails.filter(state=Mail.State.FAILED).order_by("-ended_at")[:SHOWN],
+        "shows_sent": not settings.PRODUCTION and settings.MAIL_IS_STORED,
         "retried": retried.order_by("created_at")[:SHOWN],
     }
     return render(request, "notices/undelivered.html", page)

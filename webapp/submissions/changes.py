@@ -11,14 +11,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from results.errors import ReviewRefusedError
-from results.lifecycle.embargo import change_embargo, may_change_embargo
+from results.lifecycle.embargo import change_embargo, lengthen_embargo, may_change_embargo
 from results.lifecycle.questions import answer
 from results.lifecycle.submission_states import NEVER_PUBLIC, StatedSubmission, SubmissionState, with_state
 from results.models import Reading, Submission
 from results.reevaluation.slice_lengths import depends_on_slices, may_change_slices, read_in_slices
 from webapp.accounts.permissions import Action, may
 from webapp.accounts.requests import UserRequest, members_only
-from webapp.submissions.forms import AnswerForm, EmbargoForm, SlicesForm, valid_data
+from webapp.submissions.forms import AnswerForm, EmbargoForm, LongerEmbargoForm, SlicesForm, valid_data
 from webapp.submissions.review_warnings import with_virtual_device_flag
 from webapp.templatetags import units
 
@@ -26,11 +26,19 @@ from webapp.templatetags import units
 @require_POST
 @members_only
 def move_embargo(request: UserRequest, public_id: str) -> HttpResponse:
-    """Set, change or end the embargo for an owner of the submission, and show the result."""
+    """Set, change or end the embargo for an owner of the submission, and show the result.
+
+    A reviewer who is no member of the organisation can only lengthen it, with a reason.
+    """
     submission = own_submission(request, public_id)
     with refusals_shown(request):
-        until = valid_data(EmbargoForm(request.POST))["embargo_until"]
-        change_embargo(submission, until, request.user)
+        if may(request.user, Action.SUBMIT, submission.organisation_id):
+            until = valid_data(EmbargoForm(request.POST))["embargo_until"]
+            change_embargo(submission, until, request.user)
+        else:
+            stated = valid_data(LongerEmbargoForm(request.POST))
+            until = stated["embargo_until"]
+            lengthen_embargo(submission, until, request.user, stated["reason"])
         before = f"No run of this submission is public before {units.moment(until)}."
         messages.success(request, before if until else "The embargo has ended.")
     return redirect("submission-detail", public_id)
@@ -61,10 +69,15 @@ def own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
     return submission
 
 
-def embargo_form(submission: StatedSubmission) -> EmbargoForm | None:
-    """Return the form for the embargo; None once a run of the submission was public, and if none will be."""
+def embargo_form(submission: StatedSubmission, *, is_own: bool) -> EmbargoForm | None:
+    """Return the form for the embargo; None once a run of the submission was public, and if none will be.
+
+    `is_own` says whether the reader submits for the organisation, and may shorten or end the embargo.
+    """
     if submission.state in NEVER_PUBLIC or not may_change_embargo(submission):
         return None
+    if not is_own:
+        return LongerEmbargoForm(initial={"embargo_until": submission.embargo_until})
     form = EmbargoForm(initial={"embargo_until": submission.embargo_until})
     if submission.embargo_until is None:
         form.fields["embargo_until"].help_text = ""  # no embargo to end

@@ -101,6 +101,23 @@ class EmbargoForm(forms.Form):
     )
 
 
+class LongerEmbargoForm(EmbargoForm):
+    """A later end of an embargo, which a reviewer states with a reason."""
+
+    embargo_until = MinuteField(
+        label="Not public before, UTC",
+        error_messages={"required": "Enter the end of the embargo. Only the organisation ends an embargo at once."},
+        help_text="Only the organisation can shorten or end its embargo.",
+    )
+    reason = forms.CharField(
+        label="Reason",
+        max_length=1000,
+        widget=forms.Textarea(attrs={"rows": 2, "id": "id_embargo_reason"}),
+        help_text="The organisation gets a mail with the reason.",
+        error_messages={"required": "Enter a reason. The organisation reads it."},
+    )
+
+
 class ProductForm(forms.Form):
     """The product of a submission, among those of its category."""
 

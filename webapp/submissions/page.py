@@ -265,7 +265,7 @@ def _review_step(state: SubmissionState, events: list[Event]) -> Step:
         return Step("Withdrawn by its sender", "now", retracted.reason, retracted.at)
     if state in PAST_REVIEW:
         return Step("Reviewed", "done")
-    return Step("Review by a reviewer", "now" if state == SubmissionState.IN_REVIEW else "")
+    return Step("Review", "now" if state == SubmissionState.IN_REVIEW else "")
 
 
 def _publication_step(state: SubmissionState, submission: StatedSubmission, events: list[Event]) -> Step:

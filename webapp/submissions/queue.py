@@ -35,7 +35,7 @@ def review_list(request: UserRequest) -> HttpResponse:
         return _decide_several(request)
     stated = with_state(Submission.objects.select_related("organisation", "log", "product"))
     is_by_missing = request.GET.get("sort") == BY_MISSING
-    waiting = with_missing(with_virtual_device_flag(stated).filter(state__in=REVIEWABLE)).select_related("deadline")
+    waiting = with_missing(with_virtual_device_flag(stated).filter(state__in=REVIEWABLE))
     form = QueueForm(request.user, request.GET)
     rows = form.filtered(waiting).order_by(*([by_missing()] if is_by_missing else []), "received_at", "pk")
     embargoed = stated.filter(state=SubmissionState.EMBARGOED).order_by("embargo_until", "pk")[:PAGE_ROWS]

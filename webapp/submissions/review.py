@@ -23,9 +23,10 @@ from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, reviewers_only
 from webapp.submissions import forms
 from webapp.submissions.approvals import step_approvals
-from webapp.submissions.changes import embargo_sentence, refusals_shown
+from webapp.submissions.changes import embargo_sentence, find_submission, refusals_shown
 from webapp.submissions.review_warnings import review_warnings
 from webapp.submissions.succession import find_successor, succession_part, succession_warnings
+from webapp.submissions.views import submission_page
 from webapp.templatetags import units
 
 APPROVED = "Your approval is stored. Another reviewer has to approve this step before it takes effect."
@@ -44,8 +45,30 @@ def decide(request: UserRequest, public_id: str, decision: str) -> HttpResponse:
     if submission is None or decision not in DECISIONS:
         raise Http404(f"No submission {public_id}, or no decision {decision}.")
     with refusals_shown(request):
-        messages.success(request, DECISIONS[decision](request, submission))
+        try:
+            messages.success(request, DECISIONS[decision](request, submission))
+        except UntickedError as error:
+            return _show_unticked(request, public_id, error)
     return redirect("submission-detail", public_id)
+
+
+class UntickedError(ReviewRefusedError):
+    """Warnings that the reviewer did not tick; the page shows the error next to them."""
+
+    def __init__(self, sentences: list[str]) -> None:
+        super().__init__(f"Not published. Tick each warning to publish despite it: {' '.join(sentences)}")
+        self.sentences = sentences
+
+
+def _show_unticked(request: UserRequest, public_id: str, error: UntickedError) -> HttpResponse:
+    """Show the page of the submission again, with the error and what the reviewer ticked."""
+    submission = find_submission(public_id)
+    if submission is None:
+        raise Http404(f"No submission is named {public_id}.")
+    page = submission_page(request, submission)
+    ticked = request.POST.getlist("accepted_warnings")
+    page |= {"unticked": error.sentences, "ticked": ticked}
+    return render(request, "submissions/detail.html", page, status=409)
 
 
 def _name_product(request: UserRequest, submission: Submission) -> str:
@@ -83,11 +106,11 @@ def _publish(request: UserRequest, submission: Submission) -> str:
     warnings = review_warnings(submission, runs)
     unticked = _unticked(request, warnings)
     if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
-        raise ReviewRefusedError(f"Not published. Tick each warning to publish despite it: {' '.join(unticked)}")
+        raise UntickedError(unticked)
     if not review.publish(submission, request.user, warnings):
         return APPROVED
     is_waiting = submission.runs.embargoed().exists()
-    return f"Reviewed; {embargo_sentence(submission)}" if is_waiting else "Published."
+    return f"Approved. {embargo_sentence(submission)}" if is_waiting else "Published."
 
 
 def _unticked(request: UserRequest, warnings: Iterable[str]) -> list[str]:

@@ -51,16 +51,20 @@ def size_sentences(submission: Submission, runs: Iterable[Run]) -> list[str]:
     capacity_gb = submission.product.capacity_gb if submission.product else submission.capacity_gb
     if not capacity_gb:
         return []
-    most = capacity_gb * GB_BYTES * MOST_PART
     part = 1 - (submission.over_provisioning_pct or Decimal(0)) / 100
-    least = capacity_gb * GB_BYTES * LEAST_PART * part
     sentences = []
     for size_bytes, names in _names_by_size(runs).items():
-        if not least <= size_bytes <= most:
+        if not is_near(size_bytes, capacity_gb, part):
             size = units.size(size_bytes)
             devices = f"{names[0]} has {size}" if len(names) == 1 else f"{first_names(names)} have {size} each"
             sentences.append(f"{devices}; the stated drive has {units.capacity(capacity_gb)}.")
     return sentences
+
+
+def is_near(size_bytes: int, capacity_gb: int, part: Decimal = Decimal(1)) -> bool:
+    """Return whether a device may be a drive of a capacity, of which `part` is left after over-provisioning."""
+    capacity_bytes = capacity_gb * GB_BYTES
+    return capacity_bytes * LEAST_PART * part <= size_bytes <= capacity_bytes * MOST_PART
 
 
 def _names_by_size(runs: Iterable[Run]) -> dict[int, list[str]]:

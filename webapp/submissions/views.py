@@ -7,6 +7,7 @@ from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -14,9 +15,10 @@ from results.access.links import has_link, is_opened_by
 from results.access.withholding import visible_events, visible_reading_findings
 from results.ingest.rows import identity_of
 from results.ingest.same_logs import known_logs_of
+from results.lifecycle.questions import open_question
 from results.lifecycle.review_claims import claim_of
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
-from results.models import YCSB, Event, Run, Submission, Visibility
+from results.models import YCSB, Event, Product, Run, Submission, Visibility
 from webapp.accounts.models import User
 from webapp.accounts.permissions import NO_ORGANISATION, Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
@@ -83,6 +85,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
     events = visible_events(Event.objects.filter(about).select_related("actor").order_by("at", "id"))
     may_read = may(request.user, Action.READ, submission.organisation_id)
     may_change = may_read and may(request.user, Action.CHANGE, submission.organisation_id)
+    may_answer = may_read and may(request.user, Action.SUBMIT, submission.organisation_id)
     reviewer = request.user if isinstance(request.user, User) and may(request.user, Action.REVIEW) else None
     if may_read and may(request.user, Action.SUBMIT, submission.organisation_id):
         runs = [part | {"facts_form": facts_form(part["run"])} for part in runs]
@@ -113,7 +116,9 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "history": entries_of(events) if may_read else [],
         "has_slices": any(run.workload != YCSB for run in all_runs) or not runs,
         "product_sentence": product_sentence(submission),
-        "embargo_form": embargo_form(submission)
+        "has_product_page": submission.product is not None
+        and Product.objects.public().filter(pk=submission.product.pk).exists(),
+        "embargo_form": embargo_form(submission, is_own=may_answer)
         if may_change and (is_publishable or submission.embargo_until)
         else None,
         "embargo_sentence": embargo_sentence(submission),
@@ -125,9 +130,11 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "is_declined": _is_declined(submission),
         "is_own": submission.submitted_by_id == request.user.pk,
         "approvals": approvals_part(submission, all_runs, reviewer) if reviewer else None,
+        "is_under_embargo": submission.embargo_until is not None and submission.embargo_until > timezone.now(),
+        "has_open_question": open_question(submission) is not None,
         "waiting": waiting_part(submission),
         "questions": list(submission.questions.select_related("asked_by", "answered_by")) if may_read else [],
-        "may_answer": may_read and may(request.user, Action.SUBMIT, submission.organisation_id),
+        "may_answer": may_answer,
         "question_form": QuestionForm(),
         "answer_form": AnswerForm(),
         "next_submission": next_in_queue(submission, reviewer) if reviewer else None,

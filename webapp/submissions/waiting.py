@@ -54,6 +54,7 @@ def queue_rows(submissions: Iterable[StatedSubmission]) -> list[dict[str, Any]]:
     """Return the rows of the review queue: verdict, what is missing, who has claimed it, and whether it is overdue."""
     now, shown = timezone.now(), list(submissions)
     verdicts, claims = verdict_words(shown), claims_of([each.pk for each in shown])
+    deadlines = {each.pk: deadline_of(each) for each in shown}
     return [
         {
             "submission": submission,
@@ -62,8 +63,8 @@ def queue_rows(submissions: Iterable[StatedSubmission]) -> list[dict[str, Any]]:
             "missing": Missing(submission.missing).label,  # type: ignore[attr-defined]
             "approvals": submission.approvals_given or 0,  # type: ignore[attr-defined]
             "age": now - submission.received_at,
-            "due_at": submission.deadline.due_at if hasattr(submission, "deadline") else None,
-            "is_overdue": hasattr(submission, "deadline") and submission.deadline.due_at <= now,
+            "due_at": deadline.due_at if (deadline := deadlines[submission.pk]) else None,
+            "is_overdue": deadline is not None and deadline.due_at <= now,
         }
         for submission in shown
     ]

@@ -18,7 +18,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from results.models import Certificate, Product, Run
+from results.models import YCSB, Certificate, Product, Run
+from results.rules.plural import listed
 from webapp.register.http.access import is_public
 from webapp.register.syndication.citations import bibtex_entry, product_id
 from webapp.register.syndication.site import plain_text, site_address
@@ -164,10 +165,20 @@ def _citation(name: str, public_id: str, about: str = "") -> dict[str, Any]:
 
 
 def _run_words(run: Run) -> str:
-    is_of_ycsb = run.workload == "ycsb"
-    what = "YCSB through a database" if is_of_ycsb else f"{speed_words(run)}; slow reads: {run.get_statistic_display()}"
+    what = "YCSB through a database" if run.workload == YCSB else f"{speed_words(run)}; slow reads: {_share_words(run)}"
     visibility = "" if run.visibility == "public" else f"; {run.visibility}"
     return f"{what}; level of evidence (tier): {run.get_tier_display()}{visibility}."
+
+
+def _share_words(run: Run) -> str:
+    """Return the shares of a run in its statistic, as its page shows them; only the statistic without any."""
+    shares = [
+        f"{units.share(share.printed, share.over_count)} % over {units.threshold(share.threshold_us)}"
+        for share in run.shares.all()
+        if share.statistic == run.statistic
+    ]
+    statistic = run.get_statistic_display()
+    return f"{listed(shares)} ({statistic})" if shares else statistic
 
 
 def _properties(product: Product) -> list[dict[str, Any]]:

@@ -169,3 +169,13 @@ def storage(device_count: int | None, device_gb: int | None) -> str:
     if device_count is None or device_gb is None:
         return ""
     return f"{device_count}{NBSP}x{NBSP}{device_gb:,d}{NBSP}GB"
+
+
+@register.filter
+def in_fours(key: str) -> str:
+    """Return a key in groups of four characters, for a person who types it.
+
+    >>> in_fours("ABCDEFGHIJ")
+    'ABCD EFGH IJ'
+    """
+    return " ".join(key[start : start + 4] for start in range(0, len(key), 4))

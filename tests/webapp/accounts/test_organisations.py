@@ -38,9 +38,9 @@ def test_a_user_without_an_organisation_is_led_to_creating_one_and_not_forced(cl
     assert sign_in(client, nora, next="/accounts/tokens/") == "/accounts/tokens/"
 
 
-@pytest.mark.parametrize("role", ["is_reviewer", "is_operator"])
-def test_reviewers_and_operators_need_no_organisation(client, role, db):
-    assert sign_in(client, make_user("rita", password=PASSWORD, **{role: True})) == "/submissions/"
+@pytest.mark.parametrize(("role", "page"), [("is_reviewer", "/submissions/review/"), ("is_operator", "/submissions/")])
+def test_reviewers_and_operators_need_no_organisation(client, role, page, db):
+    assert sign_in(client, make_user("rita", password=PASSWORD, **{role: True})) == page
 
 
 def test_a_new_organisation_belongs_to_its_creator_and_waits(as_user, nora):

@@ -1,22 +1,26 @@
 """Who may do what: the table of docs/security.md, tried with requests, and the roles of earlier releases."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
+from django.utils import timezone
 
 from results.ingest.queue import sweep
 from results.intake.uploads import create_draft
 from results.lifecycle.questions import ask
 from results.models import CertificateRequest, Draft, Organisation, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send
+from tests.webapp.people import enter_password
 from tests.webapp.routes.table import tables
 from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
 from webapp.accounts.permissions import Action, may
 from webapp.accounts.requests import find_token
 
+FIRST_END = (timezone.now() + timedelta(days=2)).replace(second=0, microsecond=0)
 ROLES = ["viewer", "submitter", "owner", "reviewer", "operator", "other"]
 
 
@@ -37,10 +41,29 @@ class Attempt:
     def share(self):
         return "?key=" in self.client.post(f"{self.page}link/").text
 
-    def change(self):
-        self.client.post(f"{self.page}embargo/", {"embargo_until": "2026-12-24T12:00"})
+    def change_slices(self):
+        submission = send(self.submission.organisation, log_bytes("four-us"))
+        sweep()
+        self.client.post(f"/submissions/{submission.public_id}/slices/", {"slice_length_s": "20"})
+        submission.refresh_from_db()
+        return submission.slice_length_s == 20
+
+    def lengthen_embargo(self):
+        self.client.post(f"{self.page}embargo/", {"embargo_until": f"{FIRST_END:%Y-%m-%dT%H:%M}", "reason": "a"})
+        later = FIRST_END + timedelta(days=1)
+        self.client.post(f"{self.page}embargo/", {"embargo_until": f"{later:%Y-%m-%dT%H:%M}", "reason": "a"})
         self.submission.refresh_from_db()
-        return self.submission.embargo_until is not None
+        return self.submission.embargo_until == later
+
+    def shorten_embargo(self):
+        Submission.objects.update(embargo_until=FIRST_END + timedelta(days=1))
+        self.client.post(f"{self.page}embargo/", {"embargo_until": f"{FIRST_END:%Y-%m-%dT%H:%M}", "reason": "a"})
+        self.submission.refresh_from_db()
+        is_shorter = self.submission.embargo_until == FIRST_END
+        self.client.post(f"{self.page}embargo/", {"embargo_until": "", "reason": "a"})
+        self.submission.refresh_from_db()
+        assert is_shorter == (self.submission.embargo_until is None)
+        return is_shorter
 
     def submit(self):
         return self.client.get("/submit/").status_code == 200
@@ -102,6 +125,7 @@ class Attempt:
             self.client.post(f"{one_member}remove/"),
         ]
         successor = make_user("successor", organisation)
+        enter_password(self.client)
         answers.append(self.client.post(f"{self.organisation_pages}transfer/", {"member": successor.pk}))
         done = {answer.status_code for answer in answers}
         assert len(done) == 1, answers
@@ -143,7 +167,9 @@ class Attempt:
 TRIES = {
     "read the submissions of the organisation, and its unpublished results": Attempt.read,
     "create and revoke the secret link of a submission": Attempt.share,
-    "change the embargo or the slice length of a submission": Attempt.change,
+    "change the slice length of a submission": Attempt.change_slices,
+    "set an embargo of a submission, or let it end later; reviewers state a reason": Attempt.lengthen_embargo,
+    "shorten or end the embargo of a submission": Attempt.shorten_embargo,
     "submit a log for the organisation": Attempt.submit,
     "see, submit and delete a draft of the organisation": Attempt.delete_a_draft,
     "answer the question of a reviewer about a submission of the organisation": Attempt.answer,

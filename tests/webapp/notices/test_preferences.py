@@ -83,7 +83,7 @@ def test_a_link_is_of_one_user_and_ends_with_the_address(mailed, vera, exemplar,
         assert client.post(wrong, {"frequency": "none"}).status_code == 404
     vera.emailaddress_set.update(email="new@example.org")
     assert client.post(path, {"frequency": "none"}).status_code == 404
-    assert "Sign in" in client.get(path).text
+    assert "the account is closed and gets no mail" in client.get(path).text
     assert not MailPreference.objects.exists()
 
 

@@ -1,8 +1,13 @@
 """The texts of mails: what happened, who must act, and by when."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from results.ingest.queue import sweep
+from results.lifecycle.embargo import change_embargo, lengthen_embargo
+from results.lifecycle.questions import ask
 from results.models import Submission
 from tests.results.builders import log_bytes, make_user
 from tests.results.builders import send as send_log
@@ -13,6 +18,7 @@ from webapp.notices.kinds import NEXT_ACTOR, Audience, Kind
 from webapp.notices.models import Notice
 from webapp.notices.outbox import notify
 from webapp.notices.sentences import SENTENCES, STEPS
+from webapp.templatetags.units import moment
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "stand_in")]
 
@@ -122,3 +128,28 @@ def test_operators_and_members_read_about_an_organisation(mail_server, olga, swe
     assert for_member["Subject"] == "Organisation Acme Storage: confirmed"
     assert "because you are a member of Acme Storage." in for_member.get_content()
     assert Notice.objects.filter(state="mailed").count() == 2
+
+
+def test_members_read_the_question_in_the_mail(mail_server, exemplar, vera, rita, sweep_mail):
+    submission = send_log(exemplar, log_bytes("four-us"), vera)
+    sweep()
+    Notice.objects.all().delete()
+    ask(submission, rita, "Which slot?\nAnd which cable?")
+    sweep_mail()
+    (message,) = mail_server.messages
+    assert message["To"] == "vera@example.org"
+    assert "A reviewer has a question:\n  > Which slot?\n  > And which cable?\n" in message.get_content()
+
+
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_members_read_the_new_end_of_an_embargo(mail_server, exemplar, vera, rita, sweep_mail, is_ended):
+    submission = send_log(exemplar, log_bytes("four-us"), vera)
+    Notice.objects.all().delete()
+    until = (timezone.now() + timedelta(days=2)).replace(second=0, microsecond=0)
+    lengthen_embargo(submission, until, rita, "the vendor asked")
+    if is_ended:
+        change_embargo(submission, None, rita)
+    sweep_mail()
+    (message,) = mail_server.messages
+    state = "it has none now" if is_ended else f"no run is public before {moment(until)}"
+    assert f"The embargo of the submission was changed: {state}.\n  > the vendor asked\n" in message.get_content()

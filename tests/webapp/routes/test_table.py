@@ -131,7 +131,8 @@ def test_the_state_of_a_run_changes_no_answer_about_its_submission(world, state)
     assert len(rows) > 10
     for row in rows:
         found = {person: "yes" if world.is_allowed(row, person) else "no" for person in PEOPLE}
-        assert found == row.answers, (row.method, row.route, state)
+        is_withheld = state == Visibility.SEQUESTERED and row.route.startswith("/review/runs/")
+        assert found == (dict.fromkeys(PEOPLE, "no") if is_withheld else row.answers), (row.method, row.route, state)
 
 
 @pytest.mark.parametrize("state", documented_states())

@@ -1,10 +1,16 @@
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from results.ingest.queue import sweep
+from results.lifecycle.questions import answer, ask
 from results.lifecycle.review import create_product
-from results.models import Approval, Run
+from results.models import Approval, Run, Submission
 from tests.results.builders import log_bytes, make_user, send
+from webapp.notices.models import Notice
 from webapp.submissions.review_warnings import review_warnings
+from webapp.templatetags import units
 
 pytestmark = pytest.mark.django_db
 
@@ -92,3 +98,45 @@ def test_the_review_page_of_a_run_lists_open_approvals(named, as_user, rita, rol
     assert "Your approval is stored." in answer
     assert "rita approved on" in answer
     assert "2 approvals required" in answer
+
+
+def test_nobody_approves_while_a_question_waits_for_its_answer(named, as_user, rita, rolf, vera):
+    ask(named, rolf, "Which slot?")
+    client = as_user(rita)
+    page = page_of(client, named)
+    assert "A question waits for the answer of Exemplar." in page
+    assert 'data-key="a"' not in page
+    assert "Approve the submission after the answer." in decide(client, named, "publish")
+    answer(named, vera, "Slot 1.")
+    assert "Another reviewer has to approve this step" in decide(client, named, "publish")
+
+
+def test_a_reviewer_who_approved_gets_no_mail_about_later_answers(named, as_user, rita, rolf, vera):
+    decide(as_user(rita), named, "publish")
+    ask(named, rolf, "Which slot?")
+    Notice.objects.all().delete()
+    answer(named, vera, "Slot 1.")
+    assert [each.recipient for each in Notice.objects.filter(audience="reviewers")] == [rolf]
+
+
+def test_the_last_button_says_when_a_result_under_embargo_becomes_public(named, as_user, rita, rolf):
+    decide(as_user(rita), named, "publish")
+    until = (timezone.now() + timedelta(days=2)).replace(second=0, microsecond=0)
+    Submission.objects.update(embargo_until=until)
+    client = as_user(rolf)
+    assert f"Approve; public at {units.moment(until)}</button>" in page_of(client, named)
+    assert "Approved. No run of this submission is public before" in decide(client, named, "publish")
+
+
+def test_the_page_links_the_product_only_if_it_has_a_public_page(named, as_user, rita, rolf):
+    client, link = as_user(rita), f'<a href="/drive/{named.runs.get().product.slug}/">'
+    assert link not in page_of(client, named)
+    decide(client, named, "publish")
+    decide(as_user(rolf), named, "publish")
+    assert link in page_of(client, named)
+
+
+def test_a_reviewer_finds_the_review_before_the_embargo(named, as_user, rita, vera):
+    page = page_of(as_user(rita), named)
+    assert page.index('id="review"') < page.index("<h2>Progress</h2>") < page.index('id="embargo"')
+    assert 'id="review"' not in page_of(as_user(vera), named)

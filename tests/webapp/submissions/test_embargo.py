@@ -11,6 +11,7 @@ from results.ingest.queue import sweep
 from results.models import Event, Submission
 from tests.results.builders import link_key, log_bytes
 from tests.webapp.submissions.two_steps import submit_in_two_steps
+from webapp.notices.models import Notice
 from webapp.templatetags import units
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "stand_in")]
@@ -176,3 +177,35 @@ def test_a_reviewer_recalls_a_waiting_run(as_user, rita, reviewed):
     answer = as_user(rita).post(f"/review/runs/{run.public_id}/recall/", {"reason": "another drive"}, follow=True)
     assert "Returned to review." in answer.text
     assert Event.objects.get(kind="run-recalled").reason == "another drive"
+
+
+def lengthen(client, submission, until, reason):
+    stated = {"embargo_until": typed(until), "reason": reason}
+    return client.post(f"/submissions/{submission.public_id}/embargo/", stated, follow=True).text
+
+
+def test_a_reviewer_lets_an_embargo_end_later_with_a_reason_that_the_organisation_reads(as_user, vera, rita, reviewed):
+    client, later = as_user(rita), minute(days=1, minutes=1)
+    assert "Enter a reason." in lengthen(client, reviewed, later, "")
+    assert "No run of this submission is public before" in lengthen(client, reviewed, later, "the vendor asked by mail")
+    reviewed.refresh_from_db()
+    assert reviewed.embargo_until == later
+    assert "the vendor asked by mail" in as_user(vera).get(f"/submissions/{reviewed.public_id}/").text
+    mail = Notice.objects.get(kind="embargo-changed")
+    assert (mail.recipient, mail.audience, mail.details["reason"]) == (vera, "members", "the vendor asked by mail")
+
+
+def test_a_reviewer_neither_ends_nor_shortens_an_embargo(as_user, rita, reviewed):
+    client, sooner = as_user(rita), reviewed.embargo_until - timedelta(minutes=1)
+    assert "Only the organisation that submitted the log shortens" in lengthen(client, reviewed, sooner, "sooner")
+    assert "Only the organisation that submitted" in lengthen(client, reviewed, reviewed.embargo_until, "the same")
+    assert "Enter the end of the embargo." in move(client, reviewed, "").text
+    page = client.get(f"/submissions/{reviewed.public_id}/").text
+    assert ("Lengthen the embargo" in page, "Change or end the embargo" in page) == (True, False)
+    reviewed.refresh_from_db()
+    assert reviewed.embargo_until == minute(days=1)
+
+
+def test_a_reviewer_who_submits_for_the_organisation_ends_its_embargo(as_user, rita, reviewed):
+    rita.memberships.create(organisation=reviewed.organisation, role="submitter")
+    assert "The embargo has ended." in move(as_user(rita), reviewed, "").text

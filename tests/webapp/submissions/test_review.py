@@ -7,6 +7,7 @@ from results.ingest.queue import sweep
 from results.models import Event, Evidence, Product, Submission
 from tests.results.builders import log_bytes, make_user, send
 from webapp.submissions.forms import ProductForm
+from webapp.templatetags import units
 
 pytestmark = pytest.mark.django_db
 
@@ -163,7 +164,7 @@ def test_each_warning_must_be_ticked_before_publication(as_user, rita, submissio
     client = as_user(rita)
     decide(client, submission, "new-product", **NEW_PRODUCT)
     run = submission.runs.get()
-    devices = [{"name": "/dev/loop4", "size_bytes": 536_870_912}]
+    devices = [{"name": "/dev/loop4", "size_bytes": 536_870_912, "minimum_io_bytes": 4096}]
     submission.runs.update(facts=run.facts | {"is_virtual_device": True, "devices": devices})
     page = client.get(f"/submissions/{submission.public_id}/").text
     ticks = re.findall(r'name="accepted_warnings" value="([^"]+)" required', page)
@@ -171,11 +172,20 @@ def test_each_warning_must_be_ticked_before_publication(as_user, rita, submissio
     assert "says nothing about a drive" in ticks[0]
     assert "536.9" in ticks[1] or "537" in ticks[1]
     for given in ([], ticks[:1], [*ticks[:1], "something else"]):
-        assert "Not published. Tick each warning" in decide(client, submission, "publish", accepted_warnings=given).text
+        answer = decide(client, submission, "publish", accepted_warnings=given)
+        assert answer.status_code == 409
+        error = answer.text.partition('<fieldset class="grave"')[2].partition("</fieldset>")[0]
+        assert 'role="alert"' in error, "the error is next to the boxes"
+        unticked = 2 - len([tick for tick in given if tick in ticks])
+        assert f"{units.counted(unticked, 'warning')} not ticked" in error
+        assert (error.count('aria-invalid="true"'), error.count(" checked")) == (unticked, 2 - unticked)
         assert submission.runs.get().visibility == "unreviewed"
     assert "Published." in decide(client, submission, "publish", accepted_warnings=ticks).text
     published = Event.objects.get(kind="run-published")
     assert published.details["in_spite_of"] == ticks
+    run_page = client.get(f"/runs/{run.public_id}/").text
+    assert "Published despite warnings." in run_page
+    assert all(f"<bdi>{tick}</bdi>" in run_page for tick in ticks)
 
 
 def test_a_run_without_warnings_has_no_tick_boxes(as_user, rita, submission):

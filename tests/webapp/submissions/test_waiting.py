@@ -6,12 +6,14 @@ import pytest
 from django.utils import timezone
 
 from results.ingest.queue import sweep
-from results.lifecycle.deadlines import sweep_deadlines
+from results.lifecycle.deadlines import deadline_of, sweep_deadlines
 from results.lifecycle.questions import ask
 from results.lifecycle.review import create_product, publish
-from results.models import Deadline, Question, Submission
+from results.lifecycle.submission_states import with_state
+from results.models import Deadline, Event, Question, Submission
 from tests.results.builders import FACTS, link_key, log_bytes, make_organisation, make_user, send
 from tests.results.rows import make_product, make_run
+from webapp.templatetags import units
 
 pytestmark = pytest.mark.django_db
 
@@ -116,3 +118,22 @@ def test_reviewers_see_earlier_and_similar_results_and_a_hint(submission, as_use
     assert "Hint:" not in page
     others[0].delete()
     assert "Hint:" not in page_of(as_user(rita), submission)
+
+
+def test_the_queue_shows_the_deadline_of_the_page_also_before_the_sweep_stores_it(submission, as_user, rita, vera):
+    client = as_user(rita)
+
+    def deadlines():
+        due_at = units.moment(deadline_of(with_state(Submission.objects.all()).get()).due_at)
+        pages = [client.get("/submissions/review/").text, client.get(f"/submissions/{submission.public_id}/").text]
+        assert all(due_at in page for page in pages)
+        return due_at
+
+    received = deadlines()
+    sweep_deadlines()
+    assert deadlines() == received
+    ask(submission, rita, "Which slot?")
+    before_the_sweep = deadline_of(with_state(Submission.objects.all()).get())
+    asked_at = Event.objects.get(kind="submission-question-asked").at
+    assert (before_the_sweep.step, before_the_sweep.since) == ("answer", asked_at)
+    deadlines()

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from results.models import Organisation
 from webapp.accounts.audit.trail import Actor, Kind, record
-from webapp.accounts.memberships.members import lock_organisation
+from webapp.accounts.memberships.members import lock_organisation, member_joined
 from webapp.accounts.models import Invitation, InvitationQuerySet, Membership, Role, User, hash_token
 from webapp.accounts.organisations import OrganisationError
 from webapp.accounts.permissions import Action, may
@@ -103,6 +103,7 @@ def accept(actor: Actor, invitation: Invitation) -> Membership:
         if is_new:
             details = {"role": invitation.role, "invitation": invitation.pk}
             record(Kind.MEMBER_JOINED, actor, user, organisation, **details)
+            member_joined.send(sender=Membership, organisation=organisation, user=user)
     return membership
 
 

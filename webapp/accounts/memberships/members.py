@@ -1,6 +1,7 @@
 """Changes of memberships. An organisation with members always has an owner: each change locks the organisation."""
 
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
 from results.models import Organisation
@@ -9,6 +10,12 @@ from webapp.accounts.models import Invitation, Membership, Role, User
 from webapp.accounts.organisations import OrganisationError
 from webapp.accounts.permissions import ALLOWED, Action
 from webapp.accounts.tokens import revoke_tokens
+
+# Sent in the transaction of the change: with `organisation` and `user`; the last with `organisation` and the owners
+# `before` and `after`.
+member_joined = Signal()
+member_left = Signal()
+ownership_transferred = Signal()
 
 LAST_OWNER = "{organisation} needs an owner. Make another member its owner first."
 NO_OWNER = "Only owners of {organisation} change its members."
@@ -33,6 +40,7 @@ def transfer_ownership(actor: Actor, user_id: int, organisation: Organisation) -
             raise OrganisationError("Choose another member: you are an owner already.")
         _set_role(actor, successor, Role.OWNER)
         _set_role(actor, own, Role.SUBMITTER)
+        ownership_transferred.send(sender=Membership, organisation=organisation, before=own.user, after=successor.user)
 
 
 def remove(actor: Actor, user_id: int, organisation: Organisation) -> None:
@@ -74,6 +82,8 @@ def end_membership(membership: Membership, actor: Actor, kind: Kind) -> None:
     _end_rights_of_role(actor, user, organisation, Role.VIEWER)
     membership.delete()
     record(kind, actor, user, organisation, role=membership.role)
+    if kind == Kind.MEMBER_LEFT:
+        member_left.send(sender=Membership, organisation=organisation, user=user)
 
 
 def _set_role(actor: Actor, membership: Membership, role: Role) -> None:

@@ -18,12 +18,18 @@ from webapp.accounts.models import Invitation, Membership, Role, User
 from webapp.accounts.organisation_pages import show_outcome
 from webapp.accounts.organisations import OrganisationError
 from webapp.accounts.permissions import Action, may
-from webapp.accounts.requests import UserRequest, find_own_organisation, members_only, require_owner
+from webapp.accounts.requests import (
+    UserRequest,
+    find_own_organisation,
+    members_only,
+    require_owner,
+    require_recent_authentication,
+)
 
 ROLES = [
-    (Role.SUBMITTER, "submitter: submits results and creates tokens"),
-    (Role.VIEWER, "viewer: reads the submissions"),
-    (Role.OWNER, "owner: also invites and removes members"),
+    (Role.SUBMITTER, "submitter: submits results"),
+    (Role.VIEWER, "viewer: reads submissions"),
+    (Role.OWNER, "owner: also manages members"),
 ]
 MAIL = "account/email/invitation"
 
@@ -69,6 +75,10 @@ def member_list(request: UserRequest, slug: str) -> HttpResponse:
         "organisation": organisation,
         "memberships": members_of.order_by("joined_at", "pk"),
         "is_owner": is_owner,
+        "is_only_owner": any(
+            each.user_id == request.user.pk and each.role == Role.OWNER and not members.other_owners(each)
+            for each in members_of
+        ),
         "roles": ROLES,
         "invitations": Invitation.objects.open().filter(organisation=organisation).order_by("created_at", "pk"),
         "form": form,
@@ -162,12 +172,13 @@ def remove_member(request: UserRequest, slug: str, user_id: int) -> HttpResponse
 @require_POST
 @members_only
 def transfer(request: UserRequest, slug: str) -> HttpResponse:
-    """Make another member an owner instead of the user."""
+    """Make another member an owner instead of the user, who entered the password again."""
     organisation = find_own_organisation(request, slug)
     require_owner(request, organisation)
     form = TransferForm(organisation, request.user, request.POST)
     if not form.is_valid():
         raise Http404("Expected another member of the organisation.")
+    require_recent_authentication(request)
     successor: User = form.cleaned_data["member"]
     done = f"{successor.shown_name} is now an owner of {organisation}, and you are a submitter."
     show_outcome(request, done, members.transfer_ownership, actor_of(request), successor.pk, organisation)

@@ -27,6 +27,10 @@ from webapp.accounts.models import AccountEvent, FormerMembership, Invitation, U
 
 FORMAT = "drivecert.own-data/1"
 CAMPAIGN_ENTRY_COLUMNS = ("campaign__public_id", "at", "kind", "reason")
+FACT_COLUMNS = (
+    "vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct", "region",
+    "zone", "slice_length_s", "notes", "embargo_until",
+)  # fmt: skip
 INVITATION_COLUMNS = (
     "organisation__name", "email", "role", "created_at", "expires_at", "accepted_at", "revoked_at",
 )  # fmt: skip
@@ -60,7 +64,7 @@ def own_data(user: User) -> dict[str, Any]:
         "tokens": _rows(user.api_tokens, "name", "organisation__name", "created_at", "expires_at", "revoked_at"),
         "invitations": _rows(_invitations(user), *INVITATION_COLUMNS),
         "account_events": [_account_event(event, user) for event in _account_events(user)],
-        "submissions": _rows(Submission.objects.filter(submitted_by=user), "public_id", "received_at", "notes"),
+        "submissions": _rows(Submission.objects.filter(submitted_by=user), "public_id", "received_at", *FACT_COLUMNS),
         "drafts": _rows(Draft.objects.filter(created_by=user), "public_id", "created_at", "expires_at"),
         "certificate_requests": _rows(
             CertificateRequest.objects.filter(created_by=user), "public_id", "note", "created_at"
@@ -68,7 +72,9 @@ def own_data(user: User) -> dict[str, Any]:
         "approvals": _rows(Approval.objects.filter(reviewer=user), "run__public_id", "step", "note", "approved_at"),
         "takedowns": _rows(_takedowns(user), "run__public_id", "ground", "note", "requested_at"),
         "questions": _rows(Question.objects.filter(asked_by=user), "submission__public_id", "text", "asked_at"),
-        "answers": _rows(Question.objects.filter(answered_by=user), "submission__public_id", "answer", "answered_at"),
+        "answers": _rows(
+            Question.objects.filter(answered_by=user), "submission__public_id", "text", "answer", "answered_at"
+        ),
         "claims": _rows(ReviewClaim.objects.filter(reviewer=user), "submission__public_id", "claimed_at"),
         "list_prices": _rows(ListPrice.objects.filter(entered_by=user), "product__slug", "amount", "currency"),
         "product_aliases": _rows(ProductAlias.objects.filter(decided_by=user), "name_key", "product__slug"),

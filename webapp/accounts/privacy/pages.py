@@ -1,11 +1,13 @@
 """The pages about a user's own data: what is stored, its export, and the closing of the account."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib.auth import logout
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from webapp.accounts.account_limits import count_export
@@ -13,7 +15,7 @@ from webapp.accounts.audit.trail import Kind, actor_of, record
 from webapp.accounts.models import User
 from webapp.accounts.privacy import closing
 from webapp.accounts.privacy.export import own_data as collect_own_data
-from webapp.accounts.requests import UserRequest, members_only, recently_authenticated
+from webapp.accounts.requests import UserRequest, members_only, needs_authentication, recently_authenticated
 
 CONFLICT = 409
 
@@ -43,9 +45,13 @@ def own_data(request: UserRequest) -> HttpResponse:
 
 @require_safe
 @members_only
-@recently_authenticated
 def export(request: UserRequest) -> HttpResponse:
-    """Return the user's data as a JSON file."""
+    """Return the user's data as a JSON file. Without a recent sign-in, ask for the password and lead to the page.
+
+    A confirmation that led to the file would leave the browser on the page of the password.
+    """
+    if needs_authentication(request):
+        return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': reverse('own-data')})}")
     count_export(request, request.user)
     record(Kind.DATA_EXPORTED, actor_of(request), request.user)
     response = JsonResponse(collect_own_data(request.user), json_dumps_params={"indent": 2})

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from results.access.mirrored_runs import is_mirrored
 from results.access.withholding import is_withheld, visible_events, visible_verdict
-from results.history import displaced_by, event_label, for_everyone, history_of, is_by_reviewer
+from results.history import accepted_warnings, displaced_by, event_label, for_everyone, history_of, is_by_reviewer
 from results.lifecycle.approvals import counted_approvals
 from results.models import YCSB, Category, Certificate, Companion, Event, Evidence, Finding, Run, Tier, Visibility
 from results.rules.host_causes import with_causes_in_words
@@ -245,6 +245,7 @@ def life_of(run: Run) -> dict[str, object]:
         "earlier_verdicts": [(verdict, reason_text(verdict)) for verdict in earlier],
         "certificates": list(Certificate.objects.filter(runs=run)),
         "approvals_sentence": approvals_sentence(run),
+        "accepted_warnings": accepted_warnings(events),
     }
 
 

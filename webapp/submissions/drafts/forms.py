@@ -91,7 +91,7 @@ class FactsForm(IdentityForm, DriveStateForm):
         label="Not public before, UTC",
         required=False,
         help_text="End of an embargo: a reviewed result becomes public at this minute. "
-        "Leave the end empty if you want no embargo.",
+        "Leave it empty if you want no embargo.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -12,7 +12,7 @@ from results.reader.process import Document
 from results.reevaluation.slice_lengths import depends_on_slices
 from webapp.register.trial.page import trial_page
 from webapp.submissions.drafts.forms import FactsForm
-from webapp.submissions.drafts.prefill import known_products, stated_facts
+from webapp.submissions.drafts.prefill import facts_of, known_products, latest_submission, stated_facts
 from webapp.submissions.forms import SlicesForm
 from webapp.submissions.page import attempts_sentences
 
@@ -20,23 +20,29 @@ CUT = f"The preview shows the first {PREVIEW_SLICES:,} slices of a run. The page
 NUMBER_TOO_LARGE = "The log has a number that no column of the register holds, so this page cannot show the result."
 
 
-def draft_page(draft: Draft, form: FactsForm | None = None) -> dict[str, Any]:
-    """Return everything that the page shows; `form` is one with errors."""
+def draft_page(draft: Draft, form: FactsForm | None = None, like: str = "") -> dict[str, Any]:
+    """Return everything that the page shows; `form` is one with errors, `like` the submission whose facts it takes."""
     reading = DraftReading.objects.filter(draft=draft).first()
     files = list(draft.files.all())
     document = reading.document if reading else None
+    companions = document["input"].get("companions", []) if document else []
+    roles = {companion["sha256"]: companion["role"] for companion in companions}  # as the submission shows them later
     facts, origin = stated_facts(document, draft.organisation) if document else ({}, "")
+    latest = latest_submission(draft.organisation)
+    if latest is not None and latest.public_id == like:
+        facts = facts_of(latest) | facts
     is_finished = reading is not None and is_read(reading)
     return {
         "section": "submit",
         "draft": draft,
-        "files": files,
+        "files": [(file, roles.get(file.sha256) or file.role) for file in files],
         "is_arriving": any(not file.is_complete for file in files),
         "reading": reading,
         "is_finished": is_finished,
         "error": reading.error if reading and reading.state == DraftReading.State.FAILED else None,
         "attempts": attempts_sentences(reading),
         "facts_origin": origin,
+        "latest": latest if latest is not None and latest.public_id != like else None,
         "form": form or FactsForm(initial=facts),
         "slices_form": SlicesForm(initial={"slice_length_s": draft.slice_length_s})
         if reading is None or depends_on_slices(reading.error)

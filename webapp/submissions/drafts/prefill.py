@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 from results.ingest.rows import VIRTUAL
 from results.models import Organisation, Product, Submission
 from results.reader.process import Document
+from webapp.submissions.review_warnings import GB_BYTES, is_near
 
-GB_BYTES = 10**9
 Facts = dict[str, Any]
 
 
@@ -42,8 +42,16 @@ def _common(drives: list[Document], name: str) -> str:
 
 
 def _capacity_gb(sizes: list[int | None]) -> int | None:
-    found = {round(size / GB_BYTES) for size in sizes if size}
-    return found.pop() if len(found) == 1 and None not in sizes else None
+    """Return the capacity that all devices share, in whole GB; None if they differ, or if it is not near their size.
+
+    Half a GB, as of a small partition, would become a capacity that the reviewers have to question.
+    """
+    known = [size for size in sizes if size]
+    found = {round(size / GB_BYTES) for size in known}
+    if len(found) != 1 or None in sizes:
+        return None
+    capacity_gb = found.pop()
+    return capacity_gb if all(is_near(size, capacity_gb) for size in known) else None
 
 
 def _product_facts(facts: Facts, organisation: Organisation) -> Facts:
@@ -61,3 +69,14 @@ def known_products(organisation: Organisation) -> QuerySet[Product]:
     """Return the products that an organisation may know of: public ones, and those of its own submissions."""
     own = Submission.objects.filter(organisation=organisation, product__isnull=False).values("product")
     return Product.objects.public() | Product.objects.filter(pk__in=own)
+
+
+def latest_submission(organisation: Organisation) -> Submission | None:
+    """Return the newest submission of an organisation, whose facts a draft may take: often of the same drive."""
+    return Submission.objects.filter(organisation=organisation, demo_run_id="").order_by("-received_at", "-pk").first()
+
+
+def facts_of(submission: Submission) -> Facts:
+    """Return the facts of a submission about its drive, not those about one run."""
+    names = ("vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct")
+    return {name: value for name in names if (value := getattr(submission, name)) not in {None, ""}}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -57,7 +58,7 @@ def _show_upload(
     request: HttpRequest, form: UploadForm, organisations: Iterable[Organisation], status: int
 ) -> HttpResponse:
     drafts = open_drafts().filter(organisation__in=organisations).prefetch_related("files").select_related("created_by")
-    page = {"form": form, "section": "submit", "drafts": drafts}
+    page = {"form": form, "section": "submit", "drafts": drafts, "reviews_needed": settings.REVIEWS_NEEDED}
     return render(request, "submissions/submit/submit.html", page, status=status)
 
 
@@ -92,7 +93,8 @@ def draft(request: UserRequest, public_id: str) -> HttpResponse:
 
 
 def _show_draft(request: HttpRequest, found: Draft, form: FactsForm | None, status: int) -> HttpResponse:
-    return render(request, "submissions/drafts/draft.html", draft_page(found, form), status=status)
+    page = draft_page(found, form, request.GET.get("like", ""))
+    return render(request, "submissions/drafts/draft.html", page, status=status)
 
 
 def _submit(request: UserRequest, found: Draft) -> HttpResponse:
@@ -114,7 +116,9 @@ def _submit(request: UserRequest, found: Draft) -> HttpResponse:
 
 
 def _report(request: HttpRequest, receipt: Receipt) -> None:
-    if not receipt.is_new:
+    if receipt.is_new:
+        messages.success(request, f"Submitted as {receipt.submission.public_id}. Mail about each step follows.")
+    else:
         known = READ_AGAIN if receipt.is_read_again else KNOWN_BYTES
         messages.info(request, f"{known} {MOVED}" if receipt.is_embargo_changed else known)
     if receipt.left_out:

@@ -69,12 +69,23 @@ def test_a_person_without_an_account_signs_up_and_is_led_back(invite):
     client = Client()
     page = client.get(invite(), follow=True).text
     assert "You need an account with the address <b>nora@example.org</b>." in page
-    form = {"email": "nora@example.org", "username": "nora", "password1": PASSWORD}
-    client.post("/accounts/signup/", form)
-    answer = client.post(link_of(mail.outbox[-1]), follow=True)
+    assert 'value="nora@example.org"' in client.get("/accounts/signup/").text
+    form = {"email": "Nora@example.org", "username": "nora", "password1": PASSWORD}
+    answer = client.post("/accounts/signup/", form, follow=True)
     assert answer.redirect_chain[-1][0] == "/accounts/invitation/"
+    assert len(mail.outbox) == 1, "the link of the invitation has verified the address"
+    assert EmailAddress.objects.get(email="nora@example.org").verified
     client.post(re.search(r'action="(/accounts/invitation/\d+/accept/)"', answer.text)[1])
     assert roles_of(User.objects.get(username="nora")) == {"exemplar": "submitter"}
+
+
+def test_a_sign_up_with_another_address_than_the_invited_one_verifies_it(invite):
+    client = Client()
+    client.get(invite(), follow=True)
+    form = {"email": "nina@example.org", "username": "nina", "password1": PASSWORD}
+    client.post("/accounts/signup/", form, follow=True)
+    assert mail.outbox[-1].to == ["nina@example.org"]
+    assert not EmailAddress.objects.get(email="nina@example.org").verified
 
 
 def test_a_user_signs_in_and_is_led_back(invite, nora):

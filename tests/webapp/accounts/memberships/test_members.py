@@ -6,11 +6,16 @@ import pytest
 from django.db import connection
 
 from tests.results.builders import make_organisation, make_user, other_session, wait_for
+from tests.webapp.people import enter_password
 from webapp.accounts.audit.trail import Actor
-from webapp.accounts.memberships import members
+from webapp.accounts.memberships import invitations, members
 from webapp.accounts.models import Invitation, Membership, Role, issue_token
 from webapp.accounts.organisations import OrganisationError
 from webapp.accounts.requests import find_token
+from webapp.notices.kinds import Audience, Kind
+from webapp.notices.models import Notice
+from webapp.notices.sentences import lines_of
+from webapp.notices.subjects import load_subject
 
 pytestmark = pytest.mark.django_db
 
@@ -76,10 +81,46 @@ def test_the_list_of_another_organisation_does_not_exist(as_user, vera, outsider
 
 def test_ownership_is_transferred_to_another_member(as_user, vera, sue):
     client = as_user(vera)
+    enter_password(client)
     page = client.post("/accounts/organisations/exemplar/transfer/", {"member": sue.pk}, follow=True).text
     assert "sue is now an owner of Exemplar, and you are a submitter." in page
     assert (role_of(vera), role_of(sue)) == (Role.SUBMITTER, Role.OWNER)
     assert client.post("/accounts/organisations/exemplar/transfer/", {"member": sue.pk}).status_code == 404
+
+
+def test_a_transfer_of_the_ownership_needs_the_password_and_both_get_a_mail(as_user, vera, sue, exemplar):
+    vera.set_password("correct horse battery")
+    vera.save()
+    client = as_user(vera)
+    asked = client.post("/accounts/organisations/exemplar/transfer/", {"member": sue.pk})
+    assert asked.headers["Location"].startswith("/accounts/reauthenticate/?next=")
+    assert role_of(vera) == Role.OWNER
+    done = client.post(asked.headers["Location"], {"password": "correct horse battery"})
+    assert done.headers["Location"] == MEMBERS
+    assert (role_of(vera), role_of(sue)) == (Role.SUBMITTER, Role.OWNER)
+    assert notices() == {("vera", "ownership-transferred"), ("sue", "ownership-transferred")}
+    facts = load_subject("organisation", exemplar.slug, Audience.MEMBERS)
+    lines = lines_of(Kind.OWNERSHIP_TRANSFERRED, list(Notice.objects.filter(recipient=sue)), facts)
+    assert lines == ["vera transferred the ownership to sue."]
+
+
+def test_owners_get_a_mail_when_a_member_joins_or_leaves(vera, sue, exemplar):
+    ria = make_user("ria", email="ria@example.org")
+    invitation, _ = invitations.invite(Actor(vera), exemplar, "ria@example.org", Role.VIEWER)
+    invitations.accept(Actor(ria), invitation)
+    assert notices() == {("vera", "member-joined")}, "submitters and the person get none"
+    Notice.objects.all().delete()
+    members.leave(Actor(ria), exemplar)
+    assert notices() == {("vera", "member-left")}
+    facts = load_subject("organisation", exemplar.slug, Audience.MEMBERS)
+    assert lines_of(Kind.MEMBER_LEFT, list(Notice.objects.all()), facts) == ["ria left the organisation."]
+    Notice.objects.all().delete()
+    members.remove(Actor(vera), sue.pk, exemplar)
+    assert notices() == set(), "the owner removed them"
+
+
+def notices():
+    return {(each.recipient.username, each.kind) for each in Notice.objects.all()}
 
 
 def test_ownership_is_not_transferred_to_an_outsider(as_user, vera, otto):

@@ -1,5 +1,7 @@
 """The closing of an account: what ends, what is emptied, what stays, and when it is refused."""
 
+from urllib.parse import urlencode
+
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -80,9 +82,10 @@ def test_the_address_can_be_used_for_a_new_account(browser):
 def test_closing_needs_the_user_name_and_a_recent_sign_in(browser, vera, as_user):
     assert "Expected your user name vera, got otto." in browser.post("/accounts/close/", {"username": "otto"}).text
     long_ago = as_user(vera)  # signed in without a password that allauth saw
-    for path in ("/accounts/close/", "/accounts/data/export.json"):
+    for path, back in [("/accounts/close/", "/accounts/close/"), ("/accounts/data/export.json", "/accounts/data/")]:
         answer = long_ago.get(path)
         assert answer.headers["Location"].startswith("/accounts/reauthenticate/"), path
+        assert answer.headers["Location"].endswith(urlencode({"next": back})), path
     assert User.objects.get(pk=vera.pk).is_active
 
 

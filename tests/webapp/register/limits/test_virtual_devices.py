@@ -17,7 +17,7 @@ SENTENCE = "by their names devices are no drives: /dev/zram1 (compressed memory)
 CALLOUT = (
     "<b>Measured with a virtual device.</b> <bdi>/dev/zram1 is not a physical drive</bdi>: a run that used memory or "
 )
-IN_SPITE = "A reviewer published it despite this warning."
+IN_SPITE = "It was published despite this warning."
 
 
 @pytest.fixture

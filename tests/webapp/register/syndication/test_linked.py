@@ -42,8 +42,14 @@ def test_a_page_names_its_canonical_address_under_any_host_name(client, make_pub
         assert f'<link rel="canonical" href="{SITE}/runs/{run.public_id}/">' in answer.text
 
 
-def test_a_citation_has_tier_and_statistic(client, make_published_run):
+def test_a_citation_has_tier_and_the_shares_with_their_statistic(client, make_published_run):
     run = make_published_run(tps=300_000)
+    told = client.get(f"/runs/{run.public_id}/").text
+    shares = [f"{share.printed} % over {share.threshold_us // 1000} ms" for share in run.shares.all()]
+    assert len(shares) > 1
+    slow_reads = f"{', '.join(shares[:-1])} and {shares[-1]} (steady state as published)"
+    assert f"300,000 tps; slow reads: {slow_reads}; level of evidence (tier): published." in told
+    run.shares.all().delete()
     told = client.get(f"/runs/{run.public_id}/").text
     assert "300,000 tps; slow reads: steady state as published; level of evidence (tier): published." in told
     assert f"{SITE}/id/{run.public_id}" in told

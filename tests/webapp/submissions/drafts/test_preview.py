@@ -118,6 +118,34 @@ def test_drive_firmware_and_capacity_are_filled_in_from_the_side_file(client, pr
     assert "The side file names the drive. Check what is filled in." in page.text
 
 
+@pytest.mark.parametrize(
+    ("size_bytes", "filled_in"),
+    [(536_870_912, None), (1_090_000_000, 1), (1_400_000_000, None), (960_197_124_096, 960)],
+)
+def test_a_capacity_is_filled_in_only_near_the_size_of_the_device(client, program, tmp_path, size_bytes, filled_in):
+    answer_with(program, tmp_path, document_of(b"log", runs=[with_drive({"model": "A-9", "size_bytes": size_bytes})]))
+    address = send_form(client, b"log")
+    sweep()
+    assert client.get(address).context["form"].initial.get("capacity_gb") == filled_in
+
+
+def test_the_facts_of_the_latest_submission_are_offered_and_do_not_replace_those_of_the_files(
+    client, program, tmp_path, exemplar, otto
+):
+    send(exemplar, b"earlier")  # of an Exemplar EX4
+    foreign = send(otto.memberships.get().organisation, b"of otto")
+    answer_with(program, tmp_path, document_of(b"log", runs=[with_drive({"model": "A-9", "firmware": "F7"})]))
+    address = send_form(client, b"log")
+    sweep()
+    latest = Submission.objects.get(organisation=exemplar)
+    assert f'href="?like={latest.public_id}#submit"' in client.get(address).text
+    page = client.get(f"{address}?like={latest.public_id}")
+    initial = page.context["form"].initial
+    assert (initial["vendor"], initial["model"], initial["firmware"]) == (latest.vendor, "A-9", "F7")
+    assert "?like=" not in page.text
+    assert client.get(f"{address}?like={foreign.public_id}").context["form"].initial.keys() == {"model", "firmware"}
+
+
 def test_a_product_that_nobody_may_know_of_fills_nothing_in(client, program, tmp_path):
     Product.objects.create(slug="secret", vendor="Secret", model="A-9", category="nvme-flash")
     answer_with(program, tmp_path, document_of(b"log", runs=[with_drive({"model": "A-9"})]))
