@@ -13,6 +13,7 @@ from results.ingest.queue import draft_reading_pending, reading_pending
 from results.intake.drafts import remove_expired
 from results.lifecycle import deadlines
 from results.lifecycle.review_claims import remove_old_claims
+from results.lifecycle.takedowns import sweep_takedowns
 
 EXPIRES_S = 60  # after a minute, the sweep has found the reading
 
@@ -47,6 +48,7 @@ def sweep_deadlines() -> None:
     """Store what submissions wait for, handle the limits that passed, and remove the claims that ended."""
     deadlines.sweep_deadlines()
     remove_old_claims()
+    sweep_takedowns()
 
 
 @receiver(reading_pending, dispatch_uid="enqueue-reading")

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from results.history import ACCEPTED_WARNINGS
-from results.models import Event, Evidence, Finding, Reading, Run, Statistic, Submission, Verdict, YcsbRun
+from results.models import Event, Evidence, Finding, Reading, Run, Statistic, Submission, Verdict, Visibility, YcsbRun
 from results.rules.plural import listed
 
 # Values that YCSB prints on standard error or in its properties. Workload, phase, binding and threads stay: they
@@ -26,6 +26,25 @@ PLACES_SHOWN = range(2, 10)  # crates/logs/src/judge/share.rs, PLACES_SHOWN_MAX
 
 class WithheldError(Exception):
     """The log is sequestered: nothing is read out of it any more."""
+
+
+class SequesteredError(WithheldError):
+    """The whole run is withheld for legal reasons."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"Run {run.public_id} is withheld for legal reasons. The register still stores it.")
+        self.run = run
+
+
+def is_sequestered(run: Run) -> bool:
+    """Return whether the whole run is withheld by a takedown (results/lifecycle/takedowns.py)."""
+    return run.visibility == Visibility.SEQUESTERED
+
+
+def refuse_sequestered(run: Run) -> None:
+    """Raise SequesteredError if the whole run is withheld."""
+    if is_sequestered(run):
+        raise SequesteredError(run)
 
 
 def is_withheld(run: Run) -> bool:
@@ -80,6 +99,8 @@ def visible_findings(run: Run) -> list[Finding]:
 def visible_reading_findings(submission: Submission, reading: Reading) -> list[dict[str, Any]]:
     """Return the findings on a whole file as received; none if a withheld file may be quoted in them."""
     findings: list[dict[str, Any]] = reading.findings
+    if findings and submission.runs.filter(visibility=Visibility.SEQUESTERED).exists():
+        return []
     companions = [companion.evidence for companion in submission.companions.all()] if findings else []
     files = [submission.log, submission.side_file, *companions]
     return [] if any(evidence is not None and evidence.sequestered for evidence in files) else findings

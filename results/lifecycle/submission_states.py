@@ -18,7 +18,10 @@ RECALLED_KIND = "run-recalled"
 
 
 class SubmissionState(models.TextChoices):
-    """In the order they are passed; failed, declined, published, withdrawn, retracted and example end it."""
+    """In the order they are passed.
+
+    The submission ends with failed, declined, published, withdrawn, sequestered, retracted and example.
+    """
 
     RECEIVED = "received", "received"
     READING = "reading", "reading"
@@ -29,6 +32,7 @@ class SubmissionState(models.TextChoices):
     EMBARGOED = "embargoed", "under embargo"
     PUBLISHED = "published", "published"
     WITHDRAWN = "withdrawn", "withdrawn"
+    SEQUESTERED = "sequestered", "withheld for legal reasons"
     RETRACTED = "retracted", "withdrawn by its sender"
     EXAMPLE = "example", "example of the register"
 
@@ -67,6 +71,7 @@ def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:
         reading_state=Subquery(readings.values("state")[:1]),
         is_published=Exists(runs.filter(visibility__in=[Visibility.PUBLIC, Visibility.SUPERSEDED])),
         is_withdrawn=Exists(runs.filter(visibility=Visibility.WITHDRAWN)),
+        is_sequestered=Exists(runs.filter(visibility=Visibility.SEQUESTERED)),
         is_embargoed=Exists(runs.filter(visibility=Visibility.EMBARGOED)),
         is_retracted=Exists(runs.filter(visibility=Visibility.RETRACTED)),
         has_unreviewed=Exists(unreviewed),
@@ -81,7 +86,8 @@ def _state() -> Case:
     It waits no more where it was declined; it does again where it was recalled after that.
     """
     is_declined = Q(declined_by__isnull=False) & Q(declined_by__gt=Coalesce(F("recalled_by"), 0))
-    is_past_review = Q(is_published=True) | Q(is_withdrawn=True) | Q(is_embargoed=True)
+    was_public = Q(is_published=True) | Q(is_withdrawn=True) | Q(is_sequestered=True)
+    is_past_review = was_public | Q(is_embargoed=True)
     return Case(
         When(reading_state=Reading.State.PENDING, then=Value(SubmissionState.RECEIVED)),
         When(reading_state=Reading.State.READING, then=Value(SubmissionState.READING)),
@@ -90,6 +96,7 @@ def _state() -> Case:
         When(is_past_review & Q(has_unreviewed=True) & ~is_declined, then=Value(SubmissionState.IN_REVIEW)),
         When(Q(is_published=True), then=Value(SubmissionState.PUBLISHED)),
         When(Q(is_withdrawn=True), then=Value(SubmissionState.WITHDRAWN)),
+        When(Q(is_sequestered=True), then=Value(SubmissionState.SEQUESTERED)),
         When(Q(is_embargoed=True), then=Value(SubmissionState.EMBARGOED)),
         When(Q(is_retracted=True, has_unreviewed=False), then=Value(SubmissionState.RETRACTED)),
         When(is_declined, then=Value(SubmissionState.DECLINED)),

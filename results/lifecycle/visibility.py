@@ -85,6 +85,17 @@ SENDER_TRANSITIONS = {
     name: Transition(name, _states(before), _states(after), event_kind, is_approval=False, meaning=meaning)
     for name, before, after, event_kind, meaning in _SENDER_TABLE
 }
+# What only operators do, two for each takedown (results/lifecycle/takedowns.py).
+_TAKEDOWN_TABLE = (
+    ("sequester", "public superseded withdrawn", "sequestered", "run-sequestered",
+     "the run is withheld for legal reasons; its page says so, and only operators see the run"),
+    ("release", "sequestered", "public superseded withdrawn", "run-released",
+     "the run returns to its state before the takedown"),
+)  # fmt: skip
+TAKEDOWN_TRANSITIONS = {
+    name: Transition(name, _states(before), _states(after), event_kind, is_approval=False, meaning=meaning)
+    for name, before, after, event_kind, meaning in _TAKEDOWN_TABLE
+}
 
 
 WITHOUT_REASON = frozenset({"publish", "embargo", "disclose", "show-example", "restore"})
@@ -99,7 +110,7 @@ def publish(run: Run, actor: AbstractBaseUser, warnings: Sequence[str] = ()) -> 
     if the organisation has the same log in another submission that is public or will be.
     """
     with transaction.atomic():
-        locked = _lock(run)
+        locked = lock_run(run)
         _refuse_unpublishable(locked)
         _refuse_same_log(locked)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.REVIEWED
@@ -118,7 +129,7 @@ def disclose(run: Run) -> None:
     if the run can no longer be published, for example after a re-evaluation.
     """
     with transaction.atomic():
-        locked = _lock(run)
+        locked = lock_run(run)
         if ends_at := embargo_of(locked):
             raise ReviewRefusedError(f"{locked.public_id} is under embargo until {ends_at:%Y-%m-%d %H:%M} UTC.")
         _refuse_unpublishable(locked)
@@ -136,7 +147,7 @@ def recall(
 ) -> None:
     """Return an embargoed run to review. Its approvals become void."""
     with transaction.atomic():
-        locked = _lock(run)
+        locked = lock_run(run)
         approvals.void_approvals(locked, void_reason)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
         _carry_out("recall", locked, actor, reason, columns={"tier": tier, "predates_approvals": False})
@@ -153,7 +164,7 @@ def require_new_approvals(run: Run, actor: AbstractBaseUser | None, void_reason:
 def retract(run: Run, actor: AbstractBaseUser, reason: str) -> None:
     """Withdraw a run of the actor's organisation that was never public. Its approvals become void."""
     with transaction.atomic():
-        locked = _lock(run)
+        locked = lock_run(run)
         approvals.void_approvals(locked, VoidReason.WITHDRAWN)
         tier = locked.tier if locked.tier == Tier.LAB_VERIFIED else Tier.VENDOR_REPORTED
         _carry_out("retract", locked, actor, reason, columns={"tier": tier, "predates_approvals": False})
@@ -162,7 +173,7 @@ def retract(run: Run, actor: AbstractBaseUser, reason: str) -> None:
 def restore(run: Run, actor: AbstractBaseUser) -> None:
     """Return a retracted run to review."""
     with transaction.atomic():
-        _carry_out("restore", _lock(run), actor)
+        _carry_out("restore", lock_run(run), actor)
 
 
 def embargo_of(run: Run) -> datetime | None:
@@ -174,7 +185,7 @@ def embargo_of(run: Run) -> datetime | None:
 def withdraw(run: Run, actor: AbstractBaseUser, reason: str) -> None:
     """Mark a public run as withdrawn. It stays readable, with the notice and the reason."""
     with transaction.atomic():
-        locked = _lock(run)
+        locked = lock_run(run)
         approvals.void_approvals(locked, VoidReason.WITHDRAWN)
         _carry_out("withdraw", locked, actor, reason)
 
@@ -182,7 +193,7 @@ def withdraw(run: Run, actor: AbstractBaseUser, reason: str) -> None:
 def reinstate(run: Run, actor: AbstractBaseUser, reason: str) -> bool:
     """Revert a withdrawal: the run is public again, or superseded if it was superseded before."""
     with transaction.atomic():
-        locked = _lock(run)
+        locked = lock_run(run)
         _refuse_same_log(locked)
         return _carry_out("reinstate", locked, actor, reason)
 
@@ -207,21 +218,35 @@ def supersede(run: Run, successor: Run, actor: AbstractBaseUser, reason: str, wa
 def unsupersede(run: Run, actor: AbstractBaseUser, reason: str) -> bool:
     """Make a superseded run public again."""
     with transaction.atomic():
-        locked = _lock(run)
+        locked = lock_run(run)
         details = {"successor": locked.superseded_by.public_id} if locked.superseded_by else {}
         return _carry_out("unsupersede", locked, actor, reason, columns={"superseded_by": None}, details=details)
+
+
+def sequester(run: Run, actor: AbstractBaseUser, reason: str, details: Mapping[str, Any]) -> Visibility:
+    """Withhold a public run for legal reasons, and return its state before. Its approvals stay valid."""
+    with transaction.atomic():
+        locked = lock_run(run)
+        _carry_out("sequester", locked, actor, reason, details=details)
+        return Visibility(locked.visibility)
+
+
+def release(run: Run, actor: AbstractBaseUser | None, reason: str, details: Mapping[str, Any]) -> None:
+    """Return a sequestered run to its state before."""
+    with transaction.atomic():
+        _carry_out("release", lock_run(run), actor, reason, details=details)
 
 
 def show_example(run: Run) -> None:
     """Show an example run of the register at its own address."""
     with transaction.atomic():
-        _carry_out("show-example", _lock(run), None, columns={"published_at": timezone.now()})
+        _carry_out("show-example", lock_run(run), None, columns={"published_at": timezone.now()})
 
 
 def remove_example(run: Run, reason: str) -> None:
     """Remove an example run from the site. Its evidence and rows stay, and show_example() shows it again."""
     with transaction.atomic():
-        _carry_out("remove-example", _lock(run), None, reason)
+        _carry_out("remove-example", lock_run(run), None, reason)
 
 
 def allowed_transitions(run: Run, actor: AbstractBaseUser) -> list[Transition]:
@@ -247,7 +272,7 @@ def refuse_own(run: Run, actor: AbstractBaseUser, what: str) -> None:
         raise ReviewRefusedError(f"You submitted run {run.public_id}, so another reviewer has to {what} it.")
 
 
-def _lock(run: Run) -> Run:
+def lock_run(run: Run) -> Run:
     """Lock the run's row until the transaction ends, and return the run that the transition is checked against."""
     return (
         Run.objects.select_for_update(of=("self",))
@@ -269,7 +294,7 @@ def _carry_out(
 
     Return False if the transition still needs another approval.
     """
-    table = EXAMPLE_TRANSITIONS if locked.is_demo else TRANSITIONS | SENDER_TRANSITIONS
+    table = EXAMPLE_TRANSITIONS if locked.is_demo else TRANSITIONS | SENDER_TRANSITIONS | TAKEDOWN_TRANSITIONS
     if name not in table:
         raise ReviewRefusedError(_wrong_kind_message(locked, name))
     transition = table[name]
@@ -277,7 +302,6 @@ def _carry_out(
         refuse_own(locked, actor, transition.name)
     if name not in WITHOUT_REASON and not reason.strip():
         raise ReviewRefusedError(f"Enter a reason to {name} a run. The page of the run shows the reason.")
-    after = _after(transition, locked)
     if locked.visibility not in transition.before:
         expected = " or ".join(sorted(transition.before))
         raise ReviewRefusedError(
@@ -285,6 +309,7 @@ def _carry_out(
         )
     if not _is_approved(transition, locked, actor, reason, columns.get("superseded_by")):
         return False
+    after = _after(transition, locked)
     Run.objects.filter(pk=locked.pk).update(visibility=after, **columns)
     stated = {"before": locked.visibility, "after": after.value, **details}
     record_event(actor, transition.event_kind, run_subject(locked), reason, stated)
@@ -315,9 +340,14 @@ def _wrong_kind_message(run: Run, name: str) -> str:
 
 
 def _after(transition: Transition, locked: Run) -> Visibility:
-    """Return the state after the transition. A reinstated run is superseded if it was superseded before."""
+    """Return the state after the transition. Two transitions return to the state before.
+
+    A reinstated run is superseded if it was superseded before; a takedown stores the state.
+    """
     if len(transition.after) == 1:
         return next(iter(transition.after))
+    if locked.visibility == Visibility.SEQUESTERED:
+        return Visibility(locked.takedowns.get(ended_at__isnull=True).before)
     return Visibility.SUPERSEDED if locked.superseded_by_id else Visibility.PUBLIC
 
 

@@ -136,6 +136,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Return the public runs that tables list: they are neither superseded nor withdrawn."""
         return self.public().filter(visibility="public")
 
+    def not_sequestered(self) -> RunQuerySet:
+        """Return the runs without those that a takedown withholds, also from their organisation and reviewers."""
+        return self.exclude(visibility="sequestered")
+
     def embargoed(self) -> RunQuerySet:
         """Return the reviewed runs that are not public before the embargo of their submission ends."""
         return self.filter(visibility="embargoed")

@@ -29,7 +29,7 @@ class Visibility(models.TextChoices):
 
     Only results/lifecycle/visibility.py changes it, by its table of transitions. An embargoed run is reviewed. Until
     the embargo of its submission ends, the same people see it as an unreviewed run. A retracted run was withdrawn by
-    its sender before it was public.
+    its sender before it was public. A sequestered run is withheld for legal reasons: only operators see it.
     """
 
     UNREVIEWED = "unreviewed"
@@ -38,6 +38,7 @@ class Visibility(models.TextChoices):
     SUPERSEDED = "superseded"
     WITHDRAWN = "withdrawn"
     RETRACTED = "retracted"
+    SEQUESTERED = "sequestered"
 
 
 class Statistic(models.TextChoices):
@@ -115,7 +116,7 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["reading", "ordinal"], name="run_unique_in_reading"),
             models.CheckConstraint(
-                condition=Q(visibility=Visibility.WITHDRAWN)
+                condition=Q(visibility__in=[Visibility.WITHDRAWN, Visibility.SEQUESTERED])
                 | Q(visibility=Visibility.SUPERSEDED, superseded_by__isnull=False)
                 | Q(
                     visibility__in=[

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from results.access import intervals as seconds
 from results.access.intervals import intervals
-from results.access.withholding import refuse_withheld, refuse_withheld_file
+from results.access.withholding import is_sequestered, refuse_withheld, refuse_withheld_file
 from results.models import YCSB, Run
 from results.reader import process as reader_process
 from webapp.accounts.models import APIToken
@@ -97,7 +97,7 @@ def find_run(request: Request, public_id: str) -> Run:
     runs = Run.objects.filter(public_id=public_id)
     run = runs.select_related("submission").first()
     is_sender = bool(request.auth) and _is_of_sender(token_of(request), run)
-    if not is_sender or run is None:
+    if not is_sender or run is None or is_sequestered(run):
         asker = request._request
         # From the session, because the API authenticates by token only; needed only if the run is not public.
         asker.user = SimpleLazyObject(lambda: get_user(asker))  # type: ignore[assignment]

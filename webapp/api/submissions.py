@@ -43,7 +43,7 @@ def of_sender(request: Request) -> QuerySet[StatedSubmission]:
     return with_state(related).prefetch_related(
         "log__readings",
         "companions__evidence",
-        Prefetch("runs", Run.objects.with_withheld_flag()),
+        Prefetch("runs", Run.objects.not_sequestered().with_withheld_flag()),
         "runs__shares",
         "runs__verdicts",
         "runs__product",

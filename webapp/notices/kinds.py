@@ -26,6 +26,9 @@ class Kind(TextChoices):
     EMBARGO_CHANGED = "embargo-changed", "embargo changed"
     PUBLISHED = "published", "published"
     WITHDRAWN = "withdrawn", "withdrawn"
+    SEQUESTERED = "sequestered", "withheld"
+    RELEASED = "released", "no longer withheld"
+    TAKEDOWN_WAITS = "takedown-waits", "waits for confirmation"
     SUPERSEDED = "superseded", "superseded"
     REINSTATED = "reinstated", "public again"
     RECALLED = "recalled", "returned to review"
@@ -46,5 +49,6 @@ NEXT_ACTOR = {
     Kind.RECALLED: Audience.REVIEWERS,
     Kind.QUESTION: Audience.MEMBERS,
     Kind.ANSWERED: Audience.REVIEWERS,
+    Kind.TAKEDOWN_WAITS: Audience.OPERATORS,
     Kind.ORGANISATION_WAITS: Audience.OPERATORS,
 }

@@ -87,7 +87,7 @@ def _body(sections: Sequence[Section], link: str) -> str:
     parts = [_section_text(facts, notices) for facts, notices in sections]
     audiences = dict.fromkeys(Audience(notices[-1].audience) for _, notices in sections)
     of_members = [facts for facts, notices in sections if notices[-1].audience == Audience.MEMBERS]
-    names = ", ".join(dict.fromkeys(one_line(facts.organisation.name) for facts in of_members))
+    names = ", ".join(dict.fromkeys(one_line(facts.organisation.name) for facts in of_members if facts.organisation))
     reasons = " and ".join(REASONS[audience].format(organisations=names) for audience in audiences)
     footer = (
         f"-- \n{SITE}, {settings.SITE_DESCRIPTION}\n{settings.PUBLIC_URL}/\n\n"
@@ -101,7 +101,7 @@ def _body(sections: Sequence[Section], link: str) -> str:
 def _section_text(facts: SubjectFacts, notices: Sequence[Notice]) -> str:
     ordered = sorted(notices, key=lambda notice: [each.kind for each in notices].index(notice.kind))
     lines = [facts.title]
-    if facts.submission is not None:
+    if facts.submission is not None and facts.organisation is not None:
         lines.append(f"Organisation: {one_line(facts.organisation.name)}")
     lines.append("")
     for kind, of_kind in groupby(ordered, key=lambda notice: notice.kind):

@@ -31,6 +31,9 @@ SENTENCES = {
     Kind.EMBARGO_CHANGED: "The embargo of the submission was changed: {embargo}.",
     Kind.PUBLISHED: "Public now: {runs}.",
     Kind.WITHDRAWN: "Withdrawn: {runs}.",
+    Kind.SEQUESTERED: "Withheld for legal reasons: {runs}.",
+    Kind.RELEASED: "No longer withheld: {runs}.",
+    Kind.TAKEDOWN_WAITS: "An operator withheld the result. Another operator has to confirm it within 72 hours.",
     Kind.SUPERSEDED: "Superseded by a better run: {runs}.",
     Kind.REINSTATED: "Public again: {runs}.",
     Kind.RECALLED: "Returned to review before publication: {runs}.",
@@ -50,6 +53,7 @@ STEPS = {
     Kind.RECALLED: "Review the submission again.",
     Kind.QUESTION: "Answer the question on the page of the submission.",
     Kind.ANSWERED: "Read the answer, and review the submission.",
+    Kind.TAKEDOWN_WAITS: "Confirm the takedown, or end it. Without a confirmation it lapses.",
     Kind.ORGANISATION_WAITS: "Check that its owners belong to the organisation of this name, and confirm it.",
 }
 ACTORS = {
@@ -57,7 +61,7 @@ ACTORS = {
     Audience.REVIEWERS: "a reviewer",
     Audience.OPERATORS: "an operator",
 }
-PUBLIC_KINDS = {Kind.PUBLISHED, Kind.REINSTATED, Kind.WITHDRAWN, Kind.SUPERSEDED}
+PUBLIC_KINDS = {Kind.PUBLISHED, Kind.REINSTATED, Kind.WITHDRAWN, Kind.SUPERSEDED, Kind.RELEASED}
 
 
 def next_actor(notice: Notice) -> Audience | None:
@@ -118,7 +122,7 @@ def _question_lines(submission: Submission, notices: Sequence[Notice]) -> list[s
 
 def _verdict_lines(submission: Submission) -> list[str]:
     """Return the current verdict of each run, as the page of the submission shows it to the same readers."""
-    runs = list(submission.runs.order_by("pk").prefetch_related("verdicts")[: RUNS_SHOWN + 1])
+    runs = list(submission.runs.not_sequestered().order_by("pk").prefetch_related("verdicts")[: RUNS_SHOWN + 1])
     lines = [f"  {run.public_id}: {_verdict_of(run)}" for run in runs[:RUNS_SHOWN]]
     return lines + (["  and more"] if len(runs) > RUNS_SHOWN else [])
 

@@ -16,7 +16,7 @@ class SubjectFacts:
     """What a mail states about a subject."""
 
     title: str
-    organisation: Organisation
+    organisation: Organisation | None
     path: str
     submission: Submission | None = None
 
@@ -30,6 +30,8 @@ def load_subject(subject_type: str, subject_id: str, audience: Audience) -> Subj
     if subject_type == "organisation":
         organisation = Organisation.objects.filter(slug=subject_id).first()
         return _of_organisation(organisation, audience) if organisation else None
+    if subject_type == "takedown":
+        return SubjectFacts(f"Takedown of run {subject_id}", None, reverse("takedown-list"))
     return None
 
 
@@ -39,6 +41,8 @@ def may_read(user: User, audience: Audience, facts: SubjectFacts) -> bool:
         return may(user, Action.REVIEW)
     if audience == Audience.OPERATORS:
         return may(user, Action.OPERATE)
+    if facts.organisation is None:
+        return False
     return user.is_active and user.memberships.filter(organisation=facts.organisation).exists()
 
 

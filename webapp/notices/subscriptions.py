@@ -63,6 +63,8 @@ BY_EVENT: dict[str, Callable[[Submission], list[Planned]]] = {
     EMBARGO_CHANGED: _always(Kind.EMBARGO_CHANGED),
     "run-published": _always(Kind.PUBLISHED),
     "run-withdrawn": _always(Kind.WITHDRAWN),
+    "run-sequestered": _always(Kind.SEQUESTERED),
+    "run-released": _always(Kind.RELEASED),
     "run-superseded": _always(Kind.SUPERSEDED),
     "run-unsuperseded": _always(Kind.REINSTATED),
     "run-reinstated": _always(Kind.REINSTATED),
@@ -87,6 +89,14 @@ def write_notices(event: Event, **_: Any) -> None:
             subject = ("submission", submission.public_id)
             recipients = _recipients(audience, submission, event.actor_id)
             notify(kind, subject, recipients, audience, event=event, details=details)
+
+
+@receiver(event_recorded, dispatch_uid="notify-operators-of-takedowns")
+def notify_of_takedowns(event: Event, **_: Any) -> None:
+    """Notify the other operators of a takedown that waits for confirmation."""
+    if event.kind == "run-sequestered":
+        subject, recipients = ("takedown", event.subject_id), operators(event.actor_id)
+        notify(Kind.TAKEDOWN_WAITS, subject, recipients, Audience.OPERATORS, event=event)
 
 
 def _submission_of(event: Event) -> Submission | None:

@@ -12,5 +12,6 @@ class RegisterConfig(AppConfig):
     label = "register"
 
     def ready(self) -> None:
-        """Connect the signal that purges outdated pages after an event."""
+        """Connect the signals that purge outdated pages and remove dumps after an event."""
         import_module("webapp.register.snapshots.updates")
+        import_module("webapp.register.dumps.removal")

@@ -87,6 +87,6 @@ def request_detail(request: UserRequest, public_id: str) -> HttpResponse:
 
 def _judged_runs(found: CertificateRequest) -> list[tuple[str, Run, Verdict | None]]:
     """Return the runs that count for the certificate, with their newest verdicts."""
-    gone = [Visibility.WITHDRAWN, Visibility.SUPERSEDED, Visibility.RETRACTED]
+    gone = [Visibility.WITHDRAWN, Visibility.SUPERSEDED, Visibility.RETRACTED, Visibility.SEQUESTERED]
     runs = Run.objects.filter(submission__in=found.submissions.all()).exclude(visibility__in=gone).order_by("pk")
     return [(run.public_id, run, run.verdicts.first()) for run in runs.prefetch_related("verdicts")]

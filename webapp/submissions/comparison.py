@@ -53,7 +53,7 @@ def earlier_results(runs: Iterable[Run]) -> list[ComparedResult]:
     """Return the other results of the drives of some runs, published or not, the newest first."""
     own = list(runs)
     products = {run.product_id for run in own if run.product_id}
-    others = Run.objects.filter(product__in=products).exclude(pk__in=[run.pk for run in own])
+    others = Run.objects.not_sequestered().filter(product__in=products).exclude(pk__in=[run.pk for run in own])
     return _compared(others.order_by("-created_at", "-pk"))
 
 

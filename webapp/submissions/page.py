@@ -65,7 +65,8 @@ def _runs_in_full(submission: Submission) -> QuerySet[Run]:
     judged = Slice.objects.of_judged()
     of_run = judged.filter(run=OuterRef("pk")).order_by().values("run").annotate(all=Count("pk")).values("all")
     return (
-        Run.objects.filter(submission=submission)
+        Run.objects.not_sequestered()
+        .filter(submission=submission)
         .with_withheld_flag()
         .select_related("reading__evidence")
         .annotate(slices_count=Coalesce(Subquery(of_run), 0))
@@ -196,7 +197,9 @@ class Step:
     at: datetime | None = None
 
 
-PAST_REVIEW = frozenset({SubmissionState.EMBARGOED, SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN})
+PAST_REVIEW = frozenset({SubmissionState.EMBARGOED, SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN}) | {
+    SubmissionState.SEQUESTERED
+}
 
 
 def steps_of(
@@ -272,6 +275,8 @@ def _publication_step(state: SubmissionState, submission: StatedSubmission, even
     if state == SubmissionState.WITHDRAWN:
         withdrawn = next(event for event in reversed(events) if event.kind == "run-withdrawn")
         return Step("Withdrawn", "now", withdrawn.reason, withdrawn.at)
+    if state == SubmissionState.SEQUESTERED:
+        return Step("Withheld for legal reasons", "now", "the page of the run states the ground")
     if state == SubmissionState.PUBLISHED:
         published = next((event for event in events if event.kind == "run-published"), None)
         return Step("Published", "done", "at a permanent address", published.at if published else None)

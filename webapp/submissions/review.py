@@ -5,11 +5,13 @@ from typing import TypeVar
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from results.access.withholding import is_sequestered
 from results.errors import ReviewRefusedError
 from results.history import event_label, history_of
 from results.ingest.queue import retry_reading
@@ -205,6 +207,8 @@ def _find(public_id: str) -> Run:
     run = Run.objects.select_related("product", "submission", "superseded_by").filter(public_id=public_id).first()
     if run is None:
         raise Http404(f"No run is named {public_id}.")
+    if is_sequestered(run):
+        raise PermissionDenied(f"Run {public_id} is withheld for legal reasons. Only operators see it.")
     return run
 
 

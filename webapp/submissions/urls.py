@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.submissions import certificate_requests, changes, links, own_withdrawal, queue, review, run_facts, views
+from webapp.submissions import (
+    certificate_requests,
+    changes,
+    links,
+    own_withdrawal,
+    queue,
+    review,
+    run_facts,
+    takedowns,
+    views,
+)
 from webapp.submissions.drafts import tus
 from webapp.submissions.drafts import views as drafts
 from webapp.submissions.products import makers
@@ -31,6 +41,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("review/products/", products.product_list, name="product-review-list"),
     path("review/products/<slug:slug>/", products.product_review, name="product-review"),
     path("review/products/<slug:slug>/<slug:act>/", products.act_on_product, name="product-act"),
+    path("takedowns/", takedowns.takedown_list, name="takedown-list"),
+    path("takedowns/<int:takedown_id>/<slug:act>/", takedowns.act_on_takedown, name="takedown-act"),
     path("submissions/<slug:public_id>/", views.submission_detail, name="submission-detail"),
     path("submissions/<slug:public_id>/slices/", changes.change_slices, name="submission-slices"),
     path("submissions/<slug:public_id>/embargo/", changes.move_embargo, name="submission-embargo"),

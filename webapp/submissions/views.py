@@ -18,7 +18,7 @@ from results.ingest.same_logs import known_logs_of
 from results.lifecycle.questions import open_question
 from results.lifecycle.review_claims import claim_of
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
-from results.models import YCSB, Event, Product, Run, Submission
+from results.models import YCSB, Event, Product, Run, Submission, Visibility
 from webapp.accounts.models import User
 from webapp.accounts.permissions import NO_ORGANISATION, Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
@@ -104,6 +104,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "warnings": review_warnings(submission, all_runs),
         "size_sentences": size_sentences(submission, all_runs),
         "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
+        "sequestered_runs": list(submission.runs.filter(visibility=Visibility.SEQUESTERED).order_by("pk")),
         "public_runs": [run for run in all_runs if is_public(run)],
         "members": members_of(reading),
         "known_logs": known_logs_of(submission) if may_read else {},

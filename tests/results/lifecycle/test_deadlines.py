@@ -14,7 +14,7 @@ from results.models import Approval, Deadline, Event, Submission, WaitingStep
 from tests.results.builders import log_bytes, make_organisation, make_user, send
 
 pytestmark = pytest.mark.django_db
-FINAL = {"failed", "declined", "published", "withdrawn", "retracted", "example"}
+FINAL = {"failed", "declined", "published", "withdrawn", "sequestered", "retracted", "example"}
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from results.models import (
     Question,
     ReviewClaim,
     Submission,
+    Takedown,
 )
 from runners.models import Campaign, CampaignEntry, Dispatch, Step
 from webapp.accounts.audit.sentences import own_address
@@ -69,6 +70,7 @@ def own_data(user: User) -> dict[str, Any]:
             CertificateRequest.objects.filter(created_by=user), "public_id", "note", "created_at"
         ),
         "approvals": _rows(Approval.objects.filter(reviewer=user), "run__public_id", "step", "note", "approved_at"),
+        "takedowns": _rows(_takedowns(user), "run__public_id", "ground", "note", "requested_at"),
         "questions": _rows(Question.objects.filter(asked_by=user), "submission__public_id", "text", "asked_at"),
         "answers": _rows(
             Question.objects.filter(answered_by=user), "submission__public_id", "text", "answer", "answered_at"
@@ -88,6 +90,10 @@ def own_data(user: User) -> dict[str, Any]:
 
 def _rows(rows: Any, *columns: str) -> list[dict[str, Any]]:
     return list(rows.order_by("pk").values(*columns))
+
+
+def _takedowns(user: User) -> Any:
+    return Takedown.objects.filter(Q(requested_by=user) | Q(confirmed_by=user) | Q(ended_by=user))
 
 
 def _invitations(user: User) -> Any:

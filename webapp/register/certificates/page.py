@@ -52,7 +52,11 @@ def load_words(certificate: Certificate) -> str:
 
 def runs_of(certificate: Certificate) -> list[dict[str, Any]]:
     """Return the runs that the certificate is based on, load tests first."""
-    runs = certificate.runs.prefetch_related("drives__preparation", "verdicts__profile", "shares")
+    runs = (
+        Run.objects.not_sequestered()
+        .filter(certificates=certificate)
+        .prefetch_related("drives__preparation", "verdicts__profile", "shares")
+    )
     lines = [_run_line(run, certificate) for run in runs.select_related("reading__evidence")]
     return sorted(lines, key=lambda line: (not line["is_load_test"], line["run"].device_count or 0, line["run"].pk))
 

@@ -10,6 +10,7 @@ from django.db.models.functions import Greatest
 
 from results import models as register
 from results.history import details_for_everyone, for_everyone
+from results.models import Visibility
 from webapp.register.dumps.redaction import redact_facts, redact_text
 
 SCHEMA = "drivecert.dump/1"
@@ -68,14 +69,17 @@ def field_of(model: type[Model], path: str) -> "models.Field[Any, Any]":
 
 
 def withheld_runs() -> list[str]:
-    """Return the public runs that no table includes, because their evidence is sequestered."""
-    return sorted(register.Run.objects.public().withheld().values_list("public_id", flat=True))
+    """Return the runs that no table includes for legal reasons: they or their evidence are sequestered."""
+    by_takedown = register.Run.objects.filter(visibility=Visibility.SEQUESTERED)
+    runs = [*register.Run.objects.public().withheld(), *by_takedown]
+    return sorted({run.public_id for run in runs})
 
 
 def _public_runs() -> QuerySet[register.Run]:
     """Return public runs without withheld ones and those that they superseded, which would refer to a missing run."""
     public = register.Run.objects.public()
-    newest = set(public.withheld().values_list("pk", flat=True))
+    by_takedown = register.Run.objects.filter(visibility=Visibility.SEQUESTERED)
+    newest = {run.pk for run in [*public.withheld().only("pk"), *by_takedown.only("pk")]}
     left_out: set[int] = set()
     while newest:
         left_out |= newest

@@ -25,6 +25,7 @@ from pyarrow import parquet
 
 from results.locks import file_lock
 from webapp.register.dumps import store
+from webapp.register.dumps.removal import remove_withheld
 from webapp.register.dumps.tables import SCHEMA, TABLES, Table, withheld_runs
 from webapp.register.http.files import csv_cell, plain
 
@@ -40,8 +41,7 @@ def write_due() -> Path | None:
     with _writer_lock(waits=False) as is_ours:
         if not is_ours:
             return None
-        withheld = set(withheld_runs())
-        store.remove_dumps(dump for dump in store.dumps() if not withheld <= set(dump.withheld))
+        remove_withheld()
         if store.newest_day() >= timezone.now().date().isoformat():
             return None
         return _write()

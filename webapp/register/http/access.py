@@ -1,8 +1,12 @@
-"""Access to runs that are not public: for its secret link, its organisation, and reviewers."""
+"""Access to runs that are not public: for its secret link, its organisation, and reviewers.
+
+A run that is withheld by a takedown is open to operators only.
+"""
 
 from django.http import Http404, HttpRequest, QueryDict
 
 from results.access.links import is_opened_by
+from results.access.withholding import refuse_sequestered
 from results.models import Run, Visibility
 from webapp.accounts.permissions import NO_ORGANISATION, Action, may
 from webapp.register.http.query_params import Parameter, ParameterError
@@ -37,7 +41,10 @@ def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run
 
     The two responses must be identical, headers included: both read the user, which adds the cookie to Vary. They must
     also take the same time: both ask for the membership, and callers load related rows only afterwards.
+    Raises SequesteredError for a withheld run, unless the reader is an operator.
     """
+    if run is not None and run.visibility == Visibility.SEQUESTERED:
+        return _require_operator(request, run)
     if run is not None and (is_public(run) or holds_link(request, run)):
         return run
     user = request.user
@@ -45,6 +52,12 @@ def require_access(request: HttpRequest, public_id: str, run: Run | None) -> Run
     if user.is_authenticated and run is not None and is_reader:
         return run
     raise Http404(f"No run is named {public_id}.")
+
+
+def _require_operator(request: HttpRequest, run: Run) -> Run:
+    if not may(request.user, Action.OPERATE):
+        refuse_sequestered(run)
+    return run
 
 
 def holds_link(request: HttpRequest, run: Run) -> bool:

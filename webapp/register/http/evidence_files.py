@@ -12,18 +12,17 @@ from django.core import signing
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
-from results.access.withholding import is_file_withheld
+from results.access.withholding import is_file_withheld, is_sequestered
 from results.evidence.store import open_evidence
 from results.models import Evidence, Run
 from webapp.register.http.evidence_host import is_evidence_host
-from webapp.register.http.responses import NO_STORE, response_with_etag
+from webapp.register.http.responses import NO_STORE, UNAVAILABLE_FOR_LEGAL_REASONS, response_with_etag
 
 LINK_AGE_S = 60
 LINK_PATH = "/file/"
 SALT = "evidence-file"
 HEADERS = {"Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff"}
 NO_FILE = "There is no file at this address. Links to files are valid for one minute: open the file from its page.\n"
-UNAVAILABLE_FOR_LEGAL_REASONS = 451
 WITHHELD = "This file cannot be shown for legal reasons. Its bytes remain stored.\n"
 
 
@@ -61,7 +60,7 @@ def _linked_file(request: HttpRequest) -> HttpResponseBase:
         return _sentence(NO_FILE, 404)
     run = Run.objects.filter(pk=run_id).with_withheld_flag().select_related("submission", "reading__evidence").get()
     evidence = Evidence.objects.get(pk=evidence_id)
-    if is_file_withheld(run, evidence):  # since the link was made
+    if is_sequestered(run) or is_file_withheld(run, evidence):  # since the link was made
         return _sentence(WITHHELD, UNAVAILABLE_FOR_LEGAL_REASONS)
     return _file_response(evidence)
 

@@ -16,6 +16,8 @@ from django.utils.cache import get_conditional_response
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import conditional_page, require_safe
 
+from results.access.withholding import SequesteredError
+from results.lifecycle.takedowns import takedown_of
 from results.models import Run
 from webapp.register.http.query_params import ADDRESS_AT_MOST, LONGEST_QUERY, ParameterError, words_of
 
@@ -25,6 +27,7 @@ View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 PUBLIC = "public, max-age=60"  # a minute: corrections show soon, and many readers at once meet a cache
 PRIVATE = "private, no-cache"
 NO_STORE = "no-store"
+UNAVAILABLE_FOR_LEGAL_REASONS = 451
 FIELDS_AT_MOST = 60  # of the page for a rejected parameter
 TYPED_AT_MOST = 400  # characters of a field; longer text was not typed by hand
 
@@ -38,6 +41,8 @@ def public_page(view: View[P]) -> View[P]:
             response = view(request, *args, **kwargs)
         except ParameterError as error:
             return parameter_error_page(request, error)
+        except SequesteredError as error:
+            return withheld_page(request, error)
         response.headers.setdefault("Cache-Control", PUBLIC)
         return response
 
@@ -130,6 +135,14 @@ def search_words(path: str) -> str:
     """
     last = path.strip("/").rpartition("/")[2]
     return " ".join(words_of(last))[:LONGEST_QUERY]
+
+
+def withheld_page(request: HttpRequest, error: SequesteredError) -> HttpResponse:
+    """Return the public page that remains of a run while a takedown withholds it, with status 451."""
+    context = {"sentence": str(error), "takedown": takedown_of(error.run)}
+    response = render(request, "451.html", context, status=UNAVAILABLE_FOR_LEGAL_REASONS)
+    response.headers["Cache-Control"] = NO_STORE  # the result may return at any time
+    return response
 
 
 def bad_request(

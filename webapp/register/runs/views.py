@@ -15,7 +15,13 @@ from results.models import YCSB, Profile, Run
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, LINK_PARAMETER, holds_link, is_public, require_access
 from webapp.register.http.query_params import read_parameters
-from webapp.register.http.responses import NO_STORE, mark_private, mark_unlisted, public_page
+from webapp.register.http.responses import (
+    NO_STORE,
+    UNAVAILABLE_FOR_LEGAL_REASONS,
+    mark_private,
+    mark_unlisted,
+    public_page,
+)
 from webapp.register.limits.virtual_devices import (
     DEMO_LABEL,
     VIRTUAL_DEVICE_MARK,
@@ -48,7 +54,6 @@ from webapp.register.tables.marks import run_tier_mark
 from webapp.register.tables.sentences import published_sentence
 
 P = ParamSpec("P")
-UNAVAILABLE_FOR_LEGAL_REASONS = 451
 LARGEST_LINE = 10**12
 LARGEST_SLICE_NUMBER = 10**9  # the range of the database column
 
