@@ -7,9 +7,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_kind_of_public_event_has_a_label():
-    kind = re.compile(
-        r'"((?:run|product|alias|annotation|correction|certificate|claims?|submission-slices|submission-link)-[a-z]+(?:-[a-z]+)*)"'
-    )
+    subjects = "run|product|alias|maker|annotation|correction|certificate|claims?|submission-slices|submission-link"
+    kind = re.compile(rf'"((?:{subjects})-[a-z]+(?:-[a-z]+)*)"')
     sources = [
         path
         for path in (ROOT / "results").rglob("*.py")

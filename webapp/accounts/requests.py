@@ -1,18 +1,24 @@
 """Requests of signed-in people and of scripts: decorators of views, and tokens."""
 
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
+from allauth.account import app_settings
 from allauth.account.adapter import get_adapter
 from allauth.account.decorators import reauthentication_required
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.internal.flows.reauthentication import suspend_request
 from allauth.core.exceptions import ReauthenticationRequired
+from allauth.mfa.utils import is_mfa_enabled
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import F
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from results.models import Organisation
@@ -64,6 +70,24 @@ def _only_for(action: Action, refusal: str, view: Callable[Concatenate[UserReque
 def recently_authenticated(view: Decorated) -> Decorated:
     """Ask for the password or the second factor again, unless the user signed in less than 5 minutes ago."""
     return cast(Decorated, reauthentication_required(view))
+
+
+def second_factor_entered(view: Callable[Concatenate[UserRequest, P], HttpResponseBase]) -> View[P]:
+    """Ask for the second factor again, unless the user entered it less than 5 minutes ago; the password is not enough.
+
+    A user without one enters the password. With `PRODUCTION`, no reviewer and no operator is without one.
+    """
+
+    @wraps(view)
+    def answer(request: UserRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        latest = time.time() - app_settings.REAUTHENTICATION_TIMEOUT
+        records = get_authentication_records(request, request.user)
+        is_entered = any(record["method"] == "mfa" and record["at"] > latest for record in records)
+        if is_mfa_enabled(request.user) and not is_entered:
+            return cast(HttpResponseBase, suspend_request(request, reverse("mfa_reauthenticate")))
+        return recently_authenticated(view)(request, *args, **kwargs)
+
+    return cast(View[P], answer)
 
 
 def needs_authentication(request: UserRequest) -> bool:

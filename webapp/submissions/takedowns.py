@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from results.errors import ReviewRefusedError
 from results.lifecycle.takedowns import confirm_takedown, current_takedowns, end_takedown, request_takedown
 from results.models import Run, Takedown
-from webapp.accounts.requests import UserRequest, operators_only, recently_authenticated
+from webapp.accounts.requests import UserRequest, operators_only, recently_authenticated, second_factor_entered
 from webapp.submissions.changes import refusals_shown
 from webapp.submissions.forms import ReasonForm, valid_data
 
@@ -54,7 +54,7 @@ def takedown_list(request: UserRequest) -> HttpResponse:
 
 @require_POST
 @operators_only
-@recently_authenticated
+@second_factor_entered
 def act_on_takedown(request: UserRequest, takedown_id: int, act: str) -> HttpResponse:
     """Confirm or end one takedown, and return to the list."""
     takedown = get_object_or_404(Takedown, pk=takedown_id)

@@ -82,7 +82,7 @@ def test_a_re_evaluation_follows_the_lock_order(submission, connection_queries):
 @pytest.mark.parametrize("is_failed", [False, True])
 def test_a_reading_in_other_slices_follows_the_lock_order(submission, connection_queries, is_failed):
     if is_failed:
-        submission.log.readings.update(state="failed", error={"id": "x"})
+        submission.log.readings.update(state="failed", error={"id": "too-many-slices"})
     with connection_queries() as queries:
         read_in_slices(submission, 20, submission.submitted_by)
     assert first_locked(queries.captured_queries) == IN_ORDER

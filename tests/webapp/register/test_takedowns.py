@@ -3,6 +3,13 @@
 import shutil
 
 import pytest
+from allauth.mfa.totp.internal.auth import (
+    TOTP,
+    format_hotp_value,
+    generate_totp_secret,
+    hotp_value,
+    yield_hotp_counters_from_time,
+)
 
 from results.lifecycle.takedowns import end_takedown, request_takedown
 from results.models import Run, Takedown
@@ -157,6 +164,21 @@ def test_an_operator_who_signed_in_long_ago_is_asked_again(client, takedown, oma
     assert (answer.status_code, answer.headers["Location"].split("?")[0]) == (302, "/accounts/reauthenticate/")
     takedown.refresh_from_db()
     assert takedown.confirmed_at is None
+
+
+def test_who_has_a_second_factor_confirms_with_it(client, takedown, omar):
+    secret = generate_totp_secret()
+    TOTP.activate(omar, secret)
+    client.force_login(omar)
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    answer = client.post(f"/takedowns/{takedown.pk}/confirm/")
+    assert answer.headers["Location"].split("?")[0] == "/accounts/2fa/reauthenticate/"
+    takedown.refresh_from_db()
+    assert takedown.confirmed_at is None
+    code = format_hotp_value(hotp_value(secret, sorted(yield_hotp_counters_from_time())[1]))
+    client.post(answer.headers["Location"], {"code": code})
+    takedown.refresh_from_db()
+    assert takedown.confirmed_by == omar
 
 
 def test_the_other_operators_and_the_members_are_notified(run, olga, omar):
