@@ -38,7 +38,7 @@ def _link_key(browser: Client) -> str:
 
 
 def _authenticator_app(browser: Client) -> str:
-    secret = first_match(r'class="mono">(\w{32})<', browser.get(ACTIVATE).text)
+    secret = first_match(r'class="mono">((?:\w{4} ?){8})<', browser.get(ACTIVATE).text).replace(" ", "")
     code = next(format_hotp_value(hotp_value(secret, counter)) for counter in yield_hotp_counters_from_time())
     answer = browser.send(ACTIVATE, {"code": code})
     if answer.status_code != 302:
