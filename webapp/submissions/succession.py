@@ -42,7 +42,7 @@ def succession_part(run: Run, named: str) -> dict[str, Any]:
 
 def find_successor(public_id: str) -> Run:
     """Return the run with an id that a reviewer typed. Raises ReviewRefusedError."""
-    found = Run.objects.filter(public_id=public_id.strip()).first()
+    found = Run.objects.not_sequestered().filter(public_id=public_id.strip()).first()
     if found is None:
         raise ReviewRefusedError(f"No run is named {public_id[:40]}.")
     return found

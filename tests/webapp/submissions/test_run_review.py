@@ -3,7 +3,9 @@ import re
 
 import pytest
 
-from results.models import Event, Profile, Run
+from results.lifecycle.takedowns import request_takedown
+from results.models import Event, Profile, Run, Takedown
+from tests.results.builders import make_user
 from tests.results.rows import from_a_log, make_product, make_run
 from webapp.submissions.succession import succession_warnings
 
@@ -91,6 +93,13 @@ def test_each_warning_of_a_succession_must_be_ticked(as_user, rita, run, short):
 def test_the_comparison_names_an_unknown_run(as_user, rita, run):
     page = as_user(rita).get(f"/review/runs/{run.public_id}/?successor=r-nothere").text
     assert "No run is named r-nothere." in page
+
+
+def test_the_comparison_tells_nothing_of_a_withheld_run(as_user, rita, run, short):
+    request_takedown(short, make_user("olga", is_operator=True), Takedown.Ground.COURT_ORDER)
+    page = as_user(rita).get(f"/review/runs/{run.public_id}/?successor={short.public_id}").text
+    assert f"No run is named {short.public_id}." in page
+    assert "accepted_warnings" not in page
 
 
 def test_a_reviewer_annotates_a_run_and_retracts_the_annotation(as_user, rita, run):
