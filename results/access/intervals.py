@@ -190,7 +190,7 @@ SLOTS = 2  # readings for onlookers at one time: each takes a processor for as l
 
 
 class NoIntervalsError(Exception):
-    """The run has no intervals of that length; the sentence says why."""
+    """The run has no intervals of that length; the sentence has the reason."""
 
 
 class BusyError(Exception):

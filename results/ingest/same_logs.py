@@ -14,9 +14,8 @@ from results.models import Evidence, Reading, Run, Submission, Visibility
 from results.reader.process import Document
 
 LOG = "log"  # the role of a member that is a log
-SHOWN = frozenset(
-    {Visibility.EMBARGOED, Visibility.PUBLIC, Visibility.SUPERSEDED, Visibility.SEQUESTERED}
-)  # public again later
+# Public, or will be: a sequestered run may return.
+SHOWN = frozenset({Visibility.EMBARGOED, Visibility.PUBLIC, Visibility.SUPERSEDED, Visibility.SEQUESTERED})
 
 
 def hashes_of_document(document: Document) -> dict[str, str]:

@@ -46,7 +46,7 @@ class DraftUsage:
 
 
 class UploadRefusedError(Exception):
-    """The register does not accept the upload; the message says why and what to do."""
+    """The register does not accept the upload; the message has the reason and the remedy."""
 
 
 class FileTooLargeError(UploadRefusedError):

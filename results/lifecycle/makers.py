@@ -18,7 +18,7 @@ def link_spelling(actor: AbstractBaseUser | None, spelling: str, organisation: O
     with transaction.atomic():
         Organisation.objects.select_for_update(no_key=True).get(pk=organisation.pk)
         if _links(spelling, organisation).exists():
-            raise ReviewRefusedError(f"{spelling}: is linked already to {organisation.slug}. Nothing was changed.")
+            raise ReviewRefusedError(f"{spelling} is linked already to {organisation.slug}. Nothing was changed.")
         Maker.objects.create(spelling=spelling, organisation=organisation)
         _record(actor, LINKED_KIND, spelling, organisation, reason)
 
@@ -37,7 +37,7 @@ def unlink_spelling(
     with transaction.atomic():
         deleted, _ = _links(spelling, organisation).delete()
         if not deleted:
-            raise ReviewRefusedError(f"{spelling}: is not linked to {organisation.slug}. Nothing was changed.")
+            raise ReviewRefusedError(f"{spelling} is not linked to {organisation.slug}. Nothing was changed.")
         _record(actor, UNLINKED_KIND, spelling, organisation, reason)
 
 

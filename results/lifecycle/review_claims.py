@@ -11,7 +11,7 @@ from results.errors import ReviewRefusedError
 from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, with_state
 from results.models import Approval, ReviewClaim, Submission
 
-KEPT = timedelta(days=1)
+LONGEST = timedelta(days=1)
 
 
 def claim(submission: Submission, reviewer: AbstractBaseUser) -> None:
@@ -68,4 +68,4 @@ def _current() -> QuerySet[ReviewClaim]:
 
 
 def _oldest() -> datetime:
-    return timezone.now() - KEPT
+    return timezone.now() - LONGEST

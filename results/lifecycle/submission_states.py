@@ -38,7 +38,7 @@ class SubmissionState(models.TextChoices):
 
 
 UNFINISHED = frozenset({SubmissionState.RECEIVED, SubmissionState.READING})
-# As long as no reviewer and no sender acts, nothing of these is published.
+# Nothing of these is published, unless a reviewer or the sender acts.
 NEVER_PUBLIC = frozenset({SubmissionState.FAILED, SubmissionState.DECLINED, SubmissionState.RETRACTED})
 REVIEWABLE = frozenset({SubmissionState.AWAITING_IDENTITY, SubmissionState.IN_REVIEW})
 

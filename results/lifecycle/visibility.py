@@ -45,7 +45,17 @@ def _states(words: str) -> frozenset[Visibility]:
 
 
 APPROVALS = frozenset(ApprovedStep.values)
-_TABLE = (
+
+
+def _transitions(*rows: tuple[str, str, str, str, str]) -> dict[str, Transition]:
+    """Return transitions by name from rows of a name, the states before and after, the event kind and the meaning."""
+    return {
+        name: Transition(name, _states(before), _states(after), event_kind, name in APPROVALS, meaning)
+        for name, before, after, event_kind, meaning in rows
+    }
+
+
+TRANSITIONS = _transitions(
     ("publish", "unreviewed", "public", "run-published", "everyone sees the run"),
     ("embargo", "unreviewed", "embargoed", "run-embargoed",
      "the run is reviewed now, and becomes public when its embargo ends"),
@@ -60,42 +70,26 @@ _TABLE = (
     ("reinstate", "withdrawn", "public superseded", "run-reinstated",
      "the run returns to its state before the withdrawal"),
 )  # fmt: skip
-TRANSITIONS = {
-    name: Transition(name, _states(before), _states(after), event_kind, name in APPROVALS, meaning)
-    for name, before, after, event_kind, meaning in _TABLE
-}
 # Example runs have transitions of their own, and no others: no reviewer publishes or withdraws them.
-_EXAMPLE_TABLE = (
+EXAMPLE_TRANSITIONS = _transitions(
     ("show-example", "unreviewed", "public", "run-shown-as-example",
      "everyone sees the example run at its own address; no list has it"),
     ("remove-example", "public", "unreviewed", "run-removed-as-example",
      "the example run leaves the site; its evidence stays"),
 )  # fmt: skip
-EXAMPLE_TRANSITIONS = {
-    name: Transition(name, _states(before), _states(after), event_kind, is_approval=False, meaning=meaning)
-    for name, before, after, event_kind, meaning in _EXAMPLE_TABLE
-}
 # What only the sender does, before a run was public (results/lifecycle/own_withdrawal.py).
-_SENDER_TABLE = (
+SENDER_TRANSITIONS = _transitions(
     ("retract", "unreviewed embargoed", "retracted", "run-retracted",
      "the sender withdrew the run before it was public; no reviewer publishes it"),
     ("restore", "retracted", "unreviewed", "run-restored", "the sender returned the run to review"),
 )  # fmt: skip
-SENDER_TRANSITIONS = {
-    name: Transition(name, _states(before), _states(after), event_kind, is_approval=False, meaning=meaning)
-    for name, before, after, event_kind, meaning in _SENDER_TABLE
-}
 # What only operators do, two for each takedown (results/lifecycle/takedowns.py).
-_TAKEDOWN_TABLE = (
+TAKEDOWN_TRANSITIONS = _transitions(
     ("sequester", "public superseded withdrawn", "sequestered", "run-sequestered",
      "the run is withheld for legal reasons; its page says so, and only operators see the run"),
     ("release", "sequestered", "public superseded withdrawn", "run-released",
      "the run returns to its state before the takedown"),
 )  # fmt: skip
-TAKEDOWN_TRANSITIONS = {
-    name: Transition(name, _states(before), _states(after), event_kind, is_approval=False, meaning=meaning)
-    for name, before, after, event_kind, meaning in _TAKEDOWN_TABLE
-}
 
 
 WITHOUT_REASON = frozenset({"publish", "embargo", "disclose", "show-example", "restore"})

@@ -38,7 +38,7 @@ class Approval(models.Model):
 
     `reviews_needed` is the setting in force. `organisations` are those of the reviewer at that moment, and
     `organisations_at_submission` those when the log came. `barred_organisations` are the submitting one and those of
-    the drive's maker. `carried_out_at` is the time of the step. Triggers (migration 0034) keep the rules.
+    the drive's maker. `carried_out_at` is the time of the step. Triggers (migration 0034) enforce the rules.
     """
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="approvals")

@@ -154,7 +154,7 @@ class SubmissionKey(models.Model):
 
 
 class Companion(models.Model):
-    """A file that belongs to the log of a submission; what it is, the reader says once it has read it."""
+    """A file that belongs to the log of a submission; the reader reports its role."""
 
     submission = models.ForeignKey(Submission, models.PROTECT, related_name="companions")
     evidence = models.ForeignKey(Evidence, models.PROTECT, related_name="companion_of")

@@ -18,7 +18,7 @@ class Product(models.Model):
 
     `part_numbers` are further orderable numbers, which are no part of the identity. `entered_facts` names the facts
     that a reviewer entered: an import of the catalogue leaves them as they are. `version` counts the changes by
-    reviewers. A merged product keeps its row and its slug, and has no runs.
+    reviewers. A merged product still has its row and its slug, and has no runs.
     """
 
     slug = models.SlugField(max_length=120, unique=True)

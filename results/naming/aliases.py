@@ -57,12 +57,12 @@ def add_alias(identity: Mapping[str, Any], product: Product, actor: AbstractBase
 
 
 def revoke_alias(alias: ProductAlias, actor: AbstractBaseUser, reason: str) -> None:
-    """End an alias. Submissions that it named keep their product.
+    """End an alias. Submissions that it named still have their product.
 
     Raises ReviewRefusedError without a reason, or if it was revoked already.
     """
     if not reason.strip():
-        raise ReviewRefusedError("A reason is needed to revoke an alias. The history keeps it.")
+        raise ReviewRefusedError("A reason is needed to revoke an alias. The history shows it.")
     with transaction.atomic():
         locked = ProductAlias.objects.select_for_update().select_related("product").get(pk=alias.pk)
         if locked.revoked_at is not None:

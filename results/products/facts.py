@@ -103,7 +103,7 @@ def add_price(
 
 
 def remove_price(price: ListPrice, actor: AbstractBaseUser, reason: str) -> None:
-    """Remove a list price that is wrong; the event keeps it. Raises ReviewRefusedError if it was removed already."""
+    """Remove a list price that is wrong; its event stays. Raises ReviewRefusedError if it was removed already."""
     with transaction.atomic():
         locked = lock_product(price.product, None, reason)
         if not ListPrice.objects.filter(pk=price.pk, removed_at__isnull=True).update(removed_at=timezone.now()):

@@ -1,4 +1,4 @@
-"""Another name for a product: its identity and its slug change, and the former ones keep their meaning."""
+"""Another name for a product: its identity and its slug change, and the former ones still lead to it."""
 
 from typing import Any
 

@@ -106,7 +106,7 @@ def read(
     companions: Sequence[Path] = (),
     limits: ReaderLimits | None = None,
 ) -> Document:
-    """Return what `drivetest read --json` says about a log, checked against its schema.
+    """Return the report of `drivetest read --json` about a log, checked against its schema.
 
     Raises FormatError and TooManySlicesError (report to the sender), ReaderKilledError (try again), ReaderBrokenError
     (report to the operator).
@@ -209,7 +209,7 @@ def _parse(stdout: IO[bytes]) -> Document:
     except (ValueError, jsonschema.ValidationError) as error:
         problem = error.message if isinstance(error, jsonschema.ValidationError) else str(error)
         raise ReaderBrokenError(f"drivetest read: expected drivecert.reading/2, got: {problem[:500]}") from error
-    # A slice is kept with a place for each histogram, also for one that it does not hold.
+    # A slice has a place for each histogram, also for one that it does not have.
     _refuse_many_rows(sum(len(run["slices"]) * len(run["histograms"]) for run in document["runs"]))
     return document
 
@@ -240,7 +240,7 @@ OPERATOR = (
 
 
 def failed_attempt(before: Document | None, error: Exception) -> Document:
-    """Return what is kept of an attempt that did not come to an end: its words, and every limit met up to now."""
+    """Return the stored part of an attempt that did not come to an end: its words, and every limit met up to now."""
     met = list((before or {}).get("limits", []))
     if isinstance(error, ReaderKilledError):
         met.append({"limit": error.limit, "allowed": error.allowed})
@@ -248,7 +248,7 @@ def failed_attempt(before: Document | None, error: Exception) -> Document:
 
 
 def gave_up(last: Document | None) -> Document:
-    """Return the error of a reading whose attempts are used up; `last` is what is kept of the one before."""
+    """Return the error of a reading whose attempts are used up; `last` is the stored part of the one before."""
     sentence = last["sentence"] if last else "the reader ended without a message"
     met = last.get("limits", []) if last else []
     remedies = list(dict.fromkeys(REMEDIES[each["limit"]] for each in met if each["limit"] in REMEDIES))

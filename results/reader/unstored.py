@@ -41,7 +41,7 @@ class UnstoredFiles:
     def create_companion(self, name: str) -> IO[bytes]:
         """Return a companion file as an empty file, in its own directory, because two may have the same name.
 
-        Its name is kept for the time of the reading: the reader recognises a companion by its name.
+        The reading has it under its name: the reader recognises a companion by its name.
         """
         directory = self.directory / str(len(self.companions))
         directory.mkdir()

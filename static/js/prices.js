@@ -133,7 +133,7 @@ function showLowest() {
   if (!place) return;
   const table = document.querySelector('.own-prices'), fields = table.querySelectorAll('[data-shows=field]');
   const drives = [...fields].map(({dataset: {price, name, tps, sustained, gb}}) => ({entry: prices.get(price), name, tps, sustained, gb}));
-  const text = lowestText(drives, table.hasAttribute('data-apart')), answer = place.firstElementChild;
+  const text = lowestText(drives, table.hasAttribute('data-not-comparable')), answer = place.firstElementChild;
   if (answer.textContent !== text) answer.textContent = text;
   if (text) place.lastElementChild.textContent = 'Change your prices';
   place.hidden = false;
@@ -228,9 +228,9 @@ const lowestMark = () => Object.assign(document.createElement('b'), {textContent
 /** Mark the lowest of each figure in a comparison group, next to the figure. Prices in several currencies do not compare. */
 function markLowest(body) {
   for (const [shows] of WORDS) {
-    const isOfSpeed = shows !== 'per-tb', isApart = isOfSpeed && body.closest('[data-apart]');
+    const isOfSpeed = shows !== 'per-tb', isNotComparable = isOfSpeed && body.closest('[data-not-comparable]');
     const rows = drivesOf(body).filter(row => figureOf(row, shows) !== null), figures = rows.map(row => figureOf(row, shows));
-    const isComparable = !isApart && rows.length > 1 && new Set(rows.map(currencyOfRow)).size === 1;
+    const isComparable = !isNotComparable && rows.length > 1 && new Set(rows.map(currencyOfRow)).size === 1;
     const lowest = new Set(isComparable ? rows.filter((row, place) => figures[place] === Math.min(...figures)) : []);
     for (const row of drivesOf(body)) {
       const place = row.querySelector(`[data-price-figure=${shows}], [data-shows=${shows}]`), mark = place?.querySelector('.lowest');

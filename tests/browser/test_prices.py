@@ -317,7 +317,7 @@ def test_a_comparison_answers_in_words_which_drive_is_cheapest(page):
 
 def test_prices_per_speed_are_not_compared_if_the_speeds_are_not_comparable(page):
     page.goto("/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9300-max-6400gb")
-    expect(page.locator(".own-prices[data-apart]")).to_be_attached()
+    expect(page.locator(".own-prices[data-not-comparable]")).to_be_attached()
     enter(page, "SanDisk DC SN861 6.4 TB", "1728")
     enter(page, "Micron 9300 Max 6.4 TB", "500")
     answer = page.locator("[data-price-lowest]")

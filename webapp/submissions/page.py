@@ -197,9 +197,14 @@ class Step:
     at: datetime | None = None
 
 
-PAST_REVIEW = frozenset({SubmissionState.EMBARGOED, SubmissionState.PUBLISHED, SubmissionState.WITHDRAWN}) | {
-    SubmissionState.SEQUESTERED
-}
+PAST_REVIEW = frozenset(
+    {
+        SubmissionState.EMBARGOED,
+        SubmissionState.PUBLISHED,
+        SubmissionState.WITHDRAWN,
+        SubmissionState.SEQUESTERED,
+    }
+)
 
 
 def steps_of(

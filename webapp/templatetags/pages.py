@@ -61,13 +61,13 @@ def compare_bar(context: template.Context) -> dict[str, Any]:
 
 
 @register.inclusion_tag("register/prices/panel.html")
-def price_panel(drives: Sequence[PricedDrive] = (), file: str = "", *, apart: str = "") -> dict[str, Any]:
+def price_panel(drives: Sequence[PricedDrive] = (), file: str = "", *, not_comparable: str = "") -> dict[str, Any]:
     """Show the reader's prices of some drives, and the price list.
 
-    `file` is the data file of a page with tables of drives, which then may have a column of prices. `apart` is set if
-    the speeds of the drives do not compare: then no price per speed is the lowest.
+    `file` is the data file of a page with tables of drives, which then may have a column of prices. `not_comparable` is
+    set if the speeds of the drives do not compare: then no price per speed is the lowest.
     """
-    return {"drives": drives, "file": file, "apart": apart}
+    return {"drives": drives, "file": file, "not_comparable": not_comparable}
 
 
 @register.filter

@@ -15,7 +15,7 @@ class Command(BaseCommand):
     help = "Withhold a public run at once. Another operator has to confirm it at /takedowns/ within 72 hours."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("run", help="public id of the run, such as R-7k2m9q4x")
+        parser.add_argument("run", help="public id of the run, such as r-7kd2m9qp")
         parser.add_argument("--operator", required=True, help="username of the operator who requests it")
         parser.add_argument("--ground", required=True, choices=Takedown.Ground.values, help="shown to everyone")
         parser.add_argument("--note", default="", help="for operators only")

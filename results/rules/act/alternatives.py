@@ -11,8 +11,9 @@ from enum import StrEnum
 from fractions import Fraction
 from heapq import nsmallest
 
+from results.rules.capacity import is_same_capacity
+
 MOST_OF_EACH = 3
-CAPACITY_OFF_PCT = 3  # makers round: 3,200 GB are sold as 3.2 TB
 MEDIUM_FROM_DWPD, HIGH_FROM_DWPD = 2, 5
 
 
@@ -114,19 +115,16 @@ def alternatives_to(this: Figures, everywhere: Iterable[Figures], same_category:
             better.append(each)
         elif is_more_enduring(each, this):
             enduring.append(each)
-    best = nsmallest(MOST_OF_EACH, better, key=lambda each: (not _has_capacity_of(this, each), *_fastest_first(each)))
+
+    def of_same_capacity_first(each: Figures) -> tuple[bool | Fraction | int | str, ...]:
+        return not is_same_capacity(each.capacity_gb, this.capacity_gb), *_fastest_first(each)
+
+    best = nsmallest(MOST_OF_EACH, better, key=of_same_capacity_first)
     lasting = nsmallest(MOST_OF_EACH, enduring, key=lambda each: (-(each.sustained or 0), *_fastest_first(each)))
     listed = {each.key for each in best + lasting}
-    alike = (each for each in same_category if each.endurance == this.endurance and each.key not in listed)
-    similar = nsmallest(MOST_OF_EACH, alike, key=lambda each: (distance(each, this), *_fastest_first(each)))
+    of_same_class = (each for each in same_category if each.endurance == this.endurance and each.key not in listed)
+    similar = nsmallest(MOST_OF_EACH, of_same_class, key=lambda each: (distance(each, this), *_fastest_first(each)))
     return Alternatives(tuple(best), tuple(lasting), tuple(similar), len(better), len(enduring))
-
-
-def _has_capacity_of(this: Figures, other: Figures) -> bool:
-    """Return whether the capacities of two drives are known and equal, as makers round them."""
-    if not this.capacity_gb or not other.capacity_gb:
-        return False
-    return abs(other.capacity_gb - this.capacity_gb) * 100 <= CAPACITY_OFF_PCT * this.capacity_gb
 
 
 def _fastest_first(figures: Figures) -> tuple[Fraction | int, Fraction | int, str]:

@@ -23,7 +23,7 @@ function groupOf(code) {
   const [statistic, time, devices, compressible] = code.split('.');
   const isRanked = !compressible && time !== 'unknown' && devices !== 'unknown';
   const kind = compressible ?? (isRanked ? time : 'unknown');
-  return {code, statistic, time, devices, isCompressible: Boolean(compressible), isRanked, fill: isRanked ? FILLS[time] : 'apart', band: `${statistic}.${kind}`};
+  return {code, statistic, time, devices, isCompressible: Boolean(compressible), isRanked, fill: isRanked ? FILLS[time] : 'unranked', band: `${statistic}.${kind}`};
 }
 
 /** Return the comparison group of each row; an earlier release's data file has none, and ranks nothing. */

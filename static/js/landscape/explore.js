@@ -114,7 +114,7 @@ function lookOf({symbol, classes}) {
   const [shape, times] = SYMBOLS[symbol[0]];
   return {
     shape, size: times * radiusOf({symbol}), inside: isSolid ? colour : token('paper'), border: hasOwnBorder ? colour : token('paper'),
-    width: hasOwnBorder ? 1.6 : 1, dash: fill === 'apart' ? '2px,1.6px' : 'solid',
+    width: hasOwnBorder ? 1.6 : 1, dash: fill === 'unranked' ? '2px,1.6px' : 'solid',
   };
 }
 

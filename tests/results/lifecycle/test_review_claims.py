@@ -6,7 +6,7 @@ from django.utils import timezone
 from results.errors import ReviewRefusedError
 from results.ingest.queue import sweep
 from results.lifecycle.review import create_product, decline, publish
-from results.lifecycle.review_claims import KEPT, claim, claim_of, claimed_by, free_for, release, remove_old_claims
+from results.lifecycle.review_claims import LONGEST, claim, claim_of, claimed_by, free_for, release, remove_old_claims
 from results.lifecycle.submission_states import with_state
 from results.models import ReviewClaim, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send
@@ -52,12 +52,12 @@ def test_another_reviewer_claims_only_after_the_release(submission, rita, rolf):
 
 def test_a_claim_ends_after_a_day(submission, rita, rolf):
     claim(submission, rita)
-    age_claim(KEPT - timedelta(minutes=1))
+    age_claim(LONGEST - timedelta(minutes=1))
     with pytest.raises(ReviewRefusedError):
         claim(submission, rolf)
     remove_old_claims()
     assert ReviewClaim.objects.count() == 1
-    age_claim(KEPT)
+    age_claim(LONGEST)
     assert claim_of(submission) is None
     remove_old_claims()
     assert not ReviewClaim.objects.exists()

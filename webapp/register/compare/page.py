@@ -102,8 +102,8 @@ class Comparison:
             return ""
         verb = "is" if len(letters) == 1 else "are"
         others = [head.letter for head in self.heads if not head.is_grey]
-        apart = f": not comparable with {listed(others)}" if len(others) > 1 else ""
-        return f"{listed(letters)} {verb} shown in grey{apart}."
+        reason = f": not comparable with {listed(others)}" if len(others) > 1 else ""
+        return f"{listed(letters)} {verb} shown in grey{reason}."
 
     @property
     def endurance(self) -> list[tuple[Head, str]]:

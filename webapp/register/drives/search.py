@@ -9,7 +9,7 @@ from django.utils.html import format_html
 
 from results.models import Category
 from results.rules.act.limits import Limit
-from results.rules.capacity import TOLERANCE_PCT
+from results.rules.capacity import TOLERANCE_PCT, is_same_capacity
 from webapp.register.drives.limit_check import LimitCheck, together
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
 from webapp.register.drives.store.ranking import current_rows, on_drives, ranked_tps
@@ -43,7 +43,7 @@ class ProductQuery:
     def matches(self, store: ColumnStore, row: int) -> bool:
         """Return whether a row has the names, and the capacity if the query has one."""
         return self.names.matches(store.names.texts[row]) and (
-            self.capacity_gb is None or is_capacity(store.columns["capacity_gb"].value(row), self.capacity_gb)
+            self.capacity_gb is None or is_same_capacity(store.columns["capacity_gb"].value(row), self.capacity_gb)
         )
 
     @property
@@ -91,15 +91,6 @@ def _of_words(store: ColumnStore, query: str) -> ProductQuery:
 def _gigabytes(size: re.Match[str]) -> float:
     number = float((size["number"] or size["bare"]).replace(",", "."))
     return number if (size["unit"] or "tb").lower() == "gb" else number * 1000
-
-
-def is_capacity(stated_gb: float | None, wanted_gb: float) -> bool:
-    """Return whether a product has the wanted capacity, as makers round it; not if it states none.
-
-    >>> [is_capacity(stated, 3200) for stated in (3200, 3104, 3103, 3840, 2400, None)]
-    [True, True, False, False, False, False]
-    """
-    return stated_gb is not None and abs(stated_gb - wanted_gb) * 100 <= TOLERANCE_PCT * wanted_gb
 
 
 def _size(gigabytes: float) -> str:

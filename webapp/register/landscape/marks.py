@@ -14,7 +14,7 @@ class Fill(StrEnum):
 
     SERVICE = "full"  # service time
     WITH_QUEUE = "open"
-    UNRANKED = "apart"
+    UNRANKED = "unranked"
 
 
 class State(StrEnum):

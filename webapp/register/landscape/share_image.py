@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.html import escape
 
 from webapp.register.landscape.density import COLUMNS, ROWS
-from webapp.register.landscape.marks import Mark
+from webapp.register.landscape.marks import Fill, Mark, State
 from webapp.register.landscape.picture import GRID, PHONE, WIDE, Cell, Line, Picture, Text
 from webapp.register.landscape.speed_chart import WIDE_PX
 from webapp.register.svg.marks import symbol_paths
@@ -114,8 +114,8 @@ def _mark(mark: Mark) -> str:
     """Return a mark: solid, open or dotted as on the page, with the colour of its state and the line of its symbol."""
     _, fill, state, *_ = mark.classes.split()
     colour = {"in": ACCENT, "over": OVER}.get(state, MARK)
-    is_solid = fill == "full"
-    inside, border = colour if is_solid else PAPER, PAPER if is_solid and state != "over" else colour
-    dashes = ' stroke-dasharray="2 1.6"' if fill == "apart" else ""
+    is_solid = fill == Fill.SERVICE
+    inside, border = colour if is_solid else PAPER, PAPER if is_solid and state != State.OVER else colour
+    dashes = ' stroke-dasharray="2 1.6"' if fill == Fill.UNRANKED else ""
     place = f'transform="translate({_x(mark.x):.1f} {_y(mark.y):.1f}) scale({ZOOM})"'
     return f'<path d="{OUTLINES[mark.symbol]}" {place} fill="{inside}" stroke="{border}" stroke-width="1.4"{dashes}/>'
