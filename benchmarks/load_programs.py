@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVETEST = ROOT / "runners/drivetest/target/release/drivetest"
@@ -254,16 +254,24 @@ def is_missing(name: str) -> bool:
     return {"act_storage": "ACT_STORAGE" not in os.environ, "fio": shutil.which("fio") is None}.get(name, False)
 
 
+# A program starts once the benchmark has it in hand. A signal that ends the benchmark earlier closes the pipe, and `read`
+# fails: no program is left behind, and none is started.
+WAIT_FOR_A_LINE = ("sh", "-c", 'read -r _ && exec "$@" < /dev/null', "sh")
+
+
 def timed(command: list[Any], ours: Collection[int] = ()) -> Used:
     """Run a program. Its CPU time includes the kernel's work for the process.
 
     Kernel threads and the processes `ours`, which belong to the measurement, are not counted.
     """
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err)
+        words = [*WAIT_FOR_A_LINE, *map(str, command)]
+        child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=err)
         try:
             excluded_pids = {os.getpid(), child.pid, *ours}
             before, begun = (processes_s(excluded_pids), *processors_s()), time.monotonic()
+            with cast(IO[bytes], child.stdin) as line:
+                line.write(b"\n")
             _, status, usage = os.wait4(child.pid, 0)
             child.returncode = os.waitstatus_to_exitcode(status)
         finally:
