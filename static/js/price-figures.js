@@ -52,16 +52,16 @@ const ANSWERED = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000
 
 /**
  * Return the drive with the lowest price per speed and per capacity, as sentences; empty without a price.
- * `drives` are {entry, name, tps, sustained, gb}. With `isApart`, their speeds do not compare.
+ * `drives` are {entry, name, tps, sustained, gb}. With `isNotComparable`, their speeds do not compare.
  */
-export function lowestText(drives, isApart) {
+export function lowestText(drives, isNotComparable) {
   const priced = drives.filter(({entry}) => entry), missing = drives.filter(({entry}) => !entry).map(({name}) => name);
   if (!priced.length) return '';
   const more = missing.length ? ` ${missing.join(', ')}: no price entered.` : '';
   if (priced.length === 1) return `Only ${priced[0].name} has a price.${more}`;
   if (new Set(priced.map(({entry}) => entry.currency)).size > 1) return `Your prices are in several currencies, so no drive is called the cheapest.${more}`;
   const {currency} = priced[0].entry, sentences = [];
-  for (const [shows, words] of ANSWERED.filter(([each]) => !isApart || each === 'per-tb')) {
+  for (const [shows, words] of ANSWERED.filter(([each]) => !isNotComparable || each === 'per-tb')) {
     const figures = priced.map(drive => ({name: drive.name, figure: FIGURES[shows](Number(drive.entry.price), drive)}))
       .filter(({figure}) => figure).sort((a, b) => a.figure - b.figure);
     if (figures.length < 2) continue;
@@ -71,5 +71,5 @@ export function lowestText(drives, isApart) {
       : `${first.name} is cheapest ${words} (${text(first.figure)}, the next is ${second.name}: ${text(second.figure)})`);
   }
   const answer = sentences.length ? `At your prices, ${sentences.join('; ')}.` : '';
-  return `${answer}${isApart ? ' Prices per speed are not compared, because the speeds are not comparable.' : ''}${more}`.trim();
+  return `${answer}${isNotComparable ? ' Prices per speed are not compared, because the speeds are not comparable.' : ''}${more}`.trim();
 }

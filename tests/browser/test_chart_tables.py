@@ -98,7 +98,9 @@ def test_the_rates_of_a_run_are_in_a_table_behind_its_chart_that_keys_open(staff
     upload(staff_page, TWO_SLICES, slice_length_s="10")
     shown_rows(staff_page)
     staff_page.locator("a[href^='/runs/']").first.click()
-    staff_page.locator("#rate-table summary").focus()
+    summary = staff_page.locator("#rate-table summary")
+    summary.wait_for()  # a script of the page unfolds the part around it; what is folded takes no focus
+    summary.focus()
     staff_page.keyboard.press("Enter")
     rows = staff_page.locator("#rate-table tbody tr")
     rows.first.wait_for()
