@@ -18,7 +18,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs tests bench measure-accounts lint format requirements drivetest drivetest-static man
+.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs compiled-tests tests bench measure-accounts lint format requirements drivetest drivetest-static man
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -34,7 +34,7 @@ test: ## everything CI checks; CI=true fails if a part of the machine is missing
 	@# pip and the check of the supply chain wait for the package index half of their time; cargo compiles meanwhile.
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(VENV)/test.stamp rust-lint
 	$(MAKE) --no-print-directory rust-tests
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target supply-chain drivetest checks rust-docs
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target supply-chain compiled-tests drivetest checks rust-docs
 	$(MAKE) --no-print-directory tests
 
 # Developers run this before each push; the tests with loads, faults, lab hosts and Chromium are left to `make test`.
@@ -126,7 +126,10 @@ WORKERS ?= $(shell expr \( $$(nproc) + 2 \& $$(nproc) \< 14 \) \| 15)
 # Compiled files are kept whatever the shell says: each worker would rewrite every test anew, 11 s of processor time,
 # and each of the many processes that tests start would compile the register, 0.6 s.
 PYTEST = $(HEEDING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --junitxml .test_times/pytest.xml
-tests quick: export PYTHONDONTWRITEBYTECODE :=
+tests quick compiled-tests: export PYTHONDONTWRITEBYTECODE :=
+compiled-tests: $(VENV)/test.stamp ## compile all tests once; in a new clone each worker would compile all of them
+	@found=$$($(BIN)/python -m pytest --collect-only -qq 2>&1) || { echo "$$found"; exit 1; }
+
 tests: $(VENV)/test.stamp drivetest ## pytest: units, faults, browser
 	$(PYTEST)
 

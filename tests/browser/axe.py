@@ -12,6 +12,7 @@ BROKEN = r"""async isOfColourOnly => {
     'position', 'zIndex', 'visibility', 'mixBlendMode', 'filter', 'webkitTextFillColor', 'webkitTextStrokeWidth',
     'fill',
   ];
+  const MARK = 'data-contrast-is-checked';
   const numbers = new Map(), kinds = new Map([[null, 0]]);
   const numberOf = label => {
     if (!numbers.has(label)) numbers.set(label, numbers.size + 1);
@@ -39,12 +40,14 @@ BROKEN = r"""async isOfColourOnly => {
     }
     return [...new Set([...first.values(), ...last.values()])];
   };
-  const run = (context, options) => axe.run(context, {resultTypes: ['violations'], ...options})
-    .then(results => results.violations);
   const shown = ofEachKind();
-  const contrast = shown.length ? await run({include: shown}, {runOnly: ['color-contrast']}) : [];
-  const others = isOfColourOnly ? {runOnly: ['link-in-text-block']} : {rules: {'color-contrast': {enabled: false}}};
-  return [...contrast, ...await run(document, others)];
+  shown.forEach(element => element.setAttribute(MARK, ''));
+  axe.configure({rules: [{id: 'color-contrast', selector: `[${MARK}]`}]});
+  // One run for all rules, because each run searches anew which elements overlap.
+  const rules = isOfColourOnly ? {runOnly: ['color-contrast', 'link-in-text-block']} : {};
+  const {violations} = await axe.run(document, {resultTypes: ['violations'], ...rules});
+  shown.forEach(element => element.removeAttribute(MARK));
+  return violations;
 }"""
 
 
