@@ -12,7 +12,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results.errors import ReviewRefusedError
 from results.evidence.staging import StagedBytesLostError
 from results.evidence.store import StoreFullError
-from results.intake.drafts import DraftUnreadError, change_draft_slices, delete_draft, submit_draft
+from results.intake.drafts import (
+    DraftState,
+    DraftUnreadError,
+    change_draft_slices,
+    delete_draft,
+    state_of,
+    submit_draft,
+)
 from results.intake.submissions import Receipt
 from results.intake.uploads import DraftGoneError, UploadRefusedError, complete, create_draft, open_drafts, store_files
 from results.lifecycle.embargo import MomentError
@@ -21,7 +28,7 @@ from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest, members_only
 from webapp.submissions.changes import refusals_shown
 from webapp.submissions.drafts.forms import FactsForm, UploadForm
-from webapp.submissions.drafts.page import draft_page, is_read
+from webapp.submissions.drafts.page import draft_page
 from webapp.submissions.drafts.senders import find_draft
 from webapp.submissions.forms import SlicesForm, valid_data
 from webapp.submissions.uploads import LEFT_OUT, MOVED, is_too_large, size_complaint
@@ -129,8 +136,9 @@ def _report(request: HttpRequest, receipt: Receipt) -> None:
 @members_only
 def reading_state(request: UserRequest, public_id: str) -> HttpResponse:
     """Report whether the result is there: the script of the page asks often, and loads the page once."""
-    reading = DraftReading.objects.filter(draft=_find(request, public_id)).first()
-    return JsonResponse({"is_finished": reading is not None and is_read(reading)})
+    found = _find(request, public_id)
+    state = state_of(found, list(found.files.all()), DraftReading.objects.filter(draft=found).first())
+    return JsonResponse({"is_finished": state in {DraftState.READ, DraftState.FAILED}})
 
 
 @require_POST
