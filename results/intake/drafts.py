@@ -116,7 +116,8 @@ def submit_draft(draft: Draft, facts: SubmissionMetadata, actor: AbstractBaseUse
         if locked.submission is not None:
             return Receipt(locked.submission, is_new=False)
         reading = DraftReading.objects.filter(draft=locked).first()
-        if state_of(locked, list(locked.files.all()), reading) not in {DraftState.READ, DraftState.FAILED}:
+        state = state_of(locked, list(locked.files.all()), reading)
+        if reading is None or state not in {DraftState.READ, DraftState.FAILED}:
             raise DraftUnreadError(locked.public_id)
         receipt = _accept(locked, facts, actor, origin)
         Draft.objects.filter(pk=locked.pk).update(submission=receipt.submission)

@@ -1,4 +1,4 @@
-"""The preview of a draft: what the register read, and what it knows of the drive and of the log. Page and API show it."""
+"""The preview of a draft, for page and API: what the register read, and what it knows of the drive and of the log."""
 
 from dataclasses import dataclass, field
 from decimal import InvalidOperation
@@ -72,7 +72,7 @@ def preview_of(draft: Draft) -> DraftPreview:
     )
     if not preview.is_finished:
         return preview
-    known = {"known_as": _known_as(draft, files), **_names(draft.organisation)}
+    known: dict[str, Any] = {"known_as": _known_as(draft, files), **_names(draft.organisation)}
     return DraftPreview(draft, preview.files, reading, state, **parts, **known)
 
 

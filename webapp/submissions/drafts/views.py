@@ -29,15 +29,11 @@ from webapp.accounts.requests import UserRequest, members_only
 from webapp.submissions.changes import refusals_shown
 from webapp.submissions.drafts.forms import FactsForm, UploadForm
 from webapp.submissions.drafts.page import draft_page
+from webapp.submissions.drafts.receipts import ReceiptNote, notes_of
 from webapp.submissions.drafts.senders import find_draft
 from webapp.submissions.forms import SlicesForm, valid_data
-from webapp.submissions.uploads import LEFT_OUT, MOVED, is_too_large, size_complaint
+from webapp.submissions.uploads import is_too_large, size_complaint
 
-KNOWN_BYTES = "This log was submitted before. This page shows its submission, with the facts as first stated."
-READ_AGAIN = (
-    "This log was submitted before and could not be read. The register reads it again, with the new slice length and "
-    "the new companion files."
-)
 NO_SPACE = "The register has no space for the files now. Nothing was stored. Try again later."
 NO_DRAFT = "No draft is named {}. It was deleted, or has expired after 7 days."
 UNREAD = "The register has not read the log yet. Wait for the result, then submit it."
@@ -125,11 +121,8 @@ def _submit(request: UserRequest, found: Draft) -> HttpResponse:
 def _report(request: HttpRequest, receipt: Receipt) -> None:
     if receipt.is_new:
         messages.success(request, f"Submitted as {receipt.submission.public_id}. Mail about each step follows.")
-    else:
-        known = READ_AGAIN if receipt.is_read_again else KNOWN_BYTES
-        messages.info(request, f"{known} {MOVED}" if receipt.is_embargo_changed else known)
-    if receipt.left_out:
-        messages.warning(request, LEFT_OUT.format(names=", ".join(receipt.left_out)))
+    for note, sentence in notes_of(receipt):
+        (messages.warning if note == ReceiptNote.FILES_LEFT_OUT else messages.info)(request, sentence)
 
 
 @require_safe
