@@ -12,6 +12,7 @@ from results.evidence import staging
 from results.evidence.staging import StagedBytes
 from results.evidence.store import Stored
 from results.ingest.queue import take_over
+from results.ingest.several_drives import SeveralDrivesError, drives_of_document
 from results.intake.submissions import CompanionUpload, Receipt, SubmissionMetadata, accept_submission
 from results.intake.uploads import (
     DraftGoneError,
@@ -105,7 +106,8 @@ def submit_draft(draft: Draft, facts: SubmissionMetadata, actor: AbstractBaseUse
     """Submit the files of a draft in its slices; its bytes become evidence without a copy.
 
     A repeated request returns the submission of the first one. The result of the draft is taken over, so that the log
-    is not read again. Raises DraftUnreadError, DraftGoneError, and what accept_submission() raises.
+    is not read again. Raises DraftUnreadError, DraftGoneError, SeveralDrivesError if the side files of an archive name
+    several drives, and what accept_submission() raises.
     """
     with transaction.atomic():
         locked = (
@@ -119,6 +121,8 @@ def submit_draft(draft: Draft, facts: SubmissionMetadata, actor: AbstractBaseUse
         state = state_of(locked, list(locked.files.all()), reading)
         if reading is None or state not in {DraftState.READ, DraftState.FAILED}:
             raise DraftUnreadError(locked.public_id)
+        if reading.document and (drives := drives_of_document(reading.document)):
+            raise SeveralDrivesError(drives)
         receipt = _accept(locked, facts, actor, origin)
         Draft.objects.filter(pk=locked.pk).update(submission=receipt.submission)
         reading.delete()

@@ -10,6 +10,7 @@ from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event
 from results.ingest.rows import Identity, identity_of, match_product
+from results.ingest.several_drives import SeveralDrivesError, drives_of_runs
 from results.lifecycle import approvals, visibility
 from results.lifecycle.questions import open_question
 from results.lifecycle.review_claims import release
@@ -33,6 +34,8 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequen
 
     `warnings` are those that the reviewer saw and accepted; they are stored in the event of each run.
 
+    Raises SeveralDrivesError if the side files name several drives: the submission has one product.
+
     Raises ReviewRefusedError if no run waits for review, or if a run may not be published
     (results.lifecycle.visibility.publish).
     """
@@ -45,6 +48,8 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequen
             raise ReviewRefusedError("No run of this submission waits for review.", "nothing-waits")
         if open_question(locked) is not None:
             raise ReviewRefusedError(QUESTION_OPEN, "question-open")
+        if drives := drives_of_runs(waiting):
+            raise SeveralDrivesError(drives)
         done = [_publish_unless_known(run, reviewer, warnings) for run in waiting]
         release(locked, reviewer)
         refusals = [each for each in done if isinstance(each, visibility.SameLogError)]

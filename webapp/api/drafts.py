@@ -165,7 +165,11 @@ def _preview(found: DraftPreview) -> dict[str, Any]:
         "known_logs": [
             {"member": member, "submission": submission.public_id} for member, submission in found.known_logs.items()
         ],
-        "notes": [{"code": "number-too-large", "detail": found.problem}] if found.problem else [],
+        "notes": [
+            {"code": code, "detail": sentence}
+            for code, sentence in (("number-too-large", found.problem), ("several-drives", found.several_drives))
+            if sentence
+        ],
     }
 
 

@@ -314,3 +314,21 @@ def test_known_bytes_are_announced_and_keep_their_submission(script, exemplar, v
     answer = submit(script, address)
     assert (answer.status_code, answer.json()["submission"]["id"]) == (200, known.public_id)
     assert answer.json()["notes"][0]["code"] == "known-log"
+
+
+def test_an_archive_with_logs_of_several_drives_is_not_submitted(script, as_user, vera, program, tmp_path):
+    drives = [{"name": "/dev/nvme0n1", "kind": "nvme", "model": model} for model in ("A-9", "B-1")]
+    runs = [act_run() | {"member": f"{drive['model']}.log", "side_file": {"drives": [drive]}} for drive in drives]
+    answer_with(program, tmp_path, document_of(b"log", runs=runs))
+    draft = upload(script, b"log", "runs.tar")
+    sweep()
+    (note,) = script.get(f"/api/v1/drafts/{draft}/").json()["notes"]
+    assert (note["code"], "A-9 in A-9.log; B-1 in B-1.log" in note["detail"]) == ("several-drives", True)
+    refused = submit(script, f"/api/v1/drafts/{draft}/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "several-drives")
+    assert "Send the logs of each drive separately" in refused.json()["detail"]
+    browser = as_user(vera)
+    assert "Send the logs of each drive separately" in browser.get(f"/submit/{draft}/").text
+    page = browser.post(f"/submit/{draft}/", FACTS)
+    assert (page.status_code, list(page.context["form"].errors)) == (409, ["model"])
+    assert not Submission.objects.exists()

@@ -36,6 +36,7 @@ def draft_page(draft: Draft, form: FactsForm | None = None, like: str = "") -> d
         else None,
         "known_as": found.known_as,
         "known_logs": found.known_logs,
+        "several_drives": found.several_drives,
         "preview": found.trial,
         "preview_problem": found.problem,
         "makers": found.makers,

@@ -6,6 +6,7 @@ from typing import Any
 
 from results.ingest.draft_readings import PREVIEW_SLICES
 from results.ingest.same_logs import hashes_of_document, known_logs
+from results.ingest.several_drives import drives_of_document, several_drives_message
 from results.intake.drafts import DraftState, state_of
 from results.models import Draft, DraftFile, DraftReading, Organisation, Submission
 from results.reader.process import Document
@@ -22,7 +23,7 @@ class DraftPreview:
 
     `trial` is the content of the preview, and `problem` the sentence that says why there is none. `known_as` is the
     submission of the same file, and `known_logs` has the submissions of its logs by member. The organisation may know
-    of `makers` and `models`.
+    of `makers` and `models`. `several_drives` is the sentence about an archive with logs of several drives.
     """
 
     draft: Draft
@@ -35,6 +36,7 @@ class DraftPreview:
     problem: str = ""
     known_as: Submission | None = None
     known_logs: dict[str, Submission] = field(default_factory=dict)
+    several_drives: str = ""
     makers: list[str] = field(default_factory=list)
     models: list[str] = field(default_factory=list)
 
@@ -66,6 +68,8 @@ def preview_of(draft: Draft) -> DraftPreview:
     if document:
         parts["facts"], parts["facts_origin"] = stated_facts(document, draft.organisation)
         parts["known_logs"] = known_logs(draft.organisation_id, hashes_of_document(document))
+        drives = drives_of_document(document)
+        parts["several_drives"] = several_drives_message(drives) if drives else ""
         parts |= _trial(document)
     preview = DraftPreview(
         draft, [(file, roles.get(file.sha256) or file.role) for file in files], reading, state, **parts

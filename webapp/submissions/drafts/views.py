@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results.errors import ReviewRefusedError
 from results.evidence.staging import StagedBytesLostError
 from results.evidence.store import StoreFullError
+from results.ingest.several_drives import SeveralDrivesError
 from results.intake.drafts import (
     DraftState,
     DraftUnreadError,
@@ -112,7 +113,7 @@ def _submit(request: UserRequest, found: Draft) -> HttpResponse:
         messages.error(request, UNREAD)
         return redirect("draft", found.public_id)
     except ReviewRefusedError as refusal:
-        form.add_error("embargo_until", str(refusal))
+        form.add_error("model" if isinstance(refusal, SeveralDrivesError) else "embargo_until", str(refusal))
         return _show_draft(request, found, form, 400 if isinstance(refusal, MomentError) else 409)
     _report(request, receipt)
     return redirect("submission-detail", receipt.submission.public_id)
