@@ -1,7 +1,8 @@
 """The same log in two submissions of an organisation: once alone, and once in an archive.
 
 Identical files are one submission (results/intake/submissions.py); archives differ, so their members are compared by
-hash: as they are in the archive, and decompressed. Only submissions of the same organisation are compared: the answer reveals nothing about those of others.
+hash: as they are in the archive, and decompressed. Only submissions of the same organisation are compared: the answer
+reveals nothing about those of others.
 """
 
 from collections.abc import Iterable, Mapping

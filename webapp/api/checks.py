@@ -16,6 +16,7 @@ from results import locks
 from results.reader.process import Document, FormatError, ReaderKilledError, TooManySlicesError
 from results.reader.unstored import unstored_files
 from webapp.api.authentication import ReadThrottle, ValidateThrottle, token_of
+from webapp.api.payloads import without_bulk
 from webapp.api.problems import Problem
 from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
@@ -27,7 +28,6 @@ from webapp.register.http.responses import NO_STORE
 from webapp.register.products.model_index import register_index
 from webapp.register.trial.refusals import of_limit
 
-BULKY = {"histograms", "slices", "series"}
 ERROR_KEYS = {"id", "sentence", "line", "expected", "remedy"}  # of the reader's error, in docs/reference/formats.md
 
 
@@ -59,12 +59,6 @@ class Validation(APIView):
                 raise Problem(429, busy)
             document = _read(payload.validated_data)
         return Response(without_bulk(document))
-
-
-def without_bulk(document: Document) -> Document:
-    """Return the reader's document without histograms, slices and intervals."""
-    runs = [{key: value for key, value in run.items() if key not in BULKY} for run in document["runs"]]
-    return document | {"runs": runs}
 
 
 def _read(payload: dict[str, Any]) -> Document:

@@ -4,8 +4,7 @@ They call the functions of the pages (results/intake/drafts.py, webapp/submissio
 /uploads/.
 """
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -13,7 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -32,7 +31,7 @@ from results.intake.submissions import COMPANIONS_MAX, Receipt
 from results.intake.uploads import complete, draft_usage, open_drafts
 from results.models import Draft, DraftFile, Submission
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
-from webapp.api.checks import without_bulk
+from webapp.api.payloads import valid_form, without_bulk
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer
 from webapp.api.submissions import of_sender
@@ -374,19 +373,3 @@ def _open(request: Request, public_id: str) -> Draft:
         sentence = SUBMITTED.format(found.submission.public_id)
         raise Problem(409, sentence, code="draft-submitted", submission=found.submission.public_id)
     return found
-
-
-Form = TypeVar("Form", bound=forms.Form)
-
-
-def valid_form(kind: type[Form], request: Request) -> Form:
-    """Return a form of the pages with the fields of the request. Raises ValidationError, also for unknown fields."""
-    if not isinstance(request.data, Mapping):
-        raise ValidationError("Expected an object with fields.")
-    stated = {name: "" if value is None else value for name, value in request.data.items()}
-    if unknown := sorted(set(stated) - set(kind.base_fields)):
-        raise ValidationError({name: f"Expected one of {', '.join(kind.base_fields)}." for name in unknown})
-    form = kind(stated)
-    if not form.is_valid():
-        raise ValidationError({name: [str(each) for each in errors] for name, errors in form.errors.items()})
-    return form

@@ -27,7 +27,7 @@ from results.lifecycle.review_queue import with_missing
 from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, with_state
 from results.models import Question, Run, Submission, WaitingStep
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
-from webapp.api.drafts import valid_form
+from webapp.api.payloads import valid_form
 from webapp.api.permissions import ReviewersOnly, is_reviewer
 from webapp.api.problems import Problem
 from webapp.api.submissions import of_sender

@@ -69,7 +69,7 @@ def test_a_submission_of_several_drives_is_not_published(evidence_dir, other, is
         run = make_run(product, submission=submission, member=member, visibility="unreviewed")
         Run.objects.filter(pk=run.pk).update(facts={"side_file": {"drives": [drive(model)]}})
     if is_refused:
-        with pytest.raises(ReviewRefusedError, match="A-9 in a.log; B-1 in b.log") as refusal:
+        with pytest.raises(ReviewRefusedError, match=r"A-9 in .*; B-1 in ") as refusal:
             publish(submission, rita)
         assert refusal.value.code == "several-drives"
     else:

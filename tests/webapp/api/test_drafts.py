@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from results.evidence.staging import staged_path
 from results.ingest.queue import sweep
-from results.models import Draft, DraftFile, DraftReading, Evidence, Event, Product, Submission
+from results.models import Draft, DraftFile, DraftReading, Event, Evidence, Product, Submission
 from tests.results.builders import log_bytes, make_user, send
 from tests.results.documents import act_run, answer_with, document_of
 from tests.webapp.submissions.drafts.uploads import announce, append, upload
@@ -304,7 +304,9 @@ def test_the_token_of_a_member_who_became_a_viewer_opens_no_draft(script, exempl
     assert own.get(address).status_code == 200
     membership.role = Role.VIEWER
     membership.save()
-    assert [own.get(address).status_code, submit(own, address).status_code, own.delete(address).status_code] == [401] * 3
+    assert [own.get(address).status_code, submit(own, address).status_code, own.delete(address).status_code] == [
+        401
+    ] * 3
 
 
 def test_known_bytes_are_announced_and_keep_their_submission(script, exemplar, vera, stand_in):

@@ -133,7 +133,9 @@ def test_a_reviewer_asks_and_the_organisation_answers(submission, first, script)
     asked = first.post(address_of(submission, "questions/"), {"question": "Which slot?"}, JSON)
     assert (asked.status_code, asked.json()["waits_for"]["step"]) == (201, "answer")
     assert asked.json()["waits_for"]["party"] == "submitter"
-    assert first.post(address_of(submission, "questions/"), {"question": "And?"}, JSON).json()["code"] == "question-open"
+    assert (
+        first.post(address_of(submission, "questions/"), {"question": "And?"}, JSON).json()["code"] == "question-open"
+    )
     assert approve(first, submission).json()["code"] == "question-open"
     (question,) = script.get(address_of(submission, "review/")).json()["questions"]
     assert (question["text"], question["answered_at"]) == ("Which slot?", None)
