@@ -6,7 +6,14 @@ from contextlib import contextmanager
 
 
 class ReviewRefusedError(Exception):
-    """The decision is not this reviewer's to take, or not now; pages and commands show the sentence."""
+    """The decision is not this reviewer's to take, or not now; pages and commands show the sentence.
+
+    `code` names the reason for scripts; those without a code of their own have "refused".
+    """
+
+    def __init__(self, message: str, code: str = "refused") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """The same log in two submissions of an organisation: once alone, and once in an archive.
 
 Identical files are one submission (results/intake/submissions.py); archives differ, so their members are compared by
-hash. Only submissions of the same organisation are compared: the answer reveals nothing about those of others.
+hash: as they are in the archive, and decompressed. Only submissions of the same organisation are compared: the answer
+reveals nothing about those of others.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,7 @@ from results.models import Evidence, Reading, Run, Submission, Visibility
 from results.reader.process import Document
 
 LOG = "log"  # the role of a member that is a log
+MEMBER_HASHES = ("sha256", "content_sha256")  # the second one only of a log that is compressed within the archive
 # Public, or will be: a sequestered run may return.
 SHOWN = frozenset({Visibility.EMBARGOED, Visibility.PUBLIC, Visibility.SUPERSEDED, Visibility.SEQUESTERED})
 
@@ -60,7 +62,8 @@ def _has_log(hashes: Iterable[str], evidence: str) -> Q:
     """Return the condition that a file is one of some logs, or an archive with one; `evidence` leads to the file."""
     known = Q(**{f"{evidence}__sha256__in": list(hashes)}) | Q(**{f"{evidence}__content_sha256__in": list(hashes)})
     for sha256 in hashes:
-        known |= Q(**{f"{evidence}__readings__members__contains": [{"sha256": sha256, "role": LOG}]})
+        for name in MEMBER_HASHES:
+            known |= Q(**{f"{evidence}__readings__members__contains": [{name: sha256, "role": LOG}]})
     return known
 
 
@@ -86,4 +89,5 @@ def _file_hashes(evidence: Evidence) -> list[str]:
 
 
 def _member_hashes(members: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    return {each["sha256"]: each["name"] for each in members if each["role"] == LOG and each["sha256"]}
+    logs = [each for each in members if each["role"] == LOG]
+    return {sha256: each["name"] for each in logs for name in MEMBER_HASHES if (sha256 := each.get(name))}

@@ -1,30 +1,113 @@
-"""The end of a draft: it is submitted, deleted, or removed after its time."""
+"""The files of a draft as a whole, and its end: it is submitted, deleted, or removed after its time."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import transaction
+from django.db import models, transaction
 from django.utils import timezone
 
 from results.evidence import staging
 from results.evidence.staging import StagedBytes
 from results.evidence.store import Stored
 from results.ingest.queue import take_over
+from results.ingest.several_drives import SeveralDrivesError, drives_of_document
 from results.intake.submissions import CompanionUpload, Receipt, SubmissionMetadata, accept_submission
-from results.intake.uploads import DraftGoneError, complete, open_drafts, queue_reading
-from results.models import Draft, DraftFile, DraftReading
+from results.intake.uploads import (
+    DraftGoneError,
+    UploadRefusedError,
+    complete,
+    open_drafts,
+    queue_reading,
+    refuse_role,
+)
+from results.models import Draft, DraftFile, DraftReading, Organisation
+
+Role = DraftFile.Role
+
+
+class DraftState(models.TextChoices):
+    """The state of a draft, derived from its files, its reading and its submission; it is not stored."""
+
+    ARRIVING = "arriving", "files are missing"
+    READING = "reading", "the register reads the log"
+    READ = "read", "the result is there"
+    FAILED = "failed", "the log could not be read"
+    SUBMITTED = "submitted", "submitted"
 
 
 class DraftUnreadError(Exception):
     """The draft has no result yet: its sender has to wait for it."""
 
 
+def state_of(draft: Draft, files: Sequence[DraftFile], reading: DraftReading | None) -> DraftState:
+    """Return the state of a draft with its files and its reading."""
+    if draft.submission_id is not None:
+        return DraftState.SUBMITTED
+    if not any(file.role == Role.LOG for file in files) or not all(file.is_complete for file in files):
+        return DraftState.ARRIVING
+    ended = {DraftReading.State.DONE: DraftState.READ, DraftReading.State.FAILED: DraftState.FAILED}
+    return ended.get(DraftReading.State(reading.state), DraftState.READING) if reading else DraftState.READING
+
+
+def gather_files(organisation: Organisation, keys: Sequence[str]) -> Draft:
+    """Move files that were uploaded one by one into the draft of the first one, which is the log; return that draft.
+
+    The drafts that the files leave are deleted. A repeated request moves nothing. Raises DraftGoneError if a file is
+    not in an open draft of the organisation, and UploadRefusedError if a draft would keep other files, or if the files
+    do not fit into one draft.
+    """
+    with transaction.atomic():
+        named = DraftFile.objects.filter(key__in=keys)
+        # By rising key, so that two requests with the same files wait instead of causing a deadlock.
+        drafts = open_drafts(organisation).filter(pk__in=named.values("draft")).order_by("pk")
+        locked = {draft.pk: draft for draft in drafts.select_for_update(of=("self",)).select_related("organisation")}
+        files = {file.key: file for file in named.filter(draft__in=locked)}
+        for key in keys:
+            if key not in files:
+                raise DraftGoneError(key)
+        target = locked.pop(files[keys[0]].draft_id)
+        _refuse_others(list(locked), keys)
+        moved = [files[key] for key in dict.fromkeys(keys) if files[key].draft_id != target.pk]
+        if _gather(target, files[keys[0]], moved):
+            for draft in locked.values():
+                _remove_result(draft)
+                draft.delete()
+            _remove_result(target)
+            DraftReading.objects.filter(draft=target).delete()
+            complete(target)
+    return target
+
+
+def _refuse_others(drafts: list[int], keys: Sequence[str]) -> None:
+    other = DraftFile.objects.filter(draft__in=drafts).exclude(key__in=keys).select_related("draft").first()
+    if other is not None:
+        raise UploadRefusedError(
+            f"The draft {other.draft.public_id} also has the file {other.filename}. Name all files of a draft, or none."
+        )
+
+
+def _gather(target: Draft, log: DraftFile, moved: Sequence[DraftFile]) -> bool:
+    """Give the files their draft and their roles, and return whether anything changed."""
+    is_log = log.role == Role.LOG
+    if is_log and not moved:
+        return False
+    roles = list(target.files.exclude(pk=log.pk).values_list("role", flat=True))
+    for file, role in [(log, Role.LOG), *((file, Role.COMPANION) for file in moved)]:
+        refuse_role(roles, role, file.size_bytes)
+        roles.append(role)
+    DraftFile.objects.filter(pk__in=[file.pk for file in moved]).update(draft=target, role=Role.COMPANION)
+    DraftFile.objects.filter(pk=log.pk).update(role=Role.LOG)
+    return True
+
+
 def submit_draft(draft: Draft, facts: SubmissionMetadata, actor: AbstractBaseUser, origin: str) -> Receipt:
     """Submit the files of a draft in its slices; its bytes become evidence without a copy.
 
     A repeated request returns the submission of the first one. The result of the draft is taken over, so that the log
-    is not read again. Raises DraftUnreadError, DraftGoneError, and what accept_submission() raises.
+    is not read again. Raises DraftUnreadError, DraftGoneError, SeveralDrivesError if the side files of an archive name
+    several drives, and what accept_submission() raises.
     """
     with transaction.atomic():
         locked = (
@@ -35,8 +118,11 @@ def submit_draft(draft: Draft, facts: SubmissionMetadata, actor: AbstractBaseUse
         if locked.submission is not None:
             return Receipt(locked.submission, is_new=False)
         reading = DraftReading.objects.filter(draft=locked).first()
-        if reading is None or reading.state not in {DraftReading.State.DONE, DraftReading.State.FAILED}:
+        state = state_of(locked, list(locked.files.all()), reading)
+        if reading is None or state not in {DraftState.READ, DraftState.FAILED}:
             raise DraftUnreadError(locked.public_id)
+        if reading.document and (drives := drives_of_document(reading.document)):
+            raise SeveralDrivesError(drives)
         receipt = _accept(locked, facts, actor, origin)
         Draft.objects.filter(pk=locked.pk).update(submission=receipt.submission)
         reading.delete()

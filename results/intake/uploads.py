@@ -101,12 +101,13 @@ def add_file(draft: Draft, filename: str, size_bytes: int, role: Role | None = N
         locked = _lock(draft)
         roles = list(locked.files.values_list("role", flat=True))
         role = role or (Role.COMPANION if Role.LOG in roles else Role.LOG)
-        _refuse_role(roles, role, size_bytes)
+        refuse_role(roles, role, size_bytes)
         _refuse_quota(locked.organisation_id, size_bytes)
         return locked.files.create(filename=clean_filename(filename), size_bytes=size_bytes, role=role)
 
 
-def _refuse_role(roles: list[str], role: Role, size_bytes: int) -> None:
+def refuse_role(roles: Sequence[str], role: Role, size_bytes: int) -> None:
+    """Raise UploadRefusedError if a draft with files of these roles takes no file of another role."""
     if role == Role.LOG and Role.LOG in roles:
         raise UploadRefusedError("The draft has a log already. Send each log in a draft of its own, or all in one tar.")
     if role == Role.LOG and size_bytes == 0:

@@ -59,7 +59,8 @@ def approve(
     same = open_approvals(run, step, successor)
     if same.filter(reviewer=reviewer.pk).exists():
         raise ReviewRefusedError(
-            f"You have approved this step of run {run.public_id} already. It needs another reviewer as well."
+            f"You have approved this step of run {run.public_id} already. It needs another reviewer as well.",
+            "already-approved",
         )
     verdict = run.verdicts.first()
     Approval.objects.filter(reviewer=reviewer.pk, run=run, step=step).filter(_open()).update(
@@ -139,7 +140,7 @@ def retract_approval(run: Run, reviewer: AbstractBaseUser) -> None:
     with transaction.atomic():
         steps = sorted(own.values_list("step", flat=True))
         if not own.update(voided_at=timezone.now(), void_reason=VoidReason.RETRACTED):
-            raise ReviewRefusedError(f"You have no open approval of run {run.public_id}.")
+            raise ReviewRefusedError(f"You have no open approval of run {run.public_id}.", "no-approval")
         record_event(reviewer, RETRACTED_KIND, run_subject(run), "", {"steps": steps})
 
 
@@ -169,7 +170,8 @@ def _refuse_member(run: Run, organisations: frozenset[int]) -> None:
         names = Organisation.objects.filter(pk__in=organisations).order_by("name").values_list("name", flat=True)
         raise ReviewRefusedError(
             f"You belong to {listed(list(names))}, or did when the log of run {run.public_id} was submitted. That "
-            "organisation submitted the run or makes the drive, so a reviewer of another one has to approve it."
+            "organisation submitted the run or makes the drive, so a reviewer of another one has to approve it.",
+            "barred-organisation",
         )
 
 

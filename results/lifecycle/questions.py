@@ -15,14 +15,18 @@ ASKED_KIND, ANSWERED_KIND = "submission-question-asked", "submission-question-an
 def ask(submission: Submission, reviewer: AbstractBaseUser, text: str) -> Question:
     """Ask the organisation of a submission under review. Raises ReviewRefusedError while a question is open."""
     if not text.strip():
-        raise ReviewRefusedError("Enter the text of the question.")
+        raise ReviewRefusedError("Enter the text of the question.", "empty-text")
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
         state = with_state(Submission.objects.filter(pk=locked.pk)).get().state
         if state not in REVIEWABLE:
-            raise ReviewRefusedError(f"The submission is {state}. Only about one under review can a question be asked.")
+            raise ReviewRefusedError(
+                f"The submission is {state}. Only about one under review can a question be asked.", "not-under-review"
+            )
         if open_question(locked) is not None:
-            raise ReviewRefusedError("A question about this submission waits for its answer. Ask again after it.")
+            raise ReviewRefusedError(
+                "A question about this submission waits for its answer. Ask again after it.", "question-open"
+            )
         question = Question.objects.create(submission=locked, asked_by_id=reviewer.pk, text=text.strip())
         _record(reviewer, ASKED_KIND, question)
     return question
@@ -31,12 +35,14 @@ def ask(submission: Submission, reviewer: AbstractBaseUser, text: str) -> Questi
 def answer(submission: Submission, user: AbstractBaseUser, text: str) -> None:
     """Answer the open question about a submission. Raises ReviewRefusedError without one, or without a text."""
     if not text.strip():
-        raise ReviewRefusedError("Enter the text of the answer.")
+        raise ReviewRefusedError("Enter the text of the answer.", "empty-text")
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
         question = open_question(locked)
         if question is None:
-            raise ReviewRefusedError("No question about this submission is open: it was answered already, or lapsed.")
+            raise ReviewRefusedError(
+                "No question about this submission is open: it was answered already, or lapsed.", "no-open-question"
+            )
         answered = {"answer": text.strip(), "answered_by": user.pk, "answered_at": timezone.now()}
         Question.objects.filter(pk=question.pk).update(**answered)
         _record(user, ANSWERED_KIND, question)

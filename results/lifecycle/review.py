@@ -10,6 +10,7 @@ from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
 from results.history import record_event
 from results.ingest.rows import Identity, identity_of, match_product
+from results.ingest.several_drives import SeveralDrivesError, drives_of_runs
 from results.lifecycle import approvals, visibility
 from results.lifecycle.questions import open_question
 from results.lifecycle.review_claims import release
@@ -20,6 +21,7 @@ from results.naming.aliases import add_alias, name_key
 
 QUESTION_OPEN = "A question of a reviewer waits for its answer. Approve the submission after the answer."
 NAMED_KIND = "identity-named"
+OWN = visibility.OWN_RUN
 REQUIRED_IDENTITY: tuple[Literal["category", "vendor", "model"], ...] = ("category", "vendor", "model")
 
 
@@ -32,18 +34,22 @@ def publish(submission: Submission, reviewer: AbstractBaseUser, warnings: Sequen
 
     `warnings` are those that the reviewer saw and accepted; they are stored in the event of each run.
 
+    Raises SeveralDrivesError if the side files name several drives: the submission has one product.
+
     Raises ReviewRefusedError if no run waits for review, or if a run may not be published
     (results.lifecycle.visibility.publish).
     """
     if submission.submitted_by_id == reviewer.pk:
-        raise ReviewRefusedError("You sent this submission yourself; another reviewer has to publish it.")
+        raise ReviewRefusedError("You sent this submission yourself; another reviewer has to publish it.", OWN)
     with transaction.atomic():
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
         waiting = list(locked.runs.filter(visibility=Visibility.UNREVIEWED).order_by("pk"))
         if not waiting:
-            raise ReviewRefusedError("No run of this submission waits for review.")
+            raise ReviewRefusedError("No run of this submission waits for review.", "nothing-waits")
         if open_question(locked) is not None:
-            raise ReviewRefusedError(QUESTION_OPEN)
+            raise ReviewRefusedError(QUESTION_OPEN, "question-open")
+        if drives := drives_of_runs(waiting):
+            raise SeveralDrivesError(drives)
         done = [_publish_unless_known(run, reviewer, warnings) for run in waiting]
         release(locked, reviewer)
         refusals = [each for each in done if isinstance(each, visibility.SameLogError)]
@@ -69,7 +75,7 @@ def retract_approval(submission: Submission, reviewer: AbstractBaseUser) -> None
         own = Approval.objects.filter(reviewer=reviewer.pk, voided_at=None, carried_out_at=None)
         approved = list(locked.runs.filter(visibility=Visibility.UNREVIEWED, pk__in=own.values("run")).order_by("pk"))
         if not approved:
-            raise ReviewRefusedError("You have no open approval of this submission.")
+            raise ReviewRefusedError("You have no open approval of this submission.", "no-approval")
         for run in approved:
             approvals.retract_approval(run, reviewer)
 
@@ -83,7 +89,9 @@ def decline(submission: Submission, reviewer: AbstractBaseUser, reason: str) -> 
         locked = Submission.objects.select_for_update().get(pk=submission.pk)
         if locked.runs.exists() and not locked.runs.filter(visibility=Visibility.UNREVIEWED).exists():
             raise ReviewRefusedError(
-                "The submission is published, or waits for the end of its embargo. Withdraw or recall its runs instead."
+                "The submission is published, or waits for the end of its embargo. Withdraw or recall its runs "
+                "instead.",
+                "past-review",
             )
         for run in locked.runs.filter(visibility=Visibility.UNREVIEWED):
             approvals.void_approvals(run, VoidReason.DECLINED)

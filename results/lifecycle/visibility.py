@@ -27,6 +27,12 @@ from results.models import ApprovedStep, Organisation, Run, Tier, Verdict, Visib
 class SameLogError(ReviewRefusedError):
     """The organisation has another public run of the same log."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "same-log")
+
+
+OWN_RUN = "own-submission"  # the code of a refusal: reviewers approve nothing that they sent
+
 
 @dataclass(frozen=True)
 class Transition:
@@ -263,7 +269,7 @@ def is_own(run: Run, actor: AbstractBaseUser) -> bool:
 def refuse_own(run: Run, actor: AbstractBaseUser, what: str) -> None:
     """Raise ReviewRefusedError if the actor sent the run: approval needs another person."""
     if is_own(run, actor):
-        raise ReviewRefusedError(f"You submitted run {run.public_id}, so another reviewer has to {what} it.")
+        raise ReviewRefusedError(f"You submitted run {run.public_id}, so another reviewer has to {what} it.", OWN_RUN)
 
 
 def lock_run(run: Run) -> Run:
@@ -349,21 +355,27 @@ def _refuse_unpublishable(run: Run) -> None:
     if run.submission and run.submission.organisation.confirmed_at is None:
         raise ReviewRefusedError(
             f"No operator has confirmed the organisation {run.submission.organisation} yet, so its runs cannot be "
-            "published. Ask an operator to confirm it at /accounts/organisations/."
+            "published. Ask an operator to confirm it at /accounts/organisations/.",
+            "organisation-not-confirmed",
         )
     if run.is_virtual or (run.submission and run.submission.is_virtual):
         raise ReviewRefusedError(
             "The run used a virtual device (loop, zram, file, or a disk without a name of its own), which never "
-            "certifies, so the run cannot be published. Decline it."
+            "certifies, so the run cannot be published. Decline it.",
+            "virtual-device",
         )
     if run.product_id is None:
-        raise ReviewRefusedError("The run has no product yet. Choose or create a product first.")
+        raise ReviewRefusedError("The run has no product yet. Choose or create a product first.", "no-product")
     verdict = run.verdicts.first()
     if verdict is not None and verdict.outcome == Verdict.Outcome.VOID:
         # A void run is no valid measurement: its shares would head a table that ranks the lowest first.
-        raise ReviewRefusedError(f"{run.public_id} is {verdict.headline}. A void run is not published; decline it.")
+        raise ReviewRefusedError(
+            f"{run.public_id} is {verdict.headline}. A void run is not published; decline it.", "void-run"
+        )
     if YcsbRun.objects.filter(run=run, validity=YcsbRun.Validity.INVALID).exists():
-        raise ReviewRefusedError(f"{run.public_id} is no valid run of YCSB. It is not published; decline it.")
+        raise ReviewRefusedError(
+            f"{run.public_id} is no valid run of YCSB. It is not published; decline it.", "invalid-run"
+        )
 
 
 def _refuse_same_log(run: Run) -> None:

@@ -21,10 +21,7 @@ ALLOWED = {
     ("webapp/register/runs/verdict.py", "sentence.find(text, place)"): "places a link in the text",
     ("webapp/embedded.py", "'password authentication failed' in str(error)"): "a message of PostgreSQL, without a code",
     ("webapp/submissions/page.py", "'limits' not in reading.error"): "the error is a JSON object, this is its key",
-    (
-        "webapp/submissions/review.py",
-        "sentence not in request.POST.getlist('accepted_warnings')",
-    ): "a reviewer confirms the text that the page showed",
+    ("webapp/submissions/approvals.py", "sentence not in accepted"): "a reviewer confirms the text that was shown",
 }
 
 

@@ -16,6 +16,7 @@ from results import locks
 from results.reader.process import Document, FormatError, ReaderKilledError, TooManySlicesError
 from results.reader.unstored import unstored_files
 from webapp.api.authentication import ReadThrottle, ValidateThrottle, token_of
+from webapp.api.payloads import without_bulk
 from webapp.api.problems import Problem
 from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
@@ -27,7 +28,6 @@ from webapp.register.http.responses import NO_STORE
 from webapp.register.products.model_index import register_index
 from webapp.register.trial.refusals import of_limit
 
-BULKY = {"histograms", "slices", "series"}
 ERROR_KEYS = {"id", "sentence", "line", "expected", "remedy"}  # of the reader's error, in docs/reference/formats.md
 
 
@@ -58,8 +58,7 @@ class Validation(APIView):
                 busy = "Another log of your organisation is being read. Wait for that response, or submit the log."
                 raise Problem(429, busy)
             document = _read(payload.validated_data)
-        runs = [{key: value for key, value in run.items() if key not in BULKY} for run in document["runs"]]
-        return Response(document | {"runs": runs})
+        return Response(without_bulk(document))
 
 
 def _read(payload: dict[str, Any]) -> Document:

@@ -15,7 +15,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-METHODS = ["get", "post", "patch"]
+METHODS = ["get", "post", "patch", "delete"]
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

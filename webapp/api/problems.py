@@ -11,7 +11,10 @@ from rest_framework.views import exception_handler
 from results.access.intervals import BusyError, NoIntervalsError, SeriesDamagedError
 from results.access.withholding import WithheldError
 from results.errors import ReviewRefusedError
+from results.evidence.staging import StagedBytesLostError
 from results.evidence.store import EvidenceDamagedError, StoreFullError
+from results.intake.drafts import DraftUnreadError
+from results.intake.uploads import DraftGoneError, UploadRefusedError
 from results.lifecycle.embargo import MomentError
 from results.products.changes import ProductChangedError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
@@ -28,34 +31,48 @@ class Problem(APIException):
         self.status_code, self.extensions = status_code, extensions
 
 
-# The status and the sentence of each error that an endpoint may raise. Without a sentence, the error's own is used.
-STATUS_BY_ERROR: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int, str], ...] = (
-    (TooManyFilesSent, 400, "Expected a log and at most 32 companions, got more files. Put them into one tar or zip."),
-    (NoIntervalsError, 404, ""),
-    (ProductChangedError, 412, ""),
-    (ReviewRefusedError, 409, ""),
+Errors = type[Exception] | tuple[type[Exception], ...]
+# Status, code and sentence of each error that an endpoint may raise. Without a sentence, the error's own is used.
+STATUS_BY_ERROR: tuple[tuple[Errors, int, str, str], ...] = (
+    (TooManyFilesSent, 400, "too-many-files", "Expected a log and at most 32 companions, got more files. Put them into "
+     "one tar or zip."),
+    (NoIntervalsError, 404, "no-intervals", ""),
+    (ProductChangedError, 412, "product-changed", ""),
+    (ReviewRefusedError, 409, "", ""),  # it has its own code
     (
         BusyError,
         429,
+        "busy",
         "The register is reading other logs again for their seconds. Try again in a second, or request minutes.",
     ),
-    (WithheldError, 451, ""),
+    (WithheldError, 451, "withheld", ""),
     (
         (ReaderKilledError, ReaderBrokenError, FormatError, EvidenceDamagedError, SeriesDamagedError),
         503,
+        "reader-failed",
         "The reader did not finish. Try again later, or submit the log to have it read in the queue.",
     ),
-    (StoreFullError, 507, "The register has no space for the log now. Nothing was stored. Try again later."),
-)
+    (StoreFullError, 507, "store-full", "The register has no space for the log now. Nothing was stored. Try again "
+     "later."),
+    (DraftGoneError, 404, "draft-gone", "There is no such draft or upload: it was submitted or deleted, or it has "
+     "expired. Send the files again."),
+    (DraftUnreadError, 409, "draft-unread", "Files of the draft are missing, or the register has not read the log yet. "
+     "Request the draft until its state is read or failed, then submit it."),
+    (StagedBytesLostError, 410, "bytes-lost", "The register has lost a file of this draft. Delete the draft, and send "
+     "its files again."),
+    (UploadRefusedError, 409, "upload-refused", ""),
+)  # fmt: skip
 
 
 def problem_details(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return an error as problem details; None for an unexpected exception, which is raised."""
     if isinstance(error, MomentError):
         error = ValidationError({"embargo_until": [str(error)]})
-    for kinds, status_code, sentence in STATUS_BY_ERROR:
+    for kinds, status_code, code, sentence in STATUS_BY_ERROR:
         if isinstance(error, kinds):
-            error = Problem(status_code, sentence or str(error))
+            own_code = error.code if isinstance(error, ReviewRefusedError) else ""
+            error = Problem(status_code, sentence or str(error), code=code or own_code)
+            break
     response = exception_handler(error, context)
     if response is None:
         return None

@@ -12,7 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.parsers import JSONParser
-from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -31,21 +31,18 @@ from results.products.facts import (
     complaint_about_date,
     current_prices,
 )
-from webapp.accounts.permissions import Action, may
 from webapp.api.authentication import SubmitThrottle, token_of
+from webapp.api.permissions import ReviewersOnly
 from webapp.api.problems import Problem
 from webapp.api.serializers import ProductSerializer
 
 PERMANENT_REDIRECT = 308  # unlike 301, the client repeats the method and the body
 
 
-class ReviewersOnly(BasePermission):
+class EditorsOnly(ReviewersOnly):
     """Only the token of a reviewer: other tokens submit results, and change no product."""
 
     message = "Only reviewers change products. This token is of a user who is no reviewer."
-
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        return may(request.user, Action.REVIEW)
 
 
 class ListPriceSerializer(serializers.ModelSerializer[ListPrice]):
@@ -114,7 +111,7 @@ IF_MATCH = OpenApiParameter(
 class ProductFacts(APIView):
     """PATCH changes the stated facts of a product; facts that are left out stay."""
 
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [IsAuthenticated, EditorsOnly]
     parser_classes = [JSONParser]
     throttle_classes = [SubmitThrottle]
 
@@ -145,7 +142,7 @@ class ProductFacts(APIView):
 class ProductListPrices(APIView):
     """POST adds a list price of a product, with its date and source."""
 
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [IsAuthenticated, EditorsOnly]
     parser_classes = [JSONParser]
     throttle_classes = [SubmitThrottle]
 

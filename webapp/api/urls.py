@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from webapp.api import catalogue, checks, documentation, intervals, product_facts, submissions
+from webapp.api import catalogue, checks, documentation, drafts, intervals, product_facts, review, submissions
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/", submissions.SubmissionList.as_view(), name="api-submission-list"),
@@ -11,6 +11,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "submissions/<slug:public_id>/embargo/", submissions.SubmissionEmbargo.as_view(), name="api-submission-embargo"
     ),
+    path("submissions/<slug:public_id>/review/", review.SubmissionReview.as_view(), name="api-submission-review"),
+    path("submissions/<slug:public_id>/approval/", review.SubmissionApproval.as_view(), name="api-submission-approval"),
+    path("submissions/<slug:public_id>/decline/", review.SubmissionDecline.as_view(), name="api-submission-decline"),
+    path(
+        "submissions/<slug:public_id>/questions/", review.SubmissionQuestions.as_view(), name="api-submission-questions"
+    ),
+    path("submissions/<slug:public_id>/answer/", review.SubmissionAnswer.as_view(), name="api-submission-answer"),
+    path("review/", review.ReviewQueue.as_view(), name="api-review-queue"),
+    path("drafts/", drafts.DraftList.as_view(), name="api-draft-list"),
+    path("drafts/<slug:public_id>/", drafts.DraftDetail.as_view(), name="api-draft-detail"),
+    path("drafts/<slug:public_id>/submit/", drafts.DraftSubmission.as_view(), name="api-draft-submission"),
     path("runs/", catalogue.RunList.as_view(), name="api-run-list"),
     path("runs/<slug:public_id>/", catalogue.RunDetail.as_view(), name="api-run-detail"),
     path("runs/<slug:public_id>/intervals/", intervals.RunIntervals.as_view(), name="api-run-intervals"),

@@ -1,6 +1,6 @@
 """A reviewer's decisions about submissions, and the review page of one run."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TypeVar
 
 from django.conf import settings
@@ -22,9 +22,8 @@ from results.models import Annotation, Event, Run, Submission
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest, reviewers_only
 from webapp.submissions import forms
-from webapp.submissions.approvals import step_approvals
+from webapp.submissions.approvals import UntickedError, approve, step_approvals, unaccepted
 from webapp.submissions.changes import embargo_sentence, find_submission, refusals_shown
-from webapp.submissions.review_warnings import review_warnings
 from webapp.submissions.succession import find_successor, succession_part, succession_warnings
 from webapp.submissions.views import submission_page
 from webapp.templatetags import units
@@ -50,14 +49,6 @@ def decide(request: UserRequest, public_id: str, decision: str) -> HttpResponse:
         except UntickedError as error:
             return _show_unticked(request, public_id, error)
     return redirect("submission-detail", public_id)
-
-
-class UntickedError(ReviewRefusedError):
-    """Warnings that the reviewer did not tick; the page shows the error next to them."""
-
-    def __init__(self, sentences: list[str]) -> None:
-        super().__init__(f"Not published. Tick each warning to publish despite it: {' '.join(sentences)}")
-        self.sentences = sentences
 
 
 def _show_unticked(request: UserRequest, public_id: str, error: UntickedError) -> HttpResponse:
@@ -102,20 +93,10 @@ def _release(request: UserRequest, submission: Submission) -> str:
 
 
 def _publish(request: UserRequest, submission: Submission) -> str:
-    runs = submission.runs.select_related("reading__evidence").prefetch_related("findings")
-    warnings = review_warnings(submission, runs)
-    unticked = _unticked(request, warnings)
-    if unticked and submission.submitted_by_id != request.user.pk and not submission.is_virtual:
-        raise UntickedError(unticked)
-    if not review.publish(submission, request.user, warnings):
+    if not approve(submission, request.user, request.POST.getlist("accepted_warnings")):
         return APPROVED
     is_waiting = submission.runs.embargoed().exists()
     return f"Approved. {embargo_sentence(submission)}" if is_waiting else "Published."
-
-
-def _unticked(request: UserRequest, warnings: Iterable[str]) -> list[str]:
-    """Return the warnings that the reviewer has not accepted."""
-    return [sentence for sentence in warnings if sentence not in request.POST.getlist("accepted_warnings")]
 
 
 def _decline(request: UserRequest, submission: Submission) -> str:
@@ -234,7 +215,7 @@ def _supersede(request: UserRequest, run: Run) -> str:
     stated = forms.valid_data(forms.SupersedeForm(request.POST))
     successor = find_successor(stated["successor"])
     warnings = succession_warnings(run, successor)
-    if unticked := _unticked(request, warnings):
+    if unticked := unaccepted(warnings, request.POST.getlist("accepted_warnings")):
         raise ReviewRefusedError(f"Not superseded. Tick each warning to supersede despite it: {' '.join(unticked)}")
     if not visibility.supersede(run, successor, request.user, stated["reason"], warnings):
         return APPROVED

@@ -1,5 +1,6 @@
 """A log that one organisation sends alone and in an archive: the second submission names the first."""
 
+import gzip
 import io
 import tarfile
 
@@ -10,8 +11,8 @@ from results.ingest.queue import sweep
 from results.ingest.same_logs import known_logs_of
 from results.lifecycle import visibility
 from results.lifecycle.review import create_product, publish
-from results.models import Run, Visibility
-from tests.results.builders import log_bytes, make_organisation, make_user, send
+from results.models import Reading, Run, Visibility
+from tests.results.builders import log_bytes, make_organisation, make_user, send, sha256
 from tests.results.fixtures import evidence_dir, real_reader
 
 __all__ = ["evidence_dir", "real_reader"]
@@ -19,14 +20,31 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "re
 
 
 def archive(*cases):
+    return archive_of({f"{case}.log": log_bytes(case) for case in cases})
+
+
+def packed_archive(*cases):
+    return archive_of({f"{case}.log.gz": gzip.compress(log_bytes(case), mtime=0) for case in cases})
+
+
+def archive_of(files):
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as tar:
-        for case in cases:
-            content = log_bytes(case)
-            member = tarfile.TarInfo(f"{case}.log")
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
     return stream.getvalue()
+
+
+def add_content_hashes(*cases):
+    """Store the hashes of decompressed members, as the reader reports them; readers of earlier releases do not."""
+    for reading in Reading.objects.exclude(members=[]):
+        for case in cases:
+            for member in reading.members:
+                if member["name"] == f"{case}.log.gz":
+                    member["content_sha256"] = sha256(log_bytes(case))
+        reading.save(update_fields=["members"])
 
 
 @pytest.fixture
@@ -97,3 +115,38 @@ def test_another_organisation_learns_nothing(sent, rita):
     assert (known_logs_of(foreign), known_logs_of(first), known_logs_of(second)) == ({}, {}, {})
     assert publish(foreign, rita)
     assert set(foreign.runs.values_list("visibility", flat=True)) == {Visibility.PUBLIC}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(log_bytes("four-us"), id="plain"),
+        pytest.param(gzip.compress(log_bytes("four-us")), id="compressed"),
+        pytest.param(archive("four-us"), id="archive"),
+    ],
+)
+@pytest.mark.parametrize("packed_first", [True, False])
+def test_a_log_that_is_compressed_only_in_an_archive_is_the_same_log(sent, rita, other, packed_first):
+    files = [packed_archive("four-us", "slow-disk-ms"), other]
+    first, second = sent(*(files if packed_first else reversed(files)))
+    add_content_hashes("four-us", "slow-disk-ms")
+    packed, alone = (first, second) if packed_first else (second, first)
+    assert known_logs_of(packed) == {"four-us.log.gz": alone}
+    alone.log.refresh_from_db()  # the reading stored the hash of its decompressed bytes
+    assert list(known_logs_of(alone).values()) == [packed]
+    publish(first, rita)
+    if packed_first:
+        with pytest.raises(ReviewRefusedError, match="A log is published once"):
+            publish(second, rita)
+    else:
+        assert publish(second, rita)
+        shown = {run.member: run.visibility for run in second.runs.all()}
+        assert shown == {"four-us.log.gz": Visibility.UNREVIEWED, "slow-disk-ms.log.gz": Visibility.PUBLIC}
+
+
+def test_another_log_that_is_compressed_in_an_archive_is_not_the_same(sent, rita):
+    first, second = sent(log_bytes("four-us"), packed_archive("slow-disk-ms"))
+    add_content_hashes("slow-disk-ms")
+    assert (known_logs_of(first), known_logs_of(second)) == ({}, {})
+    publish(first, rita)
+    assert publish(second, rita)

@@ -28,4 +28,4 @@ def test_the_page_lists_every_address_without_javascript(client):
 
 def test_the_page_states_which_addresses_need_a_token(client):
     page = client.get("/api/v1/docs/").content.decode()
-    assert page.count("needs a token") == 7
+    assert page.count("needs a token") == 20

@@ -226,6 +226,7 @@ def _objects_of_organisation(
         "/submissions/": {"public_id": submission.public_id},
         "/api/v1/submissions/": {"public_id": submission.public_id},
         "/submit/": {"public_id": draft.public_id},
+        "/api/v1/drafts/": {"public_id": draft.public_id},
         "/uploads/": {"key": add_file(draft, "load.log", 10).key},
         "/runs/": {"public_id": run.public_id},
         "/review/runs/": {"public_id": run.public_id},

@@ -59,4 +59,10 @@ def _candidate(name: str, run: Run, verdict: Verdict) -> CandidateRun:
 def _attempt(certified: Certificate) -> dict[str, Any]:
     at = f" at {printed_nx(certified.attempted_nx)}" if certified.attempted_nx is not None else ""
     title = f"{counted(certified.device_count, 'device')}{at}"
-    return {"title": title, **attempt_sentences(document_of(certified))}
+    document = document_of(certified)
+    return {
+        "title": title,
+        "device_count": certified.device_count,
+        "document": document,
+        **attempt_sentences(document),
+    }

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import models
 from django.db.models import QuerySet
 
 from results.ingest.rows import VIRTUAL
@@ -12,21 +13,29 @@ from webapp.submissions.review_warnings import GB_BYTES, is_near
 Facts = dict[str, Any]
 
 
-def stated_facts(document: Document, organisation: Organisation) -> tuple[Facts, str]:
-    """Return the facts for the form, and the sentence that says where they come from; "" without any."""
+class FactsOrigin(models.TextChoices):
+    """Where the facts come from that the form starts with."""
+
+    NONE = "", "The files do not name the drive. State it here."
+    SIDE_FILE = "side-file", "The side file names the drive. Check what is filled in."
+    LOG_HEADER = "log-header", "The header of the log states the size of the device. Check what is filled in."
+
+
+def stated_facts(document: Document, organisation: Organisation) -> tuple[Facts, FactsOrigin]:
+    """Return the facts for the form, and where they come from."""
     drives = _drives(document)
     facts: Facts
     if drives:
         facts = {"model": _common(drives, "model"), "firmware": _common(drives, "firmware")}
         facts["capacity_gb"] = _capacity_gb([drive.get("size_bytes") for drive in drives])
-        origin = "The side file names the drive."
+        origin = FactsOrigin.SIDE_FILE
     else:
         sizes = [device.get("size_bytes") for run in document["runs"] for device in run.get("devices", [])]
-        facts, origin = {"capacity_gb": _capacity_gb(sizes)}, "The header of the log states the size of the device."
+        facts, origin = {"capacity_gb": _capacity_gb(sizes)}, FactsOrigin.LOG_HEADER
     known = {name: value for name, value in facts.items() if value}
     if not known:
-        return {}, ""
-    return known | _product_facts(known, organisation), f"{origin} Check what is filled in."
+        return {}, FactsOrigin.NONE
+    return known | _product_facts(known, organisation), origin
 
 
 def _drives(document: Document) -> list[Document]:

@@ -12,7 +12,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from results.errors import ReviewRefusedError
 from results.evidence.staging import StagedBytesLostError
 from results.evidence.store import StoreFullError
-from results.intake.drafts import DraftUnreadError, change_draft_slices, delete_draft, submit_draft
+from results.ingest.several_drives import SeveralDrivesError
+from results.intake.drafts import (
+    DraftState,
+    DraftUnreadError,
+    change_draft_slices,
+    delete_draft,
+    state_of,
+    submit_draft,
+)
 from results.intake.submissions import Receipt
 from results.intake.uploads import DraftGoneError, UploadRefusedError, complete, create_draft, open_drafts, store_files
 from results.lifecycle.embargo import MomentError
@@ -21,16 +29,12 @@ from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest, members_only
 from webapp.submissions.changes import refusals_shown
 from webapp.submissions.drafts.forms import FactsForm, UploadForm
-from webapp.submissions.drafts.page import draft_page, is_read
+from webapp.submissions.drafts.page import draft_page
+from webapp.submissions.drafts.receipts import ReceiptNote, notes_of
 from webapp.submissions.drafts.senders import find_draft
 from webapp.submissions.forms import SlicesForm, valid_data
-from webapp.submissions.uploads import LEFT_OUT, MOVED, is_too_large, size_complaint
+from webapp.submissions.uploads import is_too_large, size_complaint
 
-KNOWN_BYTES = "This log was submitted before. This page shows its submission, with the facts as first stated."
-READ_AGAIN = (
-    "This log was submitted before and could not be read. The register reads it again, with the new slice length and "
-    "the new companion files."
-)
 NO_SPACE = "The register has no space for the files now. Nothing was stored. Try again later."
 NO_DRAFT = "No draft is named {}. It was deleted, or has expired after 7 days."
 UNREAD = "The register has not read the log yet. Wait for the result, then submit it."
@@ -109,7 +113,7 @@ def _submit(request: UserRequest, found: Draft) -> HttpResponse:
         messages.error(request, UNREAD)
         return redirect("draft", found.public_id)
     except ReviewRefusedError as refusal:
-        form.add_error("embargo_until", str(refusal))
+        form.add_error("model" if isinstance(refusal, SeveralDrivesError) else "embargo_until", str(refusal))
         return _show_draft(request, found, form, 400 if isinstance(refusal, MomentError) else 409)
     _report(request, receipt)
     return redirect("submission-detail", receipt.submission.public_id)
@@ -118,19 +122,17 @@ def _submit(request: UserRequest, found: Draft) -> HttpResponse:
 def _report(request: HttpRequest, receipt: Receipt) -> None:
     if receipt.is_new:
         messages.success(request, f"Submitted as {receipt.submission.public_id}. Mail about each step follows.")
-    else:
-        known = READ_AGAIN if receipt.is_read_again else KNOWN_BYTES
-        messages.info(request, f"{known} {MOVED}" if receipt.is_embargo_changed else known)
-    if receipt.left_out:
-        messages.warning(request, LEFT_OUT.format(names=", ".join(receipt.left_out)))
+    for note, sentence in notes_of(receipt):
+        (messages.warning if note == ReceiptNote.FILES_LEFT_OUT else messages.info)(request, sentence)
 
 
 @require_safe
 @members_only
 def reading_state(request: UserRequest, public_id: str) -> HttpResponse:
     """Report whether the result is there: the script of the page asks often, and loads the page once."""
-    reading = DraftReading.objects.filter(draft=_find(request, public_id)).first()
-    return JsonResponse({"is_finished": reading is not None and is_read(reading)})
+    found = _find(request, public_id)
+    state = state_of(found, list(found.files.all()), DraftReading.objects.filter(draft=found).first())
+    return JsonResponse({"is_finished": state in {DraftState.READ, DraftState.FAILED}})
 
 
 @require_POST

@@ -291,6 +291,7 @@ fn read_attachment(path: &Path, reader: &mut LogReader, limit_bytes: u64) -> io:
         name,
         size_bytes: received.size_bytes,
         sha256: Some(received.sha256),
+        content_sha256: None,
         role,
     }))
 }

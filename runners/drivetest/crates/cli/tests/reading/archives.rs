@@ -200,6 +200,25 @@ fn a_compressed_log_in_an_archive_is_read_and_an_archive_in_it_is_not() {
 }
 
 #[test]
+fn a_compressed_log_in_an_archive_has_the_hash_of_its_decompressed_bytes() {
+    let [four, _] = both_logs();
+    let packed = gzip(four.as_bytes());
+    let alone = Scratch::new("alone.log.gz", &packed).read().0["input"]["content_sha256"].clone();
+    let cut = &packed[..packed.len() / 2];
+    let files: [(&str, &[u8]); 3] = [
+        ("packed.log.gz", &packed),
+        ("plain.log", four.as_bytes()),
+        ("cut.log.gz", cut),
+    ];
+    let (document, _) = Scratch::new("hashes.tar", &tar(&files)).read();
+    let members = document["input"]["members"].as_array().unwrap();
+    let hashes: Vec<&Value> = members.iter().map(|member| &member["content_sha256"]).collect();
+    assert!(alone.is_string());
+    assert_eq!(hashes, [&alone, &Value::Null, &Value::Null]);
+    assert_eq!(members[1]["sha256"], alone);
+}
+
+#[test]
 fn names_are_labels_and_links_are_never_followed() {
     let [four, _] = both_logs();
     let four = four.as_bytes();

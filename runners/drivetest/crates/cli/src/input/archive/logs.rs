@@ -17,6 +17,8 @@ struct Log {
     member: usize,
     has_companions: bool,
     damage: Option<Finding>,
+    /// The SHA-256 of the decompressed bytes, if the log is compressed and was read to its end.
+    content_sha256: Option<String>,
     state: State,
 }
 
@@ -55,6 +57,7 @@ impl<'m, 'b> Logs<'m, 'b> {
             member,
             has_companions: owners.contains(&Some(log)),
             damage: None,
+            content_sha256: None,
             state: State::Waiting,
         };
         Self {
@@ -104,6 +107,12 @@ impl<'m, 'b> Logs<'m, 'b> {
         Ok(None)
     }
 
+    /// Returns the members that are compressed logs, each with the SHA-256 of its decompressed bytes.
+    pub fn content_digests(&self) -> Vec<(usize, String)> {
+        let digest = |log: &Log| log.content_sha256.clone().map(|sha256| (log.member, sha256));
+        self.logs.iter().filter_map(digest).collect()
+    }
+
     /// Combines all readings, in the order of the archive.
     pub fn finish(self, mut findings: Findings) -> Reading {
         if self.skipped_count > 0 {
@@ -138,9 +147,10 @@ impl<'m, 'b> Logs<'m, 'b> {
         reader.begin_runs_at(self.runs_count);
         let (name, role) = (&self.members[member].name, Role::Log);
         reader.begin(Part { name, role });
-        let ended = self.feed(&mut reader, bytes, limit_bytes)?;
+        let (ended, content_sha256) = self.feed(&mut reader, bytes, limit_bytes)?;
         self.runs_count = reader.next_ordinal().unwrap_or(self.runs_count);
         let log = &mut self.logs[at];
+        log.content_sha256 = content_sha256;
         match ended {
             Ok(End::Damaged(error)) | Err(error) => {
                 let sentence = format!("{name}: ends early: {error}");
@@ -175,7 +185,8 @@ impl<'m, 'b> Logs<'m, 'b> {
             return Ok(());
         };
         reader.begin(Part { name, role: *role });
-        if let Ok(End::Damaged(error)) | Err(error) = self.feed(&mut reader, bytes, limit_bytes)? {
+        let (ended, _) = self.feed(&mut reader, bytes, limit_bytes)?;
+        if let Ok(End::Damaged(error)) | Err(error) = ended {
             let sentence = format!("{name}: cannot be read to the end: {error}");
             let finding = rule::MEMBER_DAMAGED.at(None, sentence);
             self.findings.push(finding.of_member(name));
@@ -184,21 +195,26 @@ impl<'m, 'b> Logs<'m, 'b> {
         Ok(())
     }
 
-    /// Passes the content of a member to a reader. The outer error is an exceeded limit.
+    /// Passes the content of a member to a reader. Returns how the reading ended, and the SHA-256 of the decompressed bytes
+    /// if the member is compressed and complete. The outer error is an exceeded limit.
     fn feed(
         &mut self,
         reader: &mut LogReader,
         bytes: Box<dyn Read + '_>,
         limit_bytes: u64,
-    ) -> io::Result<io::Result<End>> {
+    ) -> io::Result<(io::Result<End>, Option<String>)> {
         let left_bytes = limit_bytes.saturating_sub(self.used_bytes);
         let mut content = match Content::of(bytes, 0, left_bytes) {
             Ok(content) => content,
-            Err(error) => return separate_limit(Err(error)),
+            Err(error) => return Ok((separate_limit(Err(error))?, None)),
         };
-        let ended = content.pump(|bytes| reader.push(bytes));
+        let ended = separate_limit(content.pump(|bytes| reader.push(bytes)));
         self.used_bytes += content.size_bytes();
-        separate_limit(ended)
+        let ended = ended?;
+        let is_complete = matches!(ended, Ok(End::Complete | End::Trailing(_)));
+        let (_, decompressed) = content.finish();
+        let sha256 = decompressed.filter(|_| is_complete).map(|digest| digest.sha256);
+        Ok((ended, sha256))
     }
 }
 

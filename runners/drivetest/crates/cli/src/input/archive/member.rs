@@ -14,6 +14,9 @@ pub struct Member {
     pub size_bytes: u64,
     /// Its SHA-256. None if the file could not be read to the end.
     pub sha256: Option<String>,
+    /// The SHA-256 of the decompressed bytes of a log that is compressed within the archive, if it was read to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_sha256: Option<String>,
     /// Its role for its log.
     pub role: Role,
 }
@@ -201,6 +204,7 @@ mod tests {
     #[test]
     fn an_export_with_the_stem_of_a_log_is_not_a_log() {
         let member = |name: &str| Member {
+            content_sha256: None,
             name: name.to_owned(),
             size_bytes: 0,
             sha256: None,

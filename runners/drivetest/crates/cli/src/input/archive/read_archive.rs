@@ -106,6 +106,7 @@ impl List {
             name,
             size_bytes: entry.size_bytes,
             sha256: None,
+            content_sha256: None,
             role: Role::Other,
         };
         match entry.entry_type.skipped() {
@@ -167,11 +168,16 @@ impl List {
     fn read_logs(&mut self, archive: &Archive<'_>, begin: &Begin<'_>) -> io::Result<Reading> {
         let mut logs = Logs::new(&self.members, &self.positions, begin);
         let exceeded = logs.read(archive)?;
+        let digests = logs.content_digests();
         let findings = std::mem::take(&mut self.findings);
-        Ok(match exceeded {
+        let reading = match exceeded {
             Some(limit) => failed(limit.error(None), findings.into_list()),
             None => logs.finish(findings),
-        })
+        };
+        for (member, sha256) in digests {
+            self.members[member].content_sha256 = Some(sha256);
+        }
+        Ok(reading)
     }
 }
 
