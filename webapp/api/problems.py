@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from results.access.intervals import BusyError, NoIntervalsError, SeriesDamagedError
-from results.access.withholding import WithheldError
+from results.access.withholding import HiddenError, WithheldError
 from results.errors import ReviewRefusedError
 from results.evidence.store import EvidenceDamagedError, StoreFullError
 from results.lifecycle.embargo import MomentError
@@ -39,6 +39,7 @@ STATUS_BY_ERROR: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int,
         429,
         "The register is reading other logs again for their seconds. Try again in a second, or request minutes.",
     ),
+    (HiddenError, 404, ""),
     (WithheldError, 451, ""),
     (
         (ReaderKilledError, ReaderBrokenError, FormatError, EvidenceDamagedError, SeriesDamagedError),

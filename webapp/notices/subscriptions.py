@@ -9,7 +9,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from results.history import EMBARGO_CHANGED, event_recorded
+from results.history import EMBARGO_CHANGED, FILE_HIDDEN, FILE_SHOWN, event_recorded
 from results.lifecycle.deadlines import Party
 from results.lifecycle.submission_states import SubmissionState, with_state
 from results.models import Approval, Event, Organisation, Submission
@@ -65,6 +65,8 @@ BY_EVENT: dict[str, Callable[[Submission], list[Planned]]] = {
     "run-withdrawn": _always(Kind.WITHDRAWN),
     "run-sequestered": _always(Kind.SEQUESTERED),
     "run-released": _always(Kind.RELEASED),
+    FILE_HIDDEN: _always(Kind.FILE_HIDDEN, FOR_BOTH),
+    FILE_SHOWN: _always(Kind.FILE_SHOWN, FOR_BOTH),
     "run-superseded": _always(Kind.SUPERSEDED),
     "run-unsuperseded": _always(Kind.REINSTATED),
     "run-reinstated": _always(Kind.REINSTATED),
@@ -89,6 +91,15 @@ def write_notices(event: Event, **_: Any) -> None:
             subject = ("submission", submission.public_id)
             recipients = _recipients(audience, submission, event.actor_id)
             notify(kind, subject, recipients, audience, event=event, details=details)
+
+
+@receiver(event_recorded, dispatch_uid="notify-operators-of-hidden-files")
+def notify_of_hidden_files(event: Event, **_: Any) -> None:
+    """Notify the operators of a file that is hidden. Only they can end the hiding."""
+    if event.kind == FILE_HIDDEN:
+        subject, recipients = ("hidden-file", event.subject_id), operators(event.actor_id)
+        details = {"reason": event.reason}
+        notify(Kind.FILE_HIDDEN, subject, recipients, Audience.OPERATORS, event=event, details=details)
 
 
 @receiver(event_recorded, dispatch_uid="notify-operators-of-takedowns")
