@@ -39,8 +39,9 @@ def hide_file(
             raise ReviewRefusedError("The submission is an example of the register. Its files stay public.")
         for run in Run.objects.filter(submission__log=evidence).order_by("pk"):
             visibility.lock_run(run)
-        if (run := run_with_public_log(evidence)) is not None:
-            raise ReviewRefusedError(public_log_sentence(run))
+        public_run = run_with_public_log(evidence)
+        if public_run is not None:
+            raise ReviewRefusedError(public_log_sentence(public_run))
         if current_hidings().filter(evidence=evidence).exists():
             raise ReviewRefusedError("The file is hidden already. Load the page of the submission again.")
         hidden = HiddenFile.objects.create(

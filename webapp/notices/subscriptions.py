@@ -13,8 +13,13 @@ from results.history import EMBARGO_CHANGED, FILE_HIDDEN, FILE_SHOWN, event_reco
 from results.lifecycle.deadlines import Party
 from results.lifecycle.submission_states import SubmissionState, with_state
 from results.models import Approval, Event, Organisation, Submission
-from webapp.accounts.memberships.members import member_joined, member_left, ownership_transferred
-from webapp.accounts.models import Role, User
+from webapp.accounts.memberships.members import (
+    invitation_declined,
+    member_joined,
+    member_left,
+    ownership_transferred,
+)
+from webapp.accounts.models import Invitation, Role, User
 from webapp.accounts.organisations import organisation_confirmed, organisation_created
 from webapp.notices.kinds import Audience, Kind
 from webapp.notices.outbox import members, notify, operators, reviewers
@@ -151,6 +156,14 @@ def notify_of_former_member(organisation: Organisation, user: User, **_: Any) ->
     _notify_owners(Kind.MEMBER_LEFT, organisation, user)
 
 
+@receiver(invitation_declined, dispatch_uid="notify-owners-of-declining")
+def notify_of_declined_invitation(
+    organisation: Organisation, invitation: Invitation, user: User | None, **_: Any
+) -> None:
+    """Notify the owners of a declined invitation. A notice keeps no mail address, so it states the role."""
+    _notify_owners(Kind.INVITATION_DECLINED, organisation, user, {"role": invitation.role})
+
+
 @receiver(ownership_transferred, dispatch_uid="notify-both-owners")
 def notify_both_owners(organisation: Organisation, before: User, after: User, **_: Any) -> None:
     """Notify the new owner, and the former one: a thief of their session may have done it."""
@@ -159,9 +172,11 @@ def notify_both_owners(organisation: Organisation, before: User, after: User, **
     notify(Kind.OWNERSHIP_TRANSFERRED, subject, [after, before], Audience.MEMBERS, details=details)
 
 
-def _notify_owners(kind: Kind, organisation: Organisation, user: User) -> None:
-    owners = members(organisation.pk, actor_id=user.pk).filter(
+def _notify_owners(
+    kind: Kind, organisation: Organisation, user: User | None, details: dict[str, Any] | None = None
+) -> None:
+    owners = members(organisation.pk, actor_id=user.pk if user else None).filter(
         memberships__organisation=organisation, memberships__role=Role.OWNER
     )
-    details = {"member": user.pk}
+    details = details or ({"member": user.pk} if user else {})
     notify(kind, ("organisation", organisation.slug), owners, Audience.MEMBERS, details=details)

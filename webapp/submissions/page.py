@@ -211,11 +211,9 @@ def steps_of(
     submission: StatedSubmission, reading: Reading | None, events: list[Event], *, is_publishable: bool
 ) -> list[Step]:
     """Return the steps in their order; a decision is shown with its reason."""
-    state = SubmissionState(submission.state)
+    state, name = SubmissionState(submission.state), visible_name(submission.log) or "hidden file"
     steps = [
-        Step(
-            "Stored", "done", f"{visible_name(submission.log) or 'hidden file'}, hash recorded", submission.received_at
-        ),
+        Step("Stored", "done", f"{name}, hash recorded", submission.received_at),
         _reading_step(state, reading),
         _identity_step(state, submission),
         _review_step(state, events),

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from results.access.withholding import Cause, cause_of_log, files_of, is_withheld
+from results.access.withholding import Cause, cause_of_log, files_of, has_withheld_file, is_withheld
 from results.lifecycle.submission_states import StatedSubmission
 from results.models import Run, Submission
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_REASON, first_names, virtual_devices_sentence
@@ -43,7 +43,8 @@ def review_warnings(submission: Submission, runs: Iterable[Run]) -> list[str]:
         return [WITHHELD if cause_of_log(withheld) == Cause.LEGAL else HIDDEN_LOG]
     words = virtual_devices_sentence(every)
     found = ([f"{words}: {VIRTUAL_DEVICE_REASON}."] if words else []) + size_sentences(submission, every)
-    return [*found, HIDDEN_FILE] if any(evidence.hidden for evidence in files_of(submission)) else found
+    is_incomplete = any(map(has_withheld_file, every)) and any(file.hidden for file in files_of(submission))
+    return [*found, HIDDEN_FILE] if is_incomplete else found
 
 
 GB_BYTES = 10**9

@@ -34,6 +34,7 @@ FACT_COLUMNS = (
 )  # fmt: skip
 INVITATION_COLUMNS = (
     "organisation__name", "email", "role", "created_at", "expires_at", "accepted_at", "revoked_at",
+    "declined_at",
 )  # fmt: skip
 
 
