@@ -5,6 +5,7 @@ import threading
 import pytest
 from django.db import connection
 from django.test import Client
+from django.urls import reverse
 
 from results.lifecycle import visibility
 from results.lifecycle.hidden_files import end_hiding, hide_file
@@ -54,8 +55,8 @@ def hide_log(run, user):
 @pytest.mark.parametrize("lay", [attach, attach_side_file])
 def test_a_public_result_keeps_a_stub_of_a_hidden_companion(client, run, vera, olga, lay):
     evidence, page = lay(run), f"/runs/{run.public_id}/"
-    path = f"{page}companions/{evidence.sha256}" if lay is attach else f"{page}side-file"
-    assert client.get(path).status_code != 404
+    name, arguments = ("companion", [evidence.sha256]) if lay is attach else ("side-file", [])
+    path = reverse(f"run-{name}", args=[run.public_id, *arguments])
     hidden = hide(run, evidence, vera)
     text = client.get(page).text
     assert f"{STUB}{run.submission.organisation} on " in text

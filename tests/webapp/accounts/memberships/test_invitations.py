@@ -161,7 +161,7 @@ def test_a_revoked_invitation_cannot_be_accepted_or_renewed(as_user, vera, invit
     assert opened.get("/accounts/invitation/").status_code == 410
     with pytest.raises(OrganisationError, match="Ask an owner for a new one"):
         invitations.accept(Actor(nora), invitation)
-    assert "was accepted or revoked" in owner.post(f"{INVITATIONS}{invitation.pk}/renew/", follow=True).text
+    assert "was accepted, declined or revoked" in owner.post(f"{INVITATIONS}{invitation.pk}/renew/", follow=True).text
     assert len(mail.outbox) == 1
     invite()
 
