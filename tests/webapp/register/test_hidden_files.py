@@ -71,10 +71,6 @@ def test_a_public_result_keeps_a_stub_of_a_hidden_companion(client, run, vera, o
     text = client.get(page).text
     words = ("A file of this evidence is hidden", "File no longer hidden", "by an operator")
     assert [each in text for each in words] == [False, True, True]
-        False,
-        True,
-        True,
-    )
 
 
 def test_the_answer_about_a_hidden_companion_is_that_of_an_unknown_one(client, run, vera):
