@@ -80,6 +80,10 @@ EVENT_LABELS = {
     "submission-slices-changed": "slice length changed",
     "submission-link-renewed": "secret link created",
     "submission-link-revoked": "secret link revoked",
+    "submission-file-hidden": "file hidden on request of its sender",
+    "submission-file-shown": "file no longer hidden",
+    "run-file-hidden": "file hidden on request of its sender",
+    "run-file-shown": "file no longer hidden",
     "run-not-found-again": "not found by a newer reader",
     "run-shown-as-example": "shown as an example",
     "run-removed-as-example": "removed as an example",
@@ -115,6 +119,8 @@ def event_label(kind: str) -> str:
 EMBARGO_CHANGED = "submission-embargo-changed"
 ACCEPTED_WARNINGS = "in_spite_of"  # the key of these sentences in the details of a publication
 LINK_RENEWED, LINK_REVOKED = "submission-link-renewed", "submission-link-revoked"
+FILE_HIDDEN, FILE_SHOWN = "submission-file-hidden", "submission-file-shown"
+RUN_FILE_HIDDEN, RUN_FILE_SHOWN = "run-file-hidden", "run-file-shown"
 APPROVED_KIND, RETRACTED_KIND = "run-approved", "run-approval-retracted"
 HIDDEN_KINDS = ("run-embargoed", "run-recalled", LINK_RENEWED, LINK_REVOKED, APPROVED_KIND, RETRACTED_KIND)
 OPENED, PUBLISHED = "product-created", "run-published"

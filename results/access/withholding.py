@@ -1,7 +1,8 @@
-"""Withheld logs: what the register hides from every reader, its reviewers too, if a file of a log is sequestered.
+"""Withheld logs: what the register hides from every reader, its reviewers too, if a file of a log is withheld.
 
-The rows do not record which file a value came from. If one file is sequestered, everything that may come from a
-companion file is hidden from all readers. The figures of the log itself stay.
+A file is withheld for one of two causes: it is sequestered for legal reasons, or hidden on request of its sender
+(results/lifecycle/hidden_files.py). The rows do not record which file a value came from. If one file is withheld,
+everything that may come from a companion file is hidden from all readers. The figures of the log itself stay.
 """
 
 import copy
@@ -9,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import Any
+
+from django.db import models
 
 from results.history import ACCEPTED_WARNINGS
 from results.models import Event, Evidence, Finding, Reading, Run, Statistic, Submission, Verdict, Visibility, YcsbRun
@@ -24,8 +27,19 @@ REEVALUATED = "run-judged-anew"  # its details contain headlines
 PLACES_SHOWN = range(2, 10)  # crates/logs/src/judge/share.rs, PLACES_SHOWN_MAX
 
 
+class Cause(models.TextChoices):
+    """Why a file is withheld. The legal cause is stated if a file has both."""
+
+    LEGAL = "legal", "for legal reasons"
+    REQUEST = "request", "on request of its sender"
+
+
 class WithheldError(Exception):
-    """The log is sequestered: nothing is read out of it any more."""
+    """The log is withheld for legal reasons: nothing is read out of it any more."""
+
+
+class HiddenError(WithheldError):
+    """The log or a file that came with it is hidden on request of its sender."""
 
 
 class SequesteredError(WithheldError):
@@ -48,25 +62,43 @@ def refuse_sequestered(run: Run) -> None:
 
 
 def is_withheld(run: Run) -> bool:
-    """Return whether the run's log is sequestered; its intervals are then hidden from everyone."""
-    return run.reading is not None and run.reading.evidence.sequestered
+    """Return whether the run's log is withheld; its intervals are then hidden from everyone."""
+    return run.reading is not None and run.reading.evidence.is_withheld
+
+
+def cause_of_log(run: Run) -> Cause:
+    """Return why the log of a run is withheld."""
+    return Cause.LEGAL if run.reading is not None and run.reading.evidence.sequestered else Cause.REQUEST
+
+
+def cause_of_files(run: Run) -> Cause:
+    """Return why the log, its side file or a companion of it is withheld."""
+    return Cause.LEGAL if Run.objects.filter(pk=run.pk).with_sequestered_file().exists() else Cause.REQUEST
+
+
+def cause_of_file(run: Run, evidence: Evidence) -> Cause:
+    """Return why one file of a run is withheld."""
+    return Cause.LEGAL if evidence.sequestered else cause_of_log(run)
 
 
 def is_file_withheld(run: Run, evidence: Evidence) -> bool:
     """Return whether a file of the run is withheld. All its files repeat content of its log."""
-    return evidence.sequestered or is_withheld(run)
+    return evidence.is_withheld or is_withheld(run)
 
 
 def refuse_withheld(run: Run) -> None:
-    """Raise WithheldError if the log is sequestered: its intervals would reproduce the log."""
+    """Raise WithheldError if the log is withheld: its intervals would reproduce the log."""
     if is_withheld(run):
-        raise WithheldError(
-            f"The log of run {run.public_id} is withheld for legal reasons. The register still stores it."
-        )
+        raise _withheld_error(cause_of_log(run), f"The log of run {run.public_id} is")
+
+
+def _withheld_error(cause: Cause, subject: str) -> WithheldError:
+    kind = WithheldError if cause == Cause.LEGAL else HiddenError
+    return kind(f"{subject} withheld {cause.label}. The register still stores it.")
 
 
 def has_withheld_file(run: Run) -> bool:
-    """Return whether the log, its side file or a companion of it is sequestered.
+    """Return whether the log, its side file or a companion of it is withheld.
 
     Lists query their runs with RunQuerySet.with_withheld_flag(); otherwise this function makes a query for each run.
     """
@@ -81,7 +113,7 @@ def has_withheld_file(run: Run) -> bool:
 def refuse_withheld_file(run: Run) -> None:
     """Raise WithheldError if the log or one of its companion files is withheld."""
     if has_withheld_file(run):
-        raise WithheldError(f"The companion files of the log of run {run.public_id} are withheld for legal reasons.")
+        raise _withheld_error(cause_of_files(run), f"A file of run {run.public_id} is")
 
 
 def visible_facts(run: Run, name: str) -> Mapping[str, Any]:
@@ -101,9 +133,32 @@ def visible_reading_findings(submission: Submission, reading: Reading) -> list[d
     findings: list[dict[str, Any]] = reading.findings
     if findings and submission.runs.filter(visibility=Visibility.SEQUESTERED).exists():
         return []
-    companions = [companion.evidence for companion in submission.companions.all()] if findings else []
-    files = [submission.log, submission.side_file, *companions]
-    return [] if any(evidence is not None and evidence.sequestered for evidence in files) else findings
+    return [] if findings and any(evidence.is_withheld for evidence in files_of(submission)) else findings
+
+
+def files_of(submission: Submission) -> list[Evidence]:
+    """Return the stored files of a submission, each once: its log, its companions, and the side file of a lab."""
+    companions = [companion.evidence for companion in submission.companions.all()]
+    side_file = [submission.side_file] if submission.side_file is not None else []
+    return list({evidence.pk: evidence for evidence in [submission.log, *companions, *side_file]}.values())
+
+
+def visible_reading_error(submission: Submission, reading: Reading) -> dict[str, Any] | None:
+    """Return the error of a reading; only its id if a withheld file may be quoted in it."""
+    error: dict[str, Any] | None = reading.error
+    if error is None or not any(evidence.is_withheld for evidence in files_of(submission)):
+        return error
+    return {"id": error.get("id", ""), "sentence": "The register could not read the log. A file of it is withheld."}
+
+
+def visible_name(evidence: Evidence) -> str:
+    """Return the name of a stored file; "" if it is hidden on request of its sender."""
+    return "" if evidence.hidden else evidence.filename
+
+
+def visible_member(run: Run) -> str:
+    """Return the name of a run's log in its archive; "" without one, and for a hidden archive."""
+    return "" if run.reading is not None and run.reading.evidence.hidden else run.member
 
 
 def visible_verdict(run: Run, verdict: Verdict) -> Verdict:

@@ -31,10 +31,11 @@ def hashes_of_document(document: Document) -> dict[str, str]:
 def known_logs(organisation_id: int, hashes: Mapping[str, str], without: int = 0) -> dict[str, Submission]:
     """Return the first submission of the organisation that has each log, by the names in `hashes`.
 
+    Hidden logs are left out, because the answer would reveal their hashes.
     `without` is the key of a submission that does not count; no row has the key 0.
     """
     found: dict[str, Submission] = {}
-    others = Submission.objects.filter(organisation=organisation_id).exclude(pk=without)
+    others = Submission.objects.filter(organisation=organisation_id, log__hidden=False).exclude(pk=without)
     for submission in others.filter(_has_log(hashes, "log")).select_related("log").distinct().order_by("pk"):
         for sha256 in sorted(set(_hashes_of_submission(submission)) & set(hashes)):
             found.setdefault(hashes[sha256], submission)
@@ -42,7 +43,12 @@ def known_logs(organisation_id: int, hashes: Mapping[str, str], without: int = 0
 
 
 def known_logs_of(submission: Submission) -> dict[str, Submission]:
-    """Return the first other submission that has each log of a submission, by the name of the member."""
+    """Return the first other submission that has each log of a submission, by the name of the member.
+
+    Empty for a hidden log.
+    """
+    if submission.log.hidden:
+        return {}
     return known_logs(submission.organisation_id, _hashes_of_submission(submission), without=submission.pk)
 
 

@@ -21,7 +21,7 @@ from results.errors import ReviewRefusedError
 from results.history import ACCEPTED_WARNINGS, accepted_warnings, history_of, record_event, run_subject
 from results.ingest.same_logs import run_of_same_log
 from results.lifecycle import approvals
-from results.models import ApprovedStep, Organisation, Run, Tier, Verdict, Visibility, VoidReason, YcsbRun
+from results.models import ApprovedStep, Evidence, Organisation, Run, Tier, Verdict, Visibility, VoidReason, YcsbRun
 
 
 class SameLogError(ReviewRefusedError):
@@ -307,6 +307,8 @@ def _carry_out(
         raise ReviewRefusedError(
             f"{locked.public_id} is {locked.visibility}; only a run that is {expected} can be: {name}"
         )
+    if transition.is_approval or transition.name == "disclose":
+        _refuse_hidden_log(locked)
     if not _is_approved(transition, locked, actor, reason, columns.get("superseded_by")):
         return False
     after = _after(transition, locked)
@@ -375,6 +377,15 @@ def _refuse_unpublishable(run: Run) -> None:
     if YcsbRun.objects.filter(run=run, validity=YcsbRun.Validity.INVALID).exists():
         raise ReviewRefusedError(
             f"{run.public_id} is no valid run of YCSB. It is not published; decline it.", "invalid-run"
+        )
+
+
+def _refuse_hidden_log(run: Run) -> None:
+    """Raise ReviewRefusedError if the log is hidden: no reader could check the result."""
+    if Evidence.objects.filter(submission__runs=run, hidden=True).exists():
+        raise ReviewRefusedError(
+            f"The log of run {run.public_id} is hidden on request of its organisation, so no reader can check the "
+            "result. It cannot be approved or become public. An operator can end the hiding at /hidden-files/."
         )
 
 

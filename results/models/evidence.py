@@ -54,6 +54,9 @@ PLACE_CHARS = 60  # of a region or zone, as "northamerica-northeast1-a"
 class Evidence(models.Model):
     """One file as received, addressed by its hash; never deleted, never altered.
 
+    A `sequestered` file is withheld for legal reasons. A `hidden` one is hidden on request of its sender
+    (results/lifecycle/hidden_files.py).
+
     Rows are per organisation, so that a hash known from elsewhere reveals nothing; the bytes on disk are shared.
     """
 
@@ -72,6 +75,7 @@ class Evidence(models.Model):
     filename = models.CharField(max_length=255)
     received_at = models.DateTimeField(auto_now_add=True)
     sequestered = models.BooleanField(default=False)
+    hidden = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         """Recognise the same bytes from the same organisation."""
@@ -82,6 +86,11 @@ class Evidence(models.Model):
 
     def __str__(self) -> str:
         return f"{self.filename} ({self.sha256[:12]})"
+
+    @property
+    def is_withheld(self) -> bool:
+        """Return whether no reader gets its content: for legal reasons, or on request of its sender."""
+        return self.sequestered or self.hidden
 
 
 class Submission(models.Model):

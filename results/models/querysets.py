@@ -114,20 +114,27 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(visibility="public", is_demo=True).order_by("nx_load", "pk")
 
     def withheld(self) -> RunQuerySet:
-        """Return the runs with a sequestered log, side file or companion; its content is hidden from everyone."""
-        sequestered = apps.get_model("results", "Evidence").objects.filter(sequestered=True).values("pk")
-        companions = apps.get_model("results", "Companion").objects.filter(evidence__in=sequestered)
+        """Return the runs with a sequestered or hidden log, side file or companion: no reader gets its content."""
+        return self._with_a_file(Q(sequestered=True) | Q(hidden=True))
+
+    def with_sequestered_file(self) -> RunQuerySet:
+        """Return the runs with a log, side file or companion that is withheld for legal reasons."""
+        return self._with_a_file(Q(sequestered=True))
+
+    def _with_a_file(self, condition: Q) -> RunQuerySet:
+        files = apps.get_model("results", "Evidence").objects.filter(condition).values("pk")
+        companions = apps.get_model("results", "Companion").objects.filter(evidence__in=files)
         return self.filter(
-            Q(reading__evidence__in=sequestered)
-            | Q(submission__log__in=sequestered)
-            | Q(submission__side_file__in=sequestered)
+            Q(reading__evidence__in=files)
+            | Q(submission__log__in=files)
+            | Q(submission__side_file__in=files)
             | Q(submission__in=companions.values("submission"))
         )
 
     def with_withheld_flag(self) -> RunQuerySet:
-        """Add the column `has_withheld_attachment`: a file that came with the log is sequestered."""
-        evidence = apps.get_model("results", "Evidence").objects.filter(sequestered=True)
-        companions = apps.get_model("results", "Companion").objects.filter(evidence__sequestered=True)
+        """Add the column `has_withheld_attachment`: a file that came with the log is sequestered or hidden."""
+        evidence = apps.get_model("results", "Evidence").objects.filter(Q(sequestered=True) | Q(hidden=True))
+        companions = apps.get_model("results", "Companion").objects.filter(evidence__in=evidence.values("pk"))
         of_lab = Exists(evidence.filter(pk=OuterRef("submission__side_file")))
         of_sender = Exists(companions.filter(submission=OuterRef("submission")))
         return self.annotate(has_withheld_attachment=of_lab | of_sender)

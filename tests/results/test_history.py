@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_kind_of_public_event_has_a_label():
     subjects = "run|product|alias|maker|annotation|correction|certificate|claims?|submission-slices|submission-link"
+    subjects += "|submission-file"
     kind = re.compile(rf'"((?:{subjects})-[a-z]+(?:-[a-z]+)*)"')
     sources = [
         path

@@ -95,8 +95,8 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     """Invitations by whether they can still be accepted."""
 
     def open(self) -> "InvitationQuerySet":
-        """Return the invitations that are neither accepted nor revoked. An expired one can still be renewed."""
-        return self.filter(accepted_at__isnull=True, revoked_at__isnull=True)
+        """Return the invitations that are not accepted, revoked or declined. An expired one can still be renewed."""
+        return self.filter(accepted_at__isnull=True, revoked_at__isnull=True, declined_at__isnull=True)
 
     def acceptable(self) -> "InvitationQuerySet":
         """Return the open invitations that have not expired."""
@@ -115,6 +115,7 @@ class Invitation(models.Model):
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    declined_at = models.DateTimeField(null=True)
 
     objects = InvitationQuerySet.as_manager()
 
@@ -124,7 +125,7 @@ class Invitation(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["organisation", "email"],
-                condition=Q(accepted_at__isnull=True, revoked_at__isnull=True),
+                condition=Q(accepted_at__isnull=True, revoked_at__isnull=True, declined_at__isnull=True),
                 name="one_open_invitation_each",
             ),
             models.CheckConstraint(condition=Q(role__in=Role.values), name="invitation_has_a_role"),
@@ -230,6 +231,7 @@ class AccountEvent(models.Model):
         INVITATION_SENT = "invitation-sent"
         INVITATION_RENEWED = "invitation-renewed"
         INVITATION_REVOKED = "invitation-revoked"
+        INVITATION_DECLINED = "invitation-declined"
         MEMBER_JOINED = "member-joined"
         MEMBER_LEFT = "member-left"
         MEMBER_REMOVED = "member-removed"

@@ -34,6 +34,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{INVITATION}revoke/", member_pages.revoke_invitation, name="invitation-revoke"),
     path("invitation/", invitation_pages.invitation, name="invitation"),
     path("invitation/<int:invitation_id>/accept/", invitation_pages.accept_invitation, name="invitation-accept"),
+    path("invitation/<int:invitation_id>/decline/", invitation_pages.decline_invitation, name="invitation-decline"),
     path("invitation/<str:secret>/", invitation_pages.invitation_link, name="invitation-link"),
     path("mail/", mail.sent_mail, name="sent-mail"),
     path("tokens/", views.tokens, name="token-list"),

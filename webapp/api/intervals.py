@@ -68,7 +68,8 @@ class RunIntervals(APIView):
     one hour of the run; its response is 429 while the register reads too many logs. Each interval has the counts by
     bucket of each histogram, or null if its counts are not known. For a YCSB run, the intervals are the status
     lines that YCSB printed. Everyone who may see a run may see its intervals; if the log of the run is withheld,
-    the response is 451 for everyone. The parameter key is the key in the secret link of a run that is not public.
+    the response is 451 for everyone, or 404 if it is hidden on request of its sender. The parameter key is the key in
+    the secret link of a run that is not public.
     """
 
     throttle_classes = [IntervalsThrottle]

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from results.access.intervals import BusyError, NoIntervalsError, SeriesDamagedError
-from results.access.withholding import WithheldError
+from results.access.withholding import HiddenError, WithheldError
 from results.errors import ReviewRefusedError
 from results.evidence.staging import StagedBytesLostError
 from results.evidence.store import EvidenceDamagedError, StoreFullError
@@ -45,6 +45,7 @@ STATUS_BY_ERROR: tuple[tuple[Errors, int, str, str], ...] = (
         "busy",
         "The register is reading other logs again for their seconds. Try again in a second, or request minutes.",
     ),
+    (HiddenError, 404, "not-found", ""),
     (WithheldError, 451, "withheld", ""),
     (
         (ReaderKilledError, ReaderBrokenError, FormatError, EvidenceDamagedError, SeriesDamagedError),

@@ -6,7 +6,13 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from results import models
-from results.access.withholding import visible_reading_findings, visible_verdict, visible_ycsb
+from results.access.withholding import (
+    visible_member,
+    visible_reading_error,
+    visible_reading_findings,
+    visible_verdict,
+    visible_ycsb,
+)
 from results.intake.submissions import COMPANIONS_MAX, CompanionUpload, SubmissionMetadata
 from results.lifecycle.submission_states import SubmissionState
 from results.models.evidence import PLACE_CHARS, SLICE_LENGTH_DEFAULT_S
@@ -57,19 +63,35 @@ class UploadSerializer(LogSerializer):
         return [CompanionUpload(each, each.name) for each in self.validated_data["companions"]]
 
 
+def _without_name_and_hashes(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a file; name and hashes are empty if it is hidden."""
+    return row | {name: "" for name in ("filename", "sha256", "content_sha256") if name in row and row["is_hidden"]}
+
+
 class EvidenceSerializer(serializers.ModelSerializer[models.Evidence]):
-    """Stored bytes."""
+    """Stored bytes. Name and hashes are empty if the file is hidden on request of its sender (`is_hidden`)."""
+
+    is_hidden = serializers.BooleanField(source="hidden")
 
     class Meta:
         """Fields without the storage location."""
 
         model = models.Evidence
-        fields = ["filename", "sha256", "size_bytes", "content_sha256", "content_size_bytes", "received_at"]
+        fields = [
+            "filename", "sha256", "size_bytes", "content_sha256", "content_size_bytes", "received_at", "is_hidden",
+        ]  # fmt: skip
+
+    def to_representation(self, instance: models.Evidence) -> dict[str, Any]:
+        return _without_name_and_hashes(super().to_representation(instance))
 
 
 class CompanionSerializer(serializers.ModelSerializer[models.Companion]):
-    """A companion file of the log. `role` is the role that the reader recognised, empty before the reading."""
+    """A companion file of the log. `role` is the role that the reader recognised, empty before the reading.
 
+    Name and hash are empty if the file is hidden on request of its sender (`is_hidden`).
+    """
+
+    is_hidden = serializers.BooleanField(source="evidence.hidden")
     sha256 = serializers.CharField(source="evidence.sha256")
     size_bytes = serializers.IntegerField(source="evidence.size_bytes")
 
@@ -77,7 +99,10 @@ class CompanionSerializer(serializers.ModelSerializer[models.Companion]):
         """Fields without the storage location."""
 
         model = models.Companion
-        fields = ["filename", "role", "sha256", "size_bytes"]
+        fields = ["filename", "role", "sha256", "size_bytes", "is_hidden"]
+
+    def to_representation(self, instance: models.Companion) -> dict[str, Any]:
+        return _without_name_and_hashes(super().to_representation(instance))
 
 
 class ReadingSerializer(serializers.ModelSerializer[models.Reading]):
@@ -163,6 +188,7 @@ class RunSerializer(serializers.ModelSerializer[models.Run]):
     url = serializers.SerializerMethodField()
     product = serializers.SlugRelatedField[models.Product](slug_field="slug", read_only=True)
     superseded_by = serializers.SlugRelatedField[models.Run](slug_field="public_id", read_only=True)
+    member = serializers.SerializerMethodField()
     shares = ShareSerializer(many=True)
     ycsb = serializers.SerializerMethodField()
     verdict = serializers.SerializerMethodField()
@@ -182,6 +208,9 @@ class RunSerializer(serializers.ModelSerializer[models.Run]):
 
     def get_url(self, run: models.Run) -> str:
         return f"/runs/{run.public_id}/"
+
+    def get_member(self, run: models.Run) -> str:
+        return visible_member(run)
 
     @extend_schema_field(YcsbRunSerializer(allow_null=True))
     def get_ycsb(self, run: models.Run) -> Any:
@@ -224,4 +253,10 @@ class SubmissionSerializer(serializers.ModelSerializer[models.Submission]):
         if not readings:
             return None
         newest = readings[-1]
-        return ReadingSerializer(newest).data | {"findings": visible_reading_findings(submission, newest)}
+        visible = {
+            "findings": visible_reading_findings(submission, newest),
+            "error": visible_reading_error(submission, newest),
+        }
+        if submission.log.hidden:
+            visible["members"] = []
+        return ReadingSerializer(newest).data | visible

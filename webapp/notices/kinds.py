@@ -29,6 +29,8 @@ class Kind(TextChoices):
     SEQUESTERED = "sequestered", "withheld"
     RELEASED = "released", "no longer withheld"
     TAKEDOWN_WAITS = "takedown-waits", "waits for confirmation"
+    FILE_HIDDEN = "file-hidden", "file hidden"
+    FILE_SHOWN = "file-shown", "file no longer hidden"
     SUPERSEDED = "superseded", "superseded"
     REINSTATED = "reinstated", "public again"
     RECALLED = "recalled", "returned to review"
@@ -38,6 +40,7 @@ class Kind(TextChoices):
     ORGANISATION_WAITS = "organisation-waits", "waits for confirmation"
     MEMBER_JOINED = "member-joined", "new member"
     MEMBER_LEFT = "member-left", "member left"
+    INVITATION_DECLINED = "invitation-declined", "invitation declined"
     OWNERSHIP_TRANSFERRED = "ownership-transferred", "ownership transferred"
 
 

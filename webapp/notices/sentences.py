@@ -6,7 +6,7 @@ from datetime import datetime
 from django.conf import settings
 from django.urls import reverse
 
-from results.access.withholding import visible_verdict
+from results.access.withholding import visible_name, visible_verdict
 from results.models import Run, Submission
 from results.rules.plural import listed
 from webapp.accounts.models import User
@@ -34,6 +34,8 @@ SENTENCES = {
     Kind.SEQUESTERED: "Withheld for legal reasons: {runs}.",
     Kind.RELEASED: "No longer withheld: {runs}.",
     Kind.TAKEDOWN_WAITS: "An operator withheld the result. Another operator has to confirm it within 72 hours.",
+    Kind.FILE_HIDDEN: "A file of the submission was hidden on request of its organisation. Only operators see it:",
+    Kind.FILE_SHOWN: "An operator ended the hiding of a file of the submission:",
     Kind.SUPERSEDED: "Superseded by a better run: {runs}.",
     Kind.REINSTATED: "Public again: {runs}.",
     Kind.RECALLED: "Returned to review before publication: {runs}.",
@@ -43,6 +45,7 @@ SENTENCES = {
     Kind.ORGANISATION_WAITS: "A user created the organisation. Its results cannot be published before it is confirmed.",
     Kind.MEMBER_JOINED: "{member} accepted an invitation and is now a member.",
     Kind.MEMBER_LEFT: "{member} left the organisation.",
+    Kind.INVITATION_DECLINED: "A person declined the invitation in the role {role}. You can invite the address again.",
     Kind.OWNERSHIP_TRANSFERRED: "{actor} transferred the ownership to {member}.",
 }
 # What the next actor does.
@@ -80,12 +83,13 @@ def lines_of(kind: Kind, notices: Sequence[Notice], facts: SubjectFacts) -> list
     submission = facts.submission
     run_ids = list(dict.fromkeys(notice.details["run"] for notice in notices if "run" in notice.details))
     values = {
-        "log": one_line(submission.log.filename) if submission else "",
+        "log": one_line(visible_name(submission.log) or "(hidden)") if submission else "",
         "error": one_line(str(notices[-1].details.get("error", ""))),
         "runs": _listed(run_ids),
         "until": _until(submission),
         "embargo": _embargo(submission),
         "member": _listed_names(notices, "member"),
+        "role": str(notices[-1].details.get("role", "")),
         "actor": _listed_names(notices, "actor"),
     }
     lines = [SENTENCES[kind].format(**values)]

@@ -30,6 +30,8 @@ def load_subject(subject_type: str, subject_id: str, audience: Audience) -> Subj
     if subject_type == "organisation":
         organisation = Organisation.objects.filter(slug=subject_id).first()
         return _of_organisation(organisation, audience) if organisation else None
+    if subject_type == "hidden-file":
+        return SubjectFacts(f"Hidden file of submission {subject_id}", None, reverse("hidden-file-list"))
     if subject_type == "takedown":
         return SubjectFacts(f"Takedown of run {subject_id}", None, reverse("takedown-list"))
     return None

@@ -9,12 +9,17 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from results.history import EMBARGO_CHANGED, event_recorded
+from results.history import EMBARGO_CHANGED, FILE_HIDDEN, FILE_SHOWN, event_recorded
 from results.lifecycle.deadlines import Party
 from results.lifecycle.submission_states import SubmissionState, with_state
 from results.models import Approval, Event, Organisation, Submission
-from webapp.accounts.memberships.members import member_joined, member_left, ownership_transferred
-from webapp.accounts.models import Role, User
+from webapp.accounts.memberships.members import (
+    invitation_declined,
+    member_joined,
+    member_left,
+    ownership_transferred,
+)
+from webapp.accounts.models import Invitation, Role, User
 from webapp.accounts.organisations import organisation_confirmed, organisation_created
 from webapp.notices.kinds import Audience, Kind
 from webapp.notices.outbox import members, notify, operators, reviewers
@@ -65,6 +70,8 @@ BY_EVENT: dict[str, Callable[[Submission], list[Planned]]] = {
     "run-withdrawn": _always(Kind.WITHDRAWN),
     "run-sequestered": _always(Kind.SEQUESTERED),
     "run-released": _always(Kind.RELEASED),
+    FILE_HIDDEN: _always(Kind.FILE_HIDDEN, FOR_BOTH),
+    FILE_SHOWN: _always(Kind.FILE_SHOWN, FOR_BOTH),
     "run-superseded": _always(Kind.SUPERSEDED),
     "run-unsuperseded": _always(Kind.REINSTATED),
     "run-reinstated": _always(Kind.REINSTATED),
@@ -89,6 +96,15 @@ def write_notices(event: Event, **_: Any) -> None:
             subject = ("submission", submission.public_id)
             recipients = _recipients(audience, submission, event.actor_id)
             notify(kind, subject, recipients, audience, event=event, details=details)
+
+
+@receiver(event_recorded, dispatch_uid="notify-operators-of-hidden-files")
+def notify_of_hidden_files(event: Event, **_: Any) -> None:
+    """Notify the operators of a file that is hidden. Only they can end the hiding."""
+    if event.kind == FILE_HIDDEN:
+        subject, recipients = ("hidden-file", event.subject_id), operators(event.actor_id)
+        details = {"reason": event.reason}
+        notify(Kind.FILE_HIDDEN, subject, recipients, Audience.OPERATORS, event=event, details=details)
 
 
 @receiver(event_recorded, dispatch_uid="notify-operators-of-takedowns")
@@ -140,6 +156,14 @@ def notify_of_former_member(organisation: Organisation, user: User, **_: Any) ->
     _notify_owners(Kind.MEMBER_LEFT, organisation, user)
 
 
+@receiver(invitation_declined, dispatch_uid="notify-owners-of-declining")
+def notify_of_declined_invitation(
+    organisation: Organisation, invitation: Invitation, user: User | None, **_: Any
+) -> None:
+    """Notify the owners of a declined invitation. A notice keeps no mail address, so it states the role."""
+    _notify_owners(Kind.INVITATION_DECLINED, organisation, user, {"role": invitation.role})
+
+
 @receiver(ownership_transferred, dispatch_uid="notify-both-owners")
 def notify_both_owners(organisation: Organisation, before: User, after: User, **_: Any) -> None:
     """Notify the new owner, and the former one: a thief of their session may have done it."""
@@ -148,9 +172,11 @@ def notify_both_owners(organisation: Organisation, before: User, after: User, **
     notify(Kind.OWNERSHIP_TRANSFERRED, subject, [after, before], Audience.MEMBERS, details=details)
 
 
-def _notify_owners(kind: Kind, organisation: Organisation, user: User) -> None:
-    owners = members(organisation.pk, actor_id=user.pk).filter(
+def _notify_owners(
+    kind: Kind, organisation: Organisation, user: User | None, details: dict[str, Any] | None = None
+) -> None:
+    owners = members(organisation.pk, actor_id=user.pk if user else None).filter(
         memberships__organisation=organisation, memberships__role=Role.OWNER
     )
-    details = {"member": user.pk}
+    details = details or ({"member": user.pk} if user else {})
     notify(kind, ("organisation", organisation.slug), owners, Audience.MEMBERS, details=details)

@@ -56,7 +56,8 @@ def refusals_shown(request: HttpRequest) -> Iterator[None]:
 def find_submission(public_id: str) -> StatedSubmission | None:
     """Return a submission with its state, or None."""
     related = Submission.objects.select_related("organisation", "log", "side_file", "product", "submitted_by")
-    return with_virtual_device_flag(with_state(related)).filter(public_id=public_id).first()
+    found = with_virtual_device_flag(with_state(related)).filter(public_id=public_id)
+    return found.prefetch_related("companions__evidence").first()
 
 
 def own_submission(request: UserRequest, public_id: str) -> StatedSubmission:

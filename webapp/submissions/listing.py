@@ -17,7 +17,7 @@ from webapp.accounts.models import User
 
 NONE = "none"  # the filter for submissions without a verdict
 VERDICTS = [("", "any"), *Verdict.Outcome.choices, (NONE, "no verdict")]
-SEARCHED = ("public_id", "log__filename", "vendor", "model", "part_number", "organisation__name")
+SEARCHED = ("public_id", "vendor", "model", "part_number", "organisation__name")
 WORDS_AT_MOST = 8
 
 
@@ -43,6 +43,7 @@ class ListForm(forms.Form):
             anywhere = Q()
             for column in SEARCHED:
                 anywhere |= Q(**{f"{column}__icontains": word})
+            anywhere |= Q(log__filename__icontains=word, log__hidden=False)
             submissions = submissions.filter(anywhere)
         if verdict := self.chosen("verdict"):
             runs = with_newest_outcome(Run.objects.filter(submission=OuterRef("pk")))

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from results.access.withholding import visible_member
 from results.lifecycle.own_withdrawal import WITHDRAWABLE, may_return, may_withdraw, return_own, withdraw_own
 from results.lifecycle.submission_states import UNFINISHED, StatedSubmission
 from results.models import Submission
@@ -29,8 +30,8 @@ class WithdrawalForm(ReasonForm):
 
     def __init__(self, submission: Submission, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        runs = submission.runs.filter(visibility__in=WITHDRAWABLE).order_by("pk")
-        choices = [(run.public_id, f"{run.public_id} {run.member}".strip()) for run in runs]
+        runs = submission.runs.filter(visibility__in=WITHDRAWABLE).select_related("reading__evidence").order_by("pk")
+        choices = [(run.public_id, f"{run.public_id} {visible_member(run)}".strip()) for run in runs]
         field = self.fields["run"]
         field.choices = [("", "All runs"), *choices]  # type: ignore[attr-defined]
         if len(choices) < 2:

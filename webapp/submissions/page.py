@@ -14,7 +14,7 @@ from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from results.access.intervals import histogram_slices
-from results.access.withholding import visible_findings, visible_verdict, visible_ycsb
+from results.access.withholding import visible_findings, visible_name, visible_verdict, visible_ycsb
 from results.history import EMBARGO_CHANGED
 from results.ingest.rows import identity_of
 from results.lifecycle.submission_states import (
@@ -211,9 +211,9 @@ def steps_of(
     submission: StatedSubmission, reading: Reading | None, events: list[Event], *, is_publishable: bool
 ) -> list[Step]:
     """Return the steps in their order; a decision is shown with its reason."""
-    state = SubmissionState(submission.state)
+    state, name = SubmissionState(submission.state), visible_name(submission.log) or "hidden file"
     steps = [
-        Step("Stored", "done", f"{submission.log.filename}, hash recorded", submission.received_at),
+        Step("Stored", "done", f"{name}, hash recorded", submission.received_at),
         _reading_step(state, reading),
         _identity_step(state, submission),
         _review_step(state, events),

@@ -5,13 +5,18 @@ from decimal import Decimal
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from results.access.withholding import is_withheld
+from results.access.withholding import Cause, cause_of_log, files_of, has_withheld_file, is_withheld
 from results.lifecycle.submission_states import StatedSubmission
 from results.models import Run, Submission
 from webapp.register.limits.virtual_devices import VIRTUAL_DEVICE_REASON, first_names, virtual_devices_sentence
 from webapp.templatetags import units
 
 WITHHELD = "The log is withheld for legal reasons, so its devices cannot be compared with the stated drive."
+
+HIDDEN_LOG = (
+    "The log is hidden on request of its organisation, so no reviewer can check it. The submission cannot be approved."
+)
+HIDDEN_FILE = "A file that came with the log is hidden on request of its organisation, so the evidence is incomplete."
 
 
 def with_virtual_device_flag(submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
@@ -29,13 +34,17 @@ def review_warnings(submission: Submission, runs: Iterable[Run]) -> list[str]:
     """Return why the log may be of a virtual device or of another drive; empty without warnings.
 
     A virtual device that a side file proves is never published (results.lifecycle.visibility); here only names count.
-    For a withheld log, no device is named, because the history of the run shows the sentences.
+    For a withheld log, no device is named, because the history of the run shows the sentences. A hidden file is a
+    warning of its own.
     """
     every = list(runs)
-    if any(is_withheld(run) for run in every):
-        return [WITHHELD]
+    withheld = next((run for run in every if is_withheld(run)), None)
+    if withheld is not None:
+        return [WITHHELD if cause_of_log(withheld) == Cause.LEGAL else HIDDEN_LOG]
     words = virtual_devices_sentence(every)
-    return ([f"{words}: {VIRTUAL_DEVICE_REASON}."] if words else []) + size_sentences(submission, every)
+    found = ([f"{words}: {VIRTUAL_DEVICE_REASON}."] if words else []) + size_sentences(submission, every)
+    is_incomplete = any(map(has_withheld_file, every)) and any(file.hidden for file in files_of(submission))
+    return [*found, HIDDEN_FILE] if is_incomplete else found
 
 
 GB_BYTES = 10**9

@@ -8,6 +8,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from results.access.withholding import visible_member
 from results.lifecycle.corrections import may_state_facts, state_facts
 from results.models import Run
 from webapp.accounts.permissions import Action, may
@@ -38,5 +39,8 @@ def change_facts(request: UserRequest, public_id: str) -> HttpResponse:
         if run is None:
             raise Http404("No run of this submission was named.")
         state_facts(run, stated, request.user)
-        messages.success(request, f"The facts about {run.member} are stored. The history has the values before.")
+        messages.success(
+            request,
+            f"The facts about {visible_member(run) or run.public_id} are stored. The history has the values before.",
+        )
     return redirect("submission-detail", public_id)

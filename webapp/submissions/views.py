@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from results.access.links import has_link, is_opened_by
-from results.access.withholding import visible_events, visible_reading_findings
+from results.access.withholding import visible_events, visible_reading_error, visible_reading_findings
 from results.ingest.rows import identity_of
 from results.ingest.same_logs import known_logs_of
 from results.lifecycle.questions import open_question
@@ -27,6 +27,7 @@ from webapp.submissions.approvals import approvals_part
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
 from webapp.submissions.comparison import comparison_part
 from webapp.submissions.forms import AnswerForm, IdentityForm, ProductForm, QuestionForm, ReasonForm
+from webapp.submissions.hidden_files import file_parts
 from webapp.submissions.listing import OwnListForm, listed_rows
 from webapp.submissions.own_withdrawal import withdrawal_parts
 from webapp.submissions.page import (
@@ -94,10 +95,11 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "section": "submit",
         "submission": submission,
         "reading": reading,
+        "reading_error": visible_reading_error(submission, reading) if reading else None,
         "reading_findings": visible_reading_findings(submission, reading) if reading else [],
         "attempts": attempts_sentences(reading),
         "is_unfinished": submission.state in UNFINISHED,
-        "companions": list(submission.companions.select_related("evidence")),
+        "files": file_parts(submission, request.user),
         "runs": runs,
         "sweep": sweep_rows(all_runs),
         "shared_findings": shared_findings(all_runs)[0],
@@ -106,7 +108,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "is_virtual": submission.is_virtual or any(run.is_virtual for run in all_runs),
         "sequestered_runs": list(submission.runs.filter(visibility=Visibility.SEQUESTERED).order_by("pk")),
         "public_runs": [run for run in all_runs if is_public(run)],
-        "members": members_of(reading),
+        "members": members_of(None if submission.log.hidden else reading),
         "known_logs": known_logs_of(submission) if may_read else {},
         "steps": steps_of(submission, reading, events, is_publishable=is_publishable),
         "may_share_link": may_change,

@@ -9,6 +9,8 @@
 {% symbols %} {% glyph "s2" "open" %}                          outlines of marks (once a page); one mark
 {% jump_list %}<h2 id="a">A</h2>...{% endjump_list %}           links to the headings of this content, before it
                                                                (folded on a phone with is_folded=True)
+{{ submission.log|file_name }}                                 the name of a stored file, unless it is hidden
+{{ run|member_name }}                                          the name of a log in its archive, unless that is hidden
 {{ evidence.sha256|breakable }}                                a long code with places where a line may break
 {% publication_source "micron-7400-brief" %}    {% certification_source %}
 """
@@ -23,7 +25,9 @@ from django.forms import BoundField
 from django.utils.html import escape, format_html, format_html_join, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
+from results.access.withholding import visible_member, visible_name
 from results.catalogue.rows import CERTIFICATION_PAGE, PublishedSource, published_sources
+from results.models import Evidence
 from webapp.register.about.operator import operator
 from webapp.register.compare.query import FEWEST, MOST
 from webapp.register.explain.glossary_text import term_address
@@ -46,6 +50,15 @@ HEADING = re.compile(r'<h2[^>]* id="([^"]+)"[^>]*>(.*?)(?: *<span class="aside|<
 AFTER_SEPARATOR = re.compile(r"(?<=[/_=&?,])(?=[^/_=&?,])")
 LONGEST_WORD = 20  # a shorter code, or a shorter word of a code, never breaks
 PIECE = 8
+
+
+@register.filter
+def file_name(evidence: Evidence) -> str:
+    """Return the name of a stored file; of a hidden one, that it is hidden."""
+    return visible_name(evidence) or "hidden file"
+
+
+register.filter("member_name", visible_member)
 
 
 @register.simple_tag

@@ -35,8 +35,8 @@ SELECTED = "organisations_of"  # a call becomes all organisations
 SHOWN = {
     "submission_page", "account", "link_query", "guarded", "_head_context", "life_of", "RunIntervals.get", "lab_of",
     "SnapshotMiddleware._send_stored_or_render", "_only_for.answer", "may_see", "citation_of_run", "TokenForm.__init__",
-    "head_of_run", "withdrawal_parts", "member_list.may", "TransferForm.__init__", "may_read", "_invitations",
-    "_empty",
+    "head_of_run", "withdrawal_parts", "file_parts", "member_list.may", "TransferForm.__init__", "may_read",
+    "_invitations", "_empty",
     "_require_operator",  # of a sequestered run: tests of states
     "_lock_as_owner",  # views check the same first
     "AccountAdapter.get_login_redirect_url",

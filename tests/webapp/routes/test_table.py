@@ -49,7 +49,7 @@ def test_each_route_is_in_the_table_once_and_each_row_is_a_route():
 
 
 AREAS = (
-    "/runs/", "/submi", "/uploads/", "/review/", "/takedowns/", "/api/", "/accounts/2fa/",
+    "/runs/", "/submi", "/uploads/", "/review/", "/takedowns/", "/hidden-files/", "/api/", "/accounts/2fa/",
     "/accounts/organisations/", "/accounts/", "/lab/",
 )  # fmt: skip
 

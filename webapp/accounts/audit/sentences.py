@@ -29,6 +29,7 @@ SENTENCES: dict[str, str] = {
     Kind.INVITATION_SENT: "Invitation sent to {invitation}, as {role}",
     Kind.INVITATION_RENEWED: "Invitation renewed: {invitation}",
     Kind.INVITATION_REVOKED: "Invitation revoked: {invitation}",
+    Kind.INVITATION_DECLINED: "Invitation declined: {invitation}",
     Kind.MEMBER_JOINED: "Became a member, as {role}",
     Kind.MEMBER_LEFT: "Left the organisation",
     Kind.MEMBER_REMOVED: "Removed from the organisation",

@@ -1,10 +1,11 @@
-"""The pages of a person who is invited: the link of the mail, and the acceptance.
+"""The pages of a person who is invited: the link of the mail, the acceptance and the refusal.
 
 The link leads at once to a page without the secret, so that neither the address bar nor a later page reveals it. The
 session remembers the invitation, also through a sign-up or a sign-in.
 """
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -15,7 +16,8 @@ from webapp.accounts.memberships import invitations
 from webapp.accounts.memberships.remembered import forget_invitation, remember_invitation, remembered_invitation
 from webapp.accounts.models import Invitation, User
 from webapp.accounts.organisation_pages import show_outcome
-from webapp.accounts.requests import UserRequest, members_only
+from webapp.accounts.organisations import OrganisationError
+from webapp.accounts.requests import UserRequest, mark_private, members_only
 
 GONE = 410
 
@@ -54,3 +56,28 @@ def accept_invitation(request: UserRequest, invitation_id: int) -> HttpResponse:
     if show_outcome(request, done, invitations.accept, actor_of(request), chosen):
         forget_invitation(request)
     return redirect("organisation-list")
+
+
+@require_POST
+@never_cache
+def decline_invitation(request: HttpRequest, invitation_id: int) -> HttpResponse:
+    """End an invitation for its person: a user with the invited address, or a visitor whose browser had the link."""
+    chosen = _own_invitation(request, invitation_id)
+    if chosen is None:
+        if request.user.is_authenticated:
+            raise Http404("This invitation is not for your address, or it is no longer open.")
+        return redirect_to_login(request.get_full_path())  # the same whether it exists or not
+    try:
+        invitations.decline(actor_of(request), chosen)
+    except OrganisationError:  # it ended at the same moment
+        return render(request, "accounts/invitation.html", {"invitation": None}, status=GONE)
+    forget_invitation(request)
+    return mark_private(render(request, "accounts/invitation.html", {"declined": chosen}))
+
+
+def _own_invitation(request: HttpRequest, invitation_id: int) -> Invitation | None:
+    if isinstance(request.user, User):
+        offered = invitations.invitations_for(request.user).select_related("organisation")
+        return offered.filter(pk=invitation_id).first()
+    remembered = remembered_invitation(request)
+    return remembered if remembered is not None and remembered.pk == invitation_id else None

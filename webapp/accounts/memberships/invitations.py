@@ -8,19 +8,20 @@ from datetime import timedelta
 
 from allauth.account.models import EmailAddress
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from results.models import Organisation
 from webapp.accounts.audit.trail import Actor, Kind, record
-from webapp.accounts.memberships.members import lock_organisation, member_joined
+from webapp.accounts.memberships.members import invitation_declined, lock_organisation, member_joined
 from webapp.accounts.models import Invitation, InvitationQuerySet, Membership, Role, User, hash_token
 from webapp.accounts.organisations import OrganisationError
 from webapp.accounts.permissions import Action, may
 
 VALID_FOR = timedelta(days=14)
 OPEN_MAX = 50  # of one organisation: an owner must not make the register send any number of mails
-ENDED = "The invitation was accepted, renewed or revoked, or it has expired. Ask an owner for a new one."
+SHOWN_FOR = timedelta(days=30)  # the owners read for this long that an invitation was declined
+ENDED = "The invitation was accepted, declined, renewed or revoked, or it has expired. Ask an owner for a new one."
 OTHER_ADDRESS = "The invitation is for {email}. Sign in with the account of that address, or change your address to it."
 
 
@@ -107,6 +108,32 @@ def accept(actor: Actor, invitation: Invitation) -> Membership:
     return membership
 
 
+def decline(actor: Actor, invitation: Invitation) -> None:
+    """End an open invitation for the invited person, who may have no account. Raises OrganisationError.
+
+    Without a sign-in, the caller checks that the browser had the secret of the link.
+    """
+    organisation = invitation.organisation
+    with transaction.atomic():
+        lock_organisation(organisation)
+        if not Invitation.objects.acceptable().filter(pk=invitation.pk).exists():
+            raise OrganisationError(ENDED)
+        user = actor.user
+        if user is not None and not invitations_for(user).filter(pk=invitation.pk).exists():
+            raise OrganisationError(OTHER_ADDRESS.format(email=invitation.email))
+        Invitation.objects.filter(pk=invitation.pk).update(declined_at=timezone.now())
+        record(Kind.INVITATION_DECLINED, actor, user, organisation, invitation=invitation.pk)
+        invitation_declined.send(sender=Invitation, organisation=organisation, invitation=invitation, user=user)
+
+
+def declined_invitations(organisation: Organisation) -> QuerySet[Invitation]:
+    """Return the invitations that were declined lately, unless the address was invited again or joined."""
+    since = timezone.now() - SHOWN_FOR
+    declined = Invitation.objects.filter(organisation=organisation, declined_at__gte=since)
+    later = Invitation.objects.filter(organisation=organisation, email=OuterRef("email"), pk__gt=OuterRef("pk"))
+    return declined.exclude(Exists(later)).order_by("declined_at", "pk")
+
+
 def _lock_as_owner(actor: Actor, organisation: Organisation) -> User:
     lock_organisation(organisation)
     if actor.user is None or not may(actor.user, Action.MANAGE, organisation.pk):
@@ -116,7 +143,7 @@ def _lock_as_owner(actor: Actor, organisation: Organisation) -> User:
 
 def _require_open(invitation: Invitation) -> None:
     if not Invitation.objects.open().filter(pk=invitation.pk).exists():
-        raise OrganisationError("The invitation was accepted or revoked. Load the page again.")
+        raise OrganisationError("The invitation was accepted, declined or revoked. Load the page again.")
 
 
 def _is_member(email: str, organisation: Organisation) -> bool:

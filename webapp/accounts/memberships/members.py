@@ -16,6 +16,7 @@ from webapp.accounts.tokens import revoke_tokens
 member_joined = Signal()
 member_left = Signal()
 ownership_transferred = Signal()
+invitation_declined = Signal()  # with `organisation`, `invitation`, and `user`, which is None without an account
 
 LAST_OWNER = "{organisation} needs an owner. Make another member its owner first."
 NO_OWNER = "Only owners of {organisation} change its members."

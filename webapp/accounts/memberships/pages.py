@@ -81,6 +81,7 @@ def member_list(request: UserRequest, slug: str) -> HttpResponse:
         ),
         "roles": ROLES,
         "invitations": Invitation.objects.open().filter(organisation=organisation).order_by("created_at", "pk"),
+        "declined": invitations.declined_invitations(organisation) if is_owner else [],
         "form": form,
         "transfer_form": TransferForm(organisation, request.user) if len(members_of) > 1 else None,
     }

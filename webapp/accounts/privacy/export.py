@@ -13,6 +13,7 @@ from results.models import (
     CertificateRequest,
     Draft,
     Event,
+    HiddenFile,
     ListPrice,
     ProductAlias,
     ProductMove,
@@ -33,6 +34,7 @@ FACT_COLUMNS = (
 )  # fmt: skip
 INVITATION_COLUMNS = (
     "organisation__name", "email", "role", "created_at", "expires_at", "accepted_at", "revoked_at",
+    "declined_at",
 )  # fmt: skip
 
 
@@ -71,6 +73,10 @@ def own_data(user: User) -> dict[str, Any]:
         ),
         "approvals": _rows(Approval.objects.filter(reviewer=user), "run__public_id", "step", "note", "approved_at"),
         "takedowns": _rows(_takedowns(user), "run__public_id", "ground", "note", "requested_at"),
+        "hidden_files": _rows(
+            HiddenFile.objects.filter(Q(requested_by=user) | Q(ended_by=user)),
+            *("submission__public_id", "reason", "note", "requested_at", "ended_at", "end_reason"),
+        ),
         "questions": _rows(Question.objects.filter(asked_by=user), "submission__public_id", "text", "asked_at"),
         "answers": _rows(
             Question.objects.filter(answered_by=user), "submission__public_id", "text", "answer", "answered_at"

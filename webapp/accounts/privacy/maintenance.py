@@ -1,6 +1,8 @@
 """The periodic removal of personal data whose period has passed; docs/privacy.md states the periods."""
 
 from datetime import timedelta
+from functools import reduce
+from operator import or_
 
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
@@ -21,5 +23,6 @@ def remove_personal_data() -> None:
     current = Session.objects.filter(session_key=OuterRef("session_key"))
     UserSession.objects.filter(~Exists(current)).delete()
     UserSession.objects.filter(created_at__lte=latest).exclude(ip=NO_ADDRESS).update(ip=NO_ADDRESS)
-    ended = Q(accepted_at__lte=latest) | Q(revoked_at__lte=latest) | Q(expires_at__lte=latest)
+    columns = ("accepted_at", "revoked_at", "declined_at", "expires_at")
+    ended = reduce(or_, (Q(**{f"{column}__lte": latest}) for column in columns))
     Invitation.objects.filter(ended).delete()

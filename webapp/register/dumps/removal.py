@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
+from results.history import RUN_FILE_HIDDEN
 from results.lifecycle.visibility import TAKEDOWN_TRANSITIONS
 from results.models import Event
 from webapp.register.dumps import store
@@ -20,6 +21,6 @@ def remove_withheld() -> None:
 
 @receiver(post_save, sender=Event, dispatch_uid="remove-withheld-dumps")
 def remove_after_takedown(instance: Event, **_: Any) -> None:
-    """Remove the dumps with a run that a takedown withholds, when its transaction commits."""
-    if instance.kind == TAKEDOWN_TRANSITIONS["sequester"].event_kind:
+    """Remove the dumps with a run that is withheld, or whose file is hidden, when the transaction commits."""
+    if instance.kind in {TAKEDOWN_TRANSITIONS["sequester"].event_kind, RUN_FILE_HIDDEN}:
         transaction.on_commit(remove_withheld, robust=True)

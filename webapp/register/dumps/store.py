@@ -33,7 +33,7 @@ class Dump:
     schema: str
     licence: str
     files: list[DumpFile]
-    withheld: list[str] = field(default_factory=list)  # runs left out because their evidence is sequestered
+    withheld: list[str] = field(default_factory=list)  # runs left out because their evidence is withheld
     source: str = ""  # the address of the source register
 
     @property

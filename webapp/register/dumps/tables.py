@@ -69,7 +69,7 @@ def field_of(model: type[Model], path: str) -> "models.Field[Any, Any]":
 
 
 def withheld_runs() -> list[str]:
-    """Return the runs that no table includes for legal reasons: they or their evidence are sequestered."""
+    """Return the runs that no table includes: they or their evidence are sequestered, or a file of them is hidden."""
     by_takedown = register.Run.objects.filter(visibility=Visibility.SEQUESTERED)
     runs = [*register.Run.objects.public().withheld(), *by_takedown]
     return sorted({run.public_id for run in runs})

@@ -12,15 +12,17 @@ from django.core import signing
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
-from results.access.withholding import is_file_withheld, is_sequestered
+from results.access.withholding import Cause, cause_of_file, is_file_withheld, is_sequestered
 from results.evidence.store import open_evidence
-from results.models import Evidence, Run
+from results.lifecycle.hidden_files import current_hidings
+from results.models import Evidence, HiddenFile, Run
 from webapp.register.http.evidence_host import is_evidence_host
 from webapp.register.http.responses import NO_STORE, UNAVAILABLE_FOR_LEGAL_REASONS, response_with_etag
 
 LINK_AGE_S = 60
 LINK_PATH = "/file/"
 SALT = "evidence-file"
+SALT_OF_HIDDEN = "hidden-file"  # of links for operators
 HEADERS = {"Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff"}
 NO_FILE = "There is no file at this address. Links to files are valid for one minute: open the file from its page.\n"
 WITHHELD = "This file cannot be shown for legal reasons. Its bytes remain stored.\n"
@@ -29,10 +31,20 @@ WITHHELD = "This file cannot be shown for legal reasons. Its bytes remain stored
 def send_evidence(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
     """Return a file of a run that the client may read, or a redirect to the host of such files."""
     if settings.EVIDENCE_ORIGIN:
-        link = signing.dumps([run.pk, evidence.pk], salt=SALT)
-        address = f"{settings.EVIDENCE_ORIGIN}{LINK_PATH}{link}"
-        return HttpResponseRedirect(address, headers={"Cache-Control": NO_STORE})
+        return _redirect_to_host(signing.dumps([run.pk, evidence.pk], salt=SALT))
     return _as_evidence(response_with_etag(request, evidence.sha256, lambda: _file_response(evidence)))
+
+
+def send_hidden_file(hidden: HiddenFile) -> HttpResponseBase:
+    """Return a hidden file for an operator, or a redirect to the host of such files."""
+    if settings.EVIDENCE_ORIGIN:
+        return _redirect_to_host(signing.dumps(hidden.pk, salt=SALT_OF_HIDDEN))
+    return _as_evidence(_hidden_file(hidden))
+
+
+def _redirect_to_host(link: str) -> HttpResponseRedirect:
+    address = f"{settings.EVIDENCE_ORIGIN}{LINK_PATH}{link}"
+    return HttpResponseRedirect(address, headers={"Cache-Control": NO_STORE})
 
 
 class EvidenceHostMiddleware:
@@ -54,15 +66,34 @@ def _linked_file(request: HttpRequest) -> HttpResponseBase:
     """Return the file that the link in the address names; 404 for any other address."""
     if request.method not in {"GET", "HEAD"} or not request.path.startswith(LINK_PATH):
         return _sentence(NO_FILE, 404)
+    link = request.path.removeprefix(LINK_PATH)
     try:
-        run_id, evidence_id = signing.loads(request.path.removeprefix(LINK_PATH), salt=SALT, max_age=LINK_AGE_S)
+        run_id, evidence_id = signing.loads(link, salt=SALT, max_age=LINK_AGE_S)
     except signing.BadSignature:
-        return _sentence(NO_FILE, 404)
+        return _linked_hidden_file(link)
     run = Run.objects.filter(pk=run_id).with_withheld_flag().select_related("submission", "reading__evidence").get()
     evidence = Evidence.objects.get(pk=evidence_id)
-    if is_sequestered(run) or is_file_withheld(run, evidence):  # since the link was made
+    # Since the link was made, a takedown may have begun, or the file may have been hidden.
+    if is_sequestered(run) or (is_file_withheld(run, evidence) and cause_of_file(run, evidence) == Cause.LEGAL):
         return _sentence(WITHHELD, UNAVAILABLE_FOR_LEGAL_REASONS)
-    return _file_response(evidence)
+    return _sentence(NO_FILE, 404) if is_file_withheld(run, evidence) else _file_response(evidence)
+
+
+def _linked_hidden_file(link: str) -> HttpResponseBase:
+    """Return the hidden file that an operator's link names; 404 for any other link."""
+    try:
+        hidden_id = signing.loads(link, salt=SALT_OF_HIDDEN, max_age=LINK_AGE_S)
+    except signing.BadSignature:
+        return _sentence(NO_FILE, 404)
+    hidden = current_hidings().filter(pk=hidden_id).first()
+    return _hidden_file(hidden) if hidden is not None else _sentence(NO_FILE, 404)
+
+
+def _hidden_file(hidden: HiddenFile) -> HttpResponseBase:
+    """Return a hidden file. A sequestered one is sent to no client, operators included."""
+    if hidden.evidence.sequestered:
+        return _sentence(WITHHELD, UNAVAILABLE_FOR_LEGAL_REASONS)
+    return _file_response(hidden.evidence)
 
 
 def _file_response(evidence: Evidence) -> FileResponse:

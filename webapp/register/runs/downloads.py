@@ -6,7 +6,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonRe
 from django.http.response import HttpResponseBase
 
 from results.access.mirrored_runs import missing_log_message
-from results.access.withholding import has_withheld_file, is_file_withheld, is_withheld
+from results.access.withholding import has_withheld_file, is_file_withheld, is_withheld, visible_name
 from results.models import YCSB, Companion, Evidence, Run
 from webapp.register.http.evidence_files import send_evidence
 from webapp.register.http.files import long_csv_response, plain
@@ -25,7 +25,7 @@ IN_MEMORY_BYTES = 8 * 1024**2
 def histograms(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     """Send all stored counts of a run; `form` is csv, json or parquet."""
     if is_withheld(run):
-        return withheld(request, run, "The counts by slice")
+        return withheld(request, run, "The counts by slice", runs_page.evidence_of(run))
     if form not in WRITERS or not run.histograms.exists():
         raise Http404(
             f"Run {run.public_id} has no histograms as {form}: expected a run with a log, and csv, json or parquet."
@@ -46,7 +46,7 @@ def _file(run: Run, form: str) -> FileResponse:
 def configuration(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Send the configuration that reproduces a run."""
     if is_withheld(run):
-        return withheld(request, run, "The configuration in the log")
+        return withheld(request, run, "The configuration in the log", runs_page.evidence_of(run))
     reproduction = reproduction_of(run, runs_page.evidence_of(run))
     if reproduction is None:
         raise Http404(f"Run {run.public_id} cannot be reproduced: its log does not print its configuration.")
@@ -77,14 +77,14 @@ def companion(request: HttpRequest, run: Run, sha256: str) -> HttpResponseBase:
     """Send a file that came with the log, by its hash."""
     companions = Companion.objects.none() if run.submission is None else run.submission.companions.all()
     found = companions.filter(evidence__sha256=sha256).select_related("evidence").first()
-    if found is None:
+    if found is None or found.evidence.hidden:  # the same response, which does not confirm the hash of a hidden file
         raise Http404(f"Run {run.public_id} has no file with the hash {sha256} that came with its log.")
     return _as_received(request, run, found.evidence)
 
 
 def _as_received(request: HttpRequest, run: Run, evidence: Evidence) -> HttpResponseBase:
     if is_file_withheld(run, evidence):
-        return withheld(request, run, evidence.filename)
+        return withheld(request, run, visible_name(evidence) or "A file", evidence)
     return send_evidence(request, run, evidence)
 
 

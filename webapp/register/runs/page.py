@@ -7,10 +7,34 @@ from typing import Any
 from django.urls import reverse
 
 from results.access.mirrored_runs import is_mirrored
-from results.access.withholding import is_withheld, visible_events, visible_verdict
-from results.history import accepted_warnings, displaced_by, event_label, for_everyone, history_of, is_by_reviewer
+from results.access.withholding import cause_of_log, is_withheld, visible_events, visible_verdict
+from results.history import (
+    FILE_HIDDEN,
+    FILE_SHOWN,
+    RUN_FILE_HIDDEN,
+    RUN_FILE_SHOWN,
+    accepted_warnings,
+    displaced_by,
+    event_label,
+    for_everyone,
+    history_of,
+    is_by_reviewer,
+)
 from results.lifecycle.approvals import counted_approvals
-from results.models import YCSB, Category, Certificate, Companion, Event, Evidence, Finding, Run, Tier, Visibility
+from results.lifecycle.hidden_files import hidings_of
+from results.models import (
+    YCSB,
+    Category,
+    Certificate,
+    Companion,
+    Event,
+    Evidence,
+    Finding,
+    HiddenFile,
+    Run,
+    Tier,
+    Visibility,
+)
 from results.rules.host_causes import with_causes_in_words
 from results.rules.plural import counted
 from webapp.register.http.access import is_public
@@ -45,10 +69,23 @@ def evidence_of(run: Run) -> Evidence | None:
     return run.submission.log if run.submission is not None else None
 
 
-def companions_of(run: Run) -> list[tuple[str, Companion]]:
-    """Return the files that were submitted with the log, each with the role that the reader recognised."""
-    found = run.submission.companions.select_related("evidence") if run.submission else ()
-    return [(ROLE_LABELS.get(companion.role, "Attachment"), companion) for companion in found]
+def files_context(run: Run) -> dict[str, Any]:
+    """Return the files that were submitted with the log, each with its role, and which of the files are hidden."""
+    companions = list(run.submission.companions.select_related("evidence")) if run.submission else []
+    log, side_file = evidence_of(run), run.submission.side_file if run.submission else None
+    files = [companion.evidence for companion in companions] + [each for each in (log, side_file) if each is not None]
+    hidings = hidings_of(files)
+    return {
+        "companions": [_file_row(companion, hidings) for companion in companions],
+        "hidden_log": hidings.get(log.pk) if log else None,
+        "hidden_side_file": hidings.get(side_file.pk) if side_file else None,
+        "has_hidden_file": bool(hidings),
+    }
+
+
+def _file_row(companion: Companion, hidings: Mapping[int, HiddenFile]) -> tuple[str, Companion, HiddenFile | None]:
+    """Return the label of a companion, the companion, and its hiding."""
+    return ROLE_LABELS.get(companion.role, "Attachment"), companion, hidings.get(companion.evidence_id)
 
 
 def title_of(run: Run) -> str:
@@ -183,7 +220,6 @@ def product_pairs(run: Run) -> list[Pair]:
     return filled(*pairs)
 
 
-WITHHELD = "withheld with the log, for legal reasons"
 NOT_IN_DUMPS = "not available: dumps do not include them"
 NOT_STORED = "not stored: an early reader read the log, or the log has no report"
 
@@ -196,7 +232,7 @@ def minutes_of(run: Run, query: str) -> dict[str, Any]:
     if run.workload == YCSB:
         return {}
     if is_withheld(run):
-        return {"sentence": WITHHELD}
+        return {"sentence": f"withheld with the log, {cause_of_log(run).label}"}
     if is_mirrored(run):
         return {"sentence": NOT_IN_DUMPS}
     if not hasattr(run, "series"):
@@ -262,16 +298,26 @@ def approvals_sentence(run: Run) -> str:
     return f"{sentence} The reviewers saw an earlier verdict: the run was re-evaluated since."
 
 
+# Who acts in events that no reviewer causes.
+ACTORS = {
+    FILE_HIDDEN: "its organisation",
+    RUN_FILE_HIDDEN: "its organisation",
+    FILE_SHOWN: "an operator",
+    RUN_FILE_SHOWN: "an operator",
+}
+
+
 def line_of(event: Event) -> HistoryLine:
     """Return a line of an event with the role of the actor: a reviewer, or the register itself."""
-    by = "a reviewer" if event.actor_id else "the register"
+    by = ACTORS.get(event.kind, "a reviewer") if event.actor_id else "the register"
     line = {"at": units.moment(event.at), "what": event_label(event.kind), "by": by}
     return line | {"reason": event.reason, "details": _details(event)}
 
 
 def public_line(event: Event) -> HistoryLine:
     """Return a line of an event for the public history."""
-    return line_of(event) | {"by": "a reviewer"} if is_by_reviewer(event) else line_of(event)
+    is_reviewed = is_by_reviewer(event) and event.kind not in ACTORS
+    return line_of(event) | {"by": "a reviewer"} if is_reviewed else line_of(event)
 
 
 def _details(event: Event) -> str:

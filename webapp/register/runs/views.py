@@ -10,8 +10,17 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from results.access.mirrored_runs import dump_origin, is_mirrored, missing_log_message
-from results.access.withholding import has_withheld_file, is_withheld, visible_findings, visible_verdict
-from results.models import YCSB, Profile, Run
+from results.access.withholding import (
+    Cause,
+    cause_of_file,
+    cause_of_files,
+    has_withheld_file,
+    is_withheld,
+    visible_findings,
+    visible_name,
+    visible_verdict,
+)
+from results.models import YCSB, Evidence, Profile, Run
 from results.rules.act.limits import parse_limits
 from webapp.register.http.access import LINK_KEY, LINK_PARAMETER, holds_link, is_public, require_access
 from webapp.register.http.query_params import read_parameters
@@ -162,11 +171,11 @@ def _evidence_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "has_lines": has_lines(run),
         "evidence": runs_page.evidence_of(run),
         "reproduction": None if is_withheld(run) else reproduction_of(run, runs_page.evidence_of(run)),
-        "companions": runs_page.companions_of(run),
         "minutes": minutes_of(run, link_query(request, run)),
         "mirror": mirror,
         "mirror_address": mirror.run_address(run) if mirror else "",
-    }
+        "withheld_cause": cause_of_files(run).label if has_withheld_file(run) else "",
+    } | runs_page.files_context(run)
 
 
 def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
@@ -202,8 +211,13 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     )
 
 
-def withheld(request: HttpRequest, run: Run, what: str) -> HttpResponseBase:
-    """Return status 451 for the contents of a sequestered file. The register shows them to no client."""
+def withheld(request: HttpRequest, run: Run, what: str, file: Evidence | None = None) -> HttpResponseBase:
+    """Return status 451 for the contents of a sequestered file. The register shows them to no client.
+
+    Raises Http404 for content that is hidden on request of its sender; without `file`, any file of the run may be.
+    """
+    if (cause_of_files(run) if file is None else cause_of_file(run, file)) == Cause.REQUEST:
+        raise Http404(f"{what} of run {run.public_id} is hidden on request of its organisation.")
     sentence = f"{what} of run {run.public_id} cannot be shown for legal reasons. The bytes remain stored."
     return render(request, "451.html", {"sentence": sentence}, status=UNAVAILABLE_FOR_LEGAL_REASONS)
 
@@ -216,7 +230,7 @@ def lines(request: HttpRequest, run: Run, first: int, last: int | None = None) -
     if evidence is None:
         raise Http404(missing_log_message(run))
     if is_withheld(run):
-        return withheld(request, run, evidence.filename)
+        return withheld(request, run, visible_name(evidence) or "The log", evidence)
     if not 1 <= first <= last <= LARGEST_LINE:
         raise Http404(f"Lines {first} to {last}: expected two line numbers from 1 in ascending order.")
     view = log_view(run, evidence, first, last)
@@ -229,7 +243,7 @@ def lines(request: HttpRequest, run: Run, first: int, last: int | None = None) -
 def slice_counts(request: HttpRequest, run: Run, number: int) -> HttpResponseBase:
     """Show how one slice was counted."""
     if is_withheld(run):
-        return withheld(request, run, f"Slice {number}")
+        return withheld(request, run, f"Slice {number}", runs_page.evidence_of(run))
     counted = counts_of(run, run.verdicts.first(), number) if 1 <= number <= LARGEST_SLICE_NUMBER else None
     if counted is None:
         raise Http404(f"Run {run.public_id} has no slice {number}.")

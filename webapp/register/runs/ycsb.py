@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from results.access.withholding import has_withheld_file, visible_facts, visible_ycsb
+from results.access.withholding import cause_of_files, has_withheld_file, visible_facts, visible_ycsb
 from results.models import Run, YcsbRun
 from webapp.register.runs.side_file import Pair, filled, telemetry_pairs
 from webapp.register.runs.slices import cut_sentence
@@ -11,7 +11,7 @@ from webapp.templatetags import units
 
 SHOWN_INTERVALS = 500  # a day of status lines every 10 s has 8,640; the CSV has all of them
 NO_LINES = "The output has no status lines: YCSB ran without -s, or its standard error was not submitted."
-WITHHELD_LINES = "Withheld for legal reasons, with the log or a file submitted with it."
+WITHHELD_LINES = "Withheld {cause}, with the log or a file submitted with it."
 NO_PROPERTIES = "The output has no properties."
 PHASES = {"load": "load phase", "run": "run phase", "": "phase not reported"}
 
@@ -19,6 +19,7 @@ PHASES = {"load": "load phase", "run": "run phase", "": "phase not reported"}
 def ycsb_view(run: Run) -> dict[str, Any]:
     """Return the page of a YCSB run."""
     facts, withheld = visible_ycsb(run), has_withheld_file(run)
+    withheld_lines = WITHHELD_LINES.format(cause=cause_of_files(run).label) if withheld else ""
     intervals = [] if withheld else facts.intervals.all()[:SHOWN_INTERVALS]
     lines = [(interval, _operations(interval.operations)) for interval in intervals]
     cut = "The table has the first {shown} of {total} status lines; the CSV has them all."
@@ -26,11 +27,11 @@ def ycsb_view(run: Run) -> dict[str, Any]:
         "facts": facts,
         "sentence": run_sentence(facts),
         "setup": ycsb_setup(run, facts),
-        "no_properties_sentence": WITHHELD_LINES if withheld else NO_PROPERTIES,
+        "no_properties_sentence": withheld_lines or NO_PROPERTIES,
         "operations": facts.operations.all(),
         "intervals": lines,
         "cut_sentence": "" if withheld else cut_sentence(len(lines), facts.intervals.count(), cut),
-        "no_intervals_sentence": WITHHELD_LINES if withheld else NO_LINES,
+        "no_intervals_sentence": withheld_lines or NO_LINES,
         "telemetry": telemetry_pairs(visible_facts(run, "telemetry")),
     }
 

@@ -33,6 +33,7 @@ OF_A_PRODUCT = ("product__slug", "product__category", "product__vendor", "produc
 OF_A_RUN = (
     "public_id", "submission", "visibility", "superseded_by", "written_by", "product_written_by",
     "reading__evidence__sequestered", "submission__log__sequestered", "submission__side_file__sequestered",
+    "reading__evidence__hidden", "submission__log__hidden", "submission__side_file__hidden",
 )  # fmt: skip
 # A hash of the contents: each start of the register writes these rows again, mostly unchanged.
 ROWS_STATE = "count(*) || ' ' || bit_xor(hashtextextended(stored::text, 0))"
@@ -53,7 +54,8 @@ def current_stamps() -> dict[str, str]:
     parts: dict[Model, list[object]] = defaultdict(list)
     model_of: dict[str, Model] = {}
     events = _written_events()
-    companions = set(Companion.objects.filter(evidence__sequestered=True).values_list("submission", flat=True))
+    withheld = Companion.objects.filter(Q(evidence__sequestered=True) | Q(evidence__hidden=True))
+    companions = set(withheld.values_list("submission", flat=True))
     runs = Run.objects.public().annotate(written_by=_written_by("run"), product_written_by=_written_by("product"))
     for row in runs.order_by("pk").values_list(*OF_A_PRODUCT, *OF_A_RUN):
         (slug, *model), (public_id, submission, *state) = row[:4], row[4:]

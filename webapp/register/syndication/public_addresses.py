@@ -10,10 +10,21 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
 from django.urls import URLPattern, reverse
 
-from results.models import Category, Certificate, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
+from results.models import (
+    Category,
+    Certificate,
+    Evidence,
+    Histogram,
+    Product,
+    PublishedFigure,
+    Run,
+    Slice,
+    YcsbInterval,
+    YcsbRun,
+)
 from webapp.register.http.responses import is_public_page
 from webapp.register.news.events import first_change
 from webapp.register.news.months import summary_months
@@ -113,7 +124,8 @@ def _public_runs() -> list[Any]:
         "has_lines": Exists(YcsbInterval.objects.filter(ycsb_run__run=OuterRef("pk"))),
         "has_reads": Exists(Histogram.objects.judged().filter(run=OuterRef("pk"))),
     }
-    named = {"slug": F("product__slug"), "is_withheld": F("reading__evidence__sequestered")}
+    withheld = Evidence.objects.filter(Q(sequestered=True) | Q(hidden=True), pk=OuterRef("reading__evidence"))
+    named = {"slug": F("product__slug"), "is_withheld": Exists(withheld)}
     runs = Run.objects.public().with_withheld_flag().annotate(**has, **named).order_by("pk")
     return list(runs.values_list("public_id", "has_withheld_attachment", *has, *named, named=True))
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from tests.results.builders import make_user
 from webapp.accounts.audit.trail import Actor
 from webapp.accounts.memberships import invitations, members
-from webapp.accounts.models import Invitation, Role, User, hash_token
+from webapp.accounts.models import AccountEvent, Invitation, Role, User, hash_token
 from webapp.accounts.organisations import OrganisationError
 
 pytestmark = pytest.mark.django_db
@@ -161,7 +161,7 @@ def test_a_revoked_invitation_cannot_be_accepted_or_renewed(as_user, vera, invit
     assert opened.get("/accounts/invitation/").status_code == 410
     with pytest.raises(OrganisationError, match="Ask an owner for a new one"):
         invitations.accept(Actor(nora), invitation)
-    assert "was accepted or revoked" in owner.post(f"{INVITATIONS}{invitation.pk}/renew/", follow=True).text
+    assert "was accepted, declined or revoked" in owner.post(f"{INVITATIONS}{invitation.pk}/renew/", follow=True).text
     assert len(mail.outbox) == 1
     invite()
 
@@ -224,3 +224,82 @@ def test_mails_to_one_address_are_limited(as_user, vera, invite):
 def test_tries_of_unknown_links_are_limited():
     answers = [Client().get(f"/accounts/invitation/guess-{n}/").status_code for n in range(21)]
     assert answers == [410] * 20 + [429]
+
+
+def decline_address(page):
+    return re.search(r'action="(/accounts/invitation/\d+/decline/)"', page)[1]
+
+
+@pytest.mark.parametrize("has_account", [True, False])
+def test_an_invited_person_declines_with_one_click_and_the_owner_sees_it(as_user, vera, invite, nora, has_account):
+    link = invite()
+    client = as_user(nora) if has_account else Client()
+    page = client.get(link, follow=True).text
+    assert Invitation.objects.get().declined_at is None, "a program that follows links has declined the invitation"
+    answer = client.post(decline_address(page))
+    assert "Invitation declined" in answer.text
+    assert Invitation.objects.get().declined_at
+    assert roles_of(nora) == {}
+    assert "<b>nora@example.org</b> declined the invitation in the role submitter" in as_user(vera).get(MEMBERS).text
+    notice = vera.notices.get(kind="invitation-declined")
+    assert notice.details == {"role": "submitter"}
+    event = AccountEvent.objects.get(kind="invitation-declined")
+    assert (event.actor, event.details) == (nora if has_account else None, {"invitation": Invitation.objects.get().pk})
+    events = as_user(vera).get("/accounts/organisations/exemplar/events/").text
+    assert "Invitation declined: nora@example.org" in events
+
+
+def test_a_declined_link_no_longer_works_and_the_address_is_invited_again(as_user, vera, invite, nora):
+    link = invite()
+    client = as_user(nora)
+    page = client.get(link, follow=True).text
+    client.post(decline_address(page))
+    assert Client().get(link).status_code == 410
+    assert client.post(decline_address(page)).status_code == 404
+    assert client.post(decline_address(page).replace("decline", "accept")).status_code == 404
+    renewed = as_user(vera).post(f"{INVITATIONS}{Invitation.objects.get().pk}/renew/", follow=True).text
+    assert "accepted, declined or revoked" in renewed
+    second = invite()
+    assert "declined the invitation" not in as_user(vera).get(MEMBERS).text
+    client.post(re.search(r'action="(/accounts/invitation/\d+/accept/)"', client.get(second, follow=True).text)[1])
+    assert roles_of(nora) == {"exemplar": "submitter"}
+
+
+def test_only_the_invited_person_declines(as_user, invite, otto, vera):
+    link = invite()
+    number = Invitation.objects.get().pk
+    path = f"/accounts/invitation/{number}/decline/"
+    assert Client().post(path).headers["Location"].startswith("/accounts/login/")
+    for user in (otto, vera):
+        client = as_user(user)
+        assert path not in client.get(link, follow=True).text
+        assert client.post(path).status_code == 404
+    other = Client()
+    other.get(link)
+    assert other.post(f"/accounts/invitation/{number + 1}/decline/").status_code == 302
+    assert Client().get(path).status_code == 405
+    assert Invitation.objects.get().declined_at is None
+    with pytest.raises(OrganisationError, match="Sign in with the account of that address"):
+        invitations.decline(Actor(otto), Invitation.objects.get())
+
+
+def test_the_list_of_organisations_declines_too(as_user, invite, nora):
+    invite()
+    client = as_user(nora)
+    client.post(decline_address(client.get("/accounts/organisation/").text))
+    assert "invites you" not in client.get("/accounts/organisation/").text
+
+
+@pytest.mark.parametrize(("age", "is_shown"), [(timedelta(days=30, seconds=-10), True), (timedelta(days=30), False)])
+def test_the_owner_reads_for_30_days_that_an_invitation_was_declined(as_user, vera, invite, nora, age, is_shown):
+    invite()
+    invitations.decline(Actor(nora), Invitation.objects.get())
+    Invitation.objects.update(declined_at=timezone.now() - age)
+    assert ("declined the invitation" in as_user(vera).get(MEMBERS).text) == is_shown
+
+
+def test_an_invitation_that_ended_is_not_declined(invite, nora):
+    invite()
+    invitations.accept(Actor(nora), Invitation.objects.get())
+    with pytest.raises(OrganisationError, match="was accepted, declined, renewed or revoked"):
+        invitations.decline(Actor(nora), Invitation.objects.get())

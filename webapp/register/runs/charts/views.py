@@ -11,6 +11,7 @@ from webapp.register.http.responses import conditional_response
 from webapp.register.runs.charts import over_time as time_charts
 from webapp.register.runs.charts import telemetry as telemetry_charts
 from webapp.register.runs.charts.page import NO_CHARTS_SENTENCES, slice_chart
+from webapp.register.runs.page import evidence_of
 from webapp.register.runs.slices import ReadLimit, read_limits
 from webapp.register.runs.views import run_page, withheld
 
@@ -26,7 +27,7 @@ RETRY_HEADERS = {"Retry-After": "5", "Cache-Control": "no-store"}
 def over_time(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     """Send the reads of a run over its time: as the charts show them (json, csv), or every piece (rates)."""
     if is_withheld(run):
-        return withheld(request, run, "The minutes")
+        return withheld(request, run, "The minutes", evidence_of(run))
     histogram = _judged(run)
     what = (time_charts.SCHEMA, form, Profile.current().pk)
     try:
@@ -82,7 +83,7 @@ def telemetry(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
         expected = f"a run with a side file, and one of {', '.join(TELEMETRY_FORMS)}"
         raise Http404(f"Run {run.public_id} has no telemetry as {form}: expected {expected}.")
     if is_file_withheld(run, evidence):
-        return withheld(request, run, "The telemetry")
+        return withheld(request, run, "The telemetry", evidence)
     if telemetry_charts.is_too_large(evidence):
         raise Http404(NO_CHARTS_SENTENCES[telemetry_charts.NoCharts.TOO_LARGE])
 
