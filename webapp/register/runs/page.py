@@ -8,13 +8,22 @@ from django.urls import reverse
 
 from results.access.mirrored_runs import is_mirrored
 from results.access.withholding import is_withheld, visible_events, visible_verdict
-from results.history import accepted_warnings, displaced_by, event_label, for_everyone, history_of, is_by_reviewer
+from results.history import (
+    accepted_warnings,
+    displaced_by,
+    event_label,
+    for_everyone,
+    history_of,
+    is_by_reviewer,
+    is_by_submitter,
+)
 from results.lifecycle.approvals import counted_approvals
 from results.models import YCSB, Category, Certificate, Companion, Event, Evidence, Finding, Run, Tier, Visibility
 from results.rules.host_causes import with_causes_in_words
 from results.rules.plural import counted
 from webapp.register.http.access import is_public
 from webapp.register.limits.virtual_devices import DEMO_TITLE
+from webapp.register.objections.page import objections_part
 from webapp.register.runs.side_file import Pair, filled
 from webapp.register.runs.verdict import reason_text
 from webapp.register.tables.groups import taken_as_one_sentence
@@ -228,6 +237,7 @@ def shared_by_all(runs: Sequence[Sequence[Finding]]) -> set[tuple[str, str]]:
 SHOWN_EARLIER = 100
 
 
+SUBMITTER = "the organisation that submitted the run"
 HistoryLine = dict[str, str]  # one event: at, what, by (the role of the actor: names are not public), reason, details
 
 
@@ -246,6 +256,7 @@ def life_of(run: Run) -> dict[str, object]:
         "certificates": list(Certificate.objects.filter(runs=run)),
         "approvals_sentence": approvals_sentence(run),
         "accepted_warnings": accepted_warnings(events),
+        **objections_part(run),
     }
 
 
@@ -264,7 +275,7 @@ def approvals_sentence(run: Run) -> str:
 
 def line_of(event: Event) -> HistoryLine:
     """Return a line of an event with the role of the actor: a reviewer, or the register itself."""
-    by = "a reviewer" if event.actor_id else "the register"
+    by = SUBMITTER if is_by_submitter(event) else "a reviewer" if event.actor_id else "the register"
     line = {"at": units.moment(event.at), "what": event_label(event.kind), "by": by}
     return line | {"reason": event.reason, "details": _details(event)}
 
@@ -283,6 +294,8 @@ def _details(event: Event) -> str:
         return "; ".join(changed)
     if event.kind == "run-judged-anew":
         return with_causes_in_words(f"{details['before']} -> {details['after']}") if details["after"] else ""
+    if "objection" in details:
+        return f"objection {details['objection']}"
     return f"run {details['successor']}" if "successor" in details else ""
 
 

@@ -13,7 +13,18 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef
 from django.urls import URLPattern, reverse
 
-from results.models import Category, Certificate, Histogram, Product, PublishedFigure, Run, Slice, YcsbInterval, YcsbRun
+from results.models import (
+    Category,
+    Certificate,
+    Histogram,
+    Objection,
+    Product,
+    PublishedFigure,
+    Run,
+    Slice,
+    YcsbInterval,
+    YcsbRun,
+)
 from webapp.register.http.responses import is_public_page
 from webapp.register.news.events import first_change
 from webapp.register.news.months import summary_months
@@ -88,6 +99,7 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
         "category-picture": of_categories,
         "certificate": [((name,), slug) for name, slug in certificates.values_list("public_id", "product__slug")],
         "news-month": _of_everything(month.code for month in summary_months(first_change())),
+        "objection": _of_objections(),
         "product": [((slug,), page_group(slug)) for slug, _ in products],
         "product-badge": of_products,
         "product-feed": of_products,
@@ -127,6 +139,11 @@ def _of_claims() -> list[Arguments]:
     return [((entry.slug, entry.claim_id), EVERYTHING) for entry in entries()]
 
 
+def _of_objections() -> list[Arguments]:
+    admitted = Objection.objects.admitted().order_by("pk").values_list("public_id", "run__product__slug")
+    return [((public_id,), slug) for public_id, slug in admitted]
+
+
 def _of_runs(runs: Iterable[Any]) -> list[Arguments]:
     return [((run.public_id,), run.slug) for run in runs]
 
@@ -136,6 +153,7 @@ LEFT_OUT = {
     "run-log": "evidence is sent from the evidence store",
     "run-side-file": "evidence",
     "run-companion": "evidence",
+    "objection-file": "evidence",
     "run-line": "any line of any log",
     "run-lines": "any lines of any log",
     "run-slice": "any slice of any run: its counts are in the run's CSV",
