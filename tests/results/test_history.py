@@ -7,7 +7,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_kind_of_public_event_has_a_label():
-    subjects = "run|product|alias|maker|annotation|correction|certificate|claims?|submission-slices|submission-link"
+    subjects = (
+        "run|product|alias|maker|annotation|objection|correction|certificate|claims?|submission-slices|submission-link"
+    )
     kind = re.compile(rf'"((?:{subjects})-[a-z]+(?:-[a-z]+)*)"')
     sources = [
         path

@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -48,13 +47,13 @@ CHOOSE_AGAIN = "Choose the files again, because browsers do not keep them."
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @members_only
-def new(request: UserRequest, public_id: str) -> HttpResponseBase:
+def object_to_run(request: UserRequest, public_id: str) -> HttpResponseBase:
     """Show the form, or file an objection. A refusal shows the form again with what was typed."""
     try:
         run = _find_run(public_id)
     except SequesteredError as error:
         return withheld_page(request, error)
-    if not EmailAddress.objects.filter(user=request.user, verified=True).exists():
+    if not request.user.has_verified_address:
         raise PermissionDenied(UNVERIFIED)
     if obstacle := _obstacle(request, run):
         status, sentence = obstacle
@@ -62,14 +61,14 @@ def new(request: UserRequest, public_id: str) -> HttpResponseBase:
         return render(request, "submissions/objections/new.html", page, status=status)
     organisations = list(organisations_of(request.user, Action.READ))
     if request.method != "POST":
-        return _show(request, run, ObjectionForm(organisations), 200)
+        return _show_form(request, run, ObjectionForm(organisations), 200)
     form = ObjectionForm(organisations, request.POST, request.FILES)
     if is_too_large(request.META):
         form.add_error(
             "attachments", f"The files have more than {units.size(settings.OBJECTION_UPLOAD_MAX_BYTES)} together."
         )
-        return _show(request, run, form, 413)
-    return _file(request, run, form) if form.is_valid() else _show(request, run, form, 400)
+        return _show_form(request, run, form, 413)
+    return _file(request, run, form) if form.is_valid() else _show_form(request, run, form, 400)
 
 
 def _find_run(public_id: str) -> Run:
@@ -111,18 +110,18 @@ def _file(request: UserRequest, run: Run, form: ObjectionForm) -> HttpResponse:
         if isinstance(error, ObjectionQuotaError):
             wait_s = (error.free_at - timezone.now()).total_seconds()
             return _show_too_many(request, run, form, max(1, math.ceil(wait_s)))
-        return _show(request, run, form, 507 if isinstance(error, StoreFullError) else 409)
+        return _show_form(request, run, form, 507 if isinstance(error, StoreFullError) else 409)
     messages.success(request, FILED.format(filed.public_id))
     return redirect("objection", filed.public_id)
 
 
 def _show_too_many(request: UserRequest, run: Run, form: ObjectionForm, wait_s: int) -> HttpResponse:
-    response = _show(request, run, form, 429)
+    response = _show_form(request, run, form, 429)
     response.headers["Retry-After"] = str(wait_s)
     return response
 
 
-def _show(request: UserRequest, run: Run, form: ObjectionForm, status: int) -> HttpResponse:
+def _show_form(request: UserRequest, run: Run, form: ObjectionForm, status: int) -> HttpResponse:
     earlier = Objection.objects.filter(run=run, filed_by=request.user).select_related("run")
     page: dict[str, Any] = {
         "section": "drives",
