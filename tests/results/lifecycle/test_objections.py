@@ -221,7 +221,7 @@ def test_a_reply_to_an_overdue_decision_moves_no_limit(monkeypatch, objection, r
 
 
 ACTS = {
-    "admit": lambda objection, user: admit(objection, user),
+    "admit": admit,
     "refuse": lambda objection, user: refuse(objection, user, NO_EVIDENCE),
     "decide": lambda objection, user: decide(objection, user, WITHDRAW, "Reason."),
 }
