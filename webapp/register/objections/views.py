@@ -1,26 +1,29 @@
 """The public list of objections, the page of one, and its attachments."""
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
+from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
-from results.access.withholding import SequesteredError, is_sequestered
+from results.access.withholding import is_sequestered
 from results.lifecycle.objections import replying_organisation
 from results.models import Objection, ObjectionState, Run
 from results.models.objection import BEFORE_ADMISSION
 from webapp.register.http.access import require_objection_access
 from webapp.register.http.evidence_files import send_attachment
 from webapp.register.http.query_params import given_of
-from webapp.register.http.responses import mark_private, public_page, withheld_page
+from webapp.register.http.responses import mark_private, public_page
 from webapp.register.objections.page import STATE_WORDS, filer_words, line_of
 from webapp.register.tables.sentences import product_name
 
 PAGE_ROWS = 100
+P = ParamSpec("P")
 
 
 @public_page
@@ -46,14 +49,36 @@ def _counts(column: str, words: dict[str, str]) -> list[tuple[str, int]]:
     return [(label, found.get(value, 0)) for value, label in words.items()]
 
 
-@public_page
-def objection(request: HttpRequest, public_id: str) -> HttpResponseBase:
+View = Callable[Concatenate[HttpRequest, Objection, P], HttpResponseBase]
+
+
+def of_objection(view: View[P]) -> Callable[..., HttpResponseBase]:
+    """Find the objection of an address for a view. A visitor is led to the sign-in unless everyone may read it.
+
+    The links in mails to filers and reviewers lead here. The response is the same for an id that does not exist.
+    """
+
+    @wraps(view)
+    def answer(request: HttpRequest, public_id: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        related = ("run__product", "run__submission__organisation", "organisation")
+        row = Objection.objects.select_related(*related).filter(public_id=public_id).first()
+        try:
+            found = require_objection_access(request, public_id, row)
+        except Http404:
+            if request.user.is_authenticated:
+                raise
+            return mark_private(redirect_to_login(request.get_full_path()))
+        response = view(request, found, *args, **kwargs)
+        return mark_private(response) if _is_private(found) else response
+
+    return public_page(answer)
+
+
+@of_objection
+def objection(request: HttpRequest, found: Objection) -> HttpResponseBase:
     """Show an objection with its state, reply, outcome and attachments. Before its admission, the page is private."""
-    found = _find(request, public_id)
     given_of(request.GET, ())
-    is_private = _is_private(found)
-    response = render(request, "register/objections/detail.html", _page(found, is_private=is_private))
-    return mark_private(response) if is_private else response
+    return render(request, "register/objections/detail.html", _page(found, is_private=_is_private(found)))
 
 
 def _page(found: Objection, *, is_private: bool) -> dict[str, Any]:
@@ -77,28 +102,13 @@ def _page(found: Objection, *, is_private: bool) -> dict[str, Any]:
     }
 
 
-@require_safe
-def objection_file(request: HttpRequest, public_id: str, sha256: str) -> HttpResponseBase:
+@of_objection
+def objection_file(request: HttpRequest, found: Objection, sha256: str) -> HttpResponseBase:
     """Send an attachment as it was received, by its hash."""
-    try:
-        found = _find(request, public_id)
-    except SequesteredError as error:
-        return withheld_page(request, error)
     file = found.files.filter(sha256=sha256).first()
     if file is None:
-        raise Http404(f"Objection {public_id} has no file with the hash {sha256}.")
-    response = send_attachment(request, file)
-    if _is_private(found):
-        cached = response.headers.get("Cache-Control")
-        mark_private(response)
-        response.headers["Cache-Control"] = cached or response.headers["Cache-Control"]
-    return response
-
-
-def _find(request: HttpRequest, public_id: str) -> Objection:
-    related = ("run__product", "run__submission__organisation", "organisation")
-    found = Objection.objects.select_related(*related).filter(public_id=public_id).first()
-    return require_objection_access(request, public_id, found)
+        raise Http404(f"Objection {found.public_id} has no file with the hash {sha256}.")
+    return send_attachment(request, file)
 
 
 def _is_private(found: Objection) -> bool:

@@ -77,6 +77,14 @@ def text_of(answer):
     return b"".join(answer).decode("utf-8", "replace")
 
 
+def get(client, path):
+    """Return the response, with its file closed."""
+    answer = client.get(path)
+    if answer.streaming:
+        b"".join(answer.streaming_content)
+    return answer
+
+
 def test_before_the_admission_nothing_public_mentions_it(client, run, objection):
     paths = {address.path for address in public_addresses()} | {"/api/v1/runs/", f"/api/v1/runs/{run.public_id}/"}
     assert page_of(objection) not in paths
@@ -89,15 +97,23 @@ def test_before_the_admission_nothing_public_mentions_it(client, run, objection)
 def test_before_the_admission_only_filer_reviewers_and_operators_read_it(as_user, run, objection, fiona, rita, sender):
     readers = [fiona, rita, make_user("olga", is_operator=True)]
     conflicted = make_user("ruth", run.submission.organisation, is_reviewer=True)
+    other = make_user("other")
     for path in (page_of(objection), *files_of(objection)):
         for user in readers:
-            answer = as_user(user).get(path)
+            answer = get(as_user(user), path)
             assert answer.status_code == 200, (path, user)
             assert "private" in answer.headers["Cache-Control"]
             assert answer.headers["X-Robots-Tag"] == "noindex"
-        for user in (sender, conflicted, make_user(f"other{len(path)}")):
+        for user in (sender, conflicted, other):
             assert as_user(user).get(path).status_code == 404, (path, user)
-        assert Client().get(path).status_code == 404
+        assert_is_led_to_the_sign_in(Client().get(path))
+    assert_is_led_to_the_sign_in(Client().get("/objections/o-missing2/"))
+
+
+def assert_is_led_to_the_sign_in(answer):
+    assert answer.status_code == 302
+    assert answer.headers["Location"].startswith("/accounts/login/?next=/objections/o-")
+    assert "private" in answer.headers["Cache-Control"]
 
 
 def test_after_the_admission_everyone_reads_the_same_bytes(as_user, admitted, fiona, rita):
@@ -173,10 +189,10 @@ def test_the_list_counts_states_and_reasons_and_names_admitted_ones_only(client,
 def test_after_a_refusal_only_filer_and_reviewers_read_it(as_user, objection, fiona, rita):
     refuse(objection, rita, Objection.Refusal.UNCLEAR, "Which figure?")
     for path in (page_of(objection), files_of(objection)[0]):
-        assert [as_user(user).get(path).status_code for user in (fiona, rita)] == [200, 200]
+        assert [get(as_user(user), path).status_code for user in (fiona, rita)] == [200, 200]
         olga = make_user(f"olga{len(path)}", is_operator=True)
         assert as_user(olga).get(path).status_code == 404
-        assert Client().get(path).status_code == 404
+        assert_is_led_to_the_sign_in(Client().get(path))
     text = as_user(fiona).get(page_of(objection)).text
     assert "it cannot be understood" in text
     assert "Which figure?" in text
@@ -190,7 +206,7 @@ def test_a_takedown_withholds_page_files_and_lists(client, as_user, run, admitte
             answer = reader.get(path)
             assert answer.status_code == 451
             assert "over-provisioned" not in answer.text
-        assert as_user(olga).get(path).status_code == 200
+        assert get(as_user(olga), path).status_code == 200
     assert admitted.public_id not in client.get("/objections/").text
     assert page_of(admitted) not in {address.path for address in public_addresses()}
     assert as_user(rita).get(f"/review/objections/{admitted.public_id}/").status_code == 403
@@ -200,7 +216,7 @@ def test_a_takedown_withholds_page_files_and_lists(client, as_user, run, admitte
 
 def test_a_takedown_does_not_reveal_an_objection_that_was_not_admitted(client, run, objection):
     request_takedown(run, make_user("olga", is_operator=True), Takedown.Ground.COURT_ORDER)
-    assert client.get(page_of(objection)).status_code == 404
+    assert_is_led_to_the_sign_in(client.get(page_of(objection)))
 
 
 def assert_is_harmless(answer, content):
