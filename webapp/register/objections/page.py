@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from results.lifecycle.deadlines import Party
 from results.lifecycle.objection_filing import is_open_to_objections
 from results.lifecycle.objections import RULES, UPHOLDING
-from results.models import Event, Objection, ObjectionState, Run, Visibility
+from results.models import Event, Objection, ObjectionState, Product, Run, Visibility
 from results.models.objection import ADMITTED_STATES, AFTER_ADMISSION
 from webapp.templatetags import units
 
@@ -62,6 +62,12 @@ def line_of(objection: Objection) -> ObjectionLine:
 def lines_of(run: Run) -> list[ObjectionLine]:
     """Return the admitted objections to a run, oldest first."""
     return [line_of(objection) for objection in run.objections.filter(state__in=ADMITTED_STATES)]
+
+
+def prominent_lines_of(product: Product) -> list[ObjectionLine]:
+    """Return the open and upheld objections to the results of a product, oldest first."""
+    admitted = Objection.objects.admitted().filter(run__product=product, state__in=ALWAYS_SHOWN)
+    return [line_of(objection) for objection in admitted.select_related("run")]
 
 
 def objections_part(run: Run) -> dict[str, object]:

@@ -167,6 +167,16 @@ def test_the_page_of_the_run_shows_state_next_step_and_link(client, run, objecti
     assert "the evidence does not support it" in text
 
 
+def test_the_page_of_the_drive_marks_runs_with_an_open_or_upheld_objection(client, run, objection, rita, sender):
+    path = f"/drive/{run.product.slug}/"
+    assert page_of(objection) not in client.get(path).text
+    admit(objection, rita)
+    assert page_of(objection) in client.get(path).text
+    reply(objection, sender, "No.")
+    decide(objection, rita, Objection.Outcome.KNOWN, "No.")
+    assert page_of(objection) not in client.get(path).text
+
+
 def test_a_withdrawn_result_offers_no_objection(client, run, rita):
     withdraw_run(run, rita, "Wrong.")
     assert "/objections/new/" not in client.get(f"/runs/{run.public_id}/").text
