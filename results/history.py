@@ -73,6 +73,16 @@ EVENT_LABELS = {
     "run-restored": "returned to review by its sender",
     "run-annotated": "annotated",
     "annotation-retracted": "annotation retracted",
+    "annotation-replied": "annotation replied to",
+    "objection-received": "objection received",
+    "objection-refused": "objection refused",
+    "objection-withdrawn": "objection withdrawn by its filer",
+    "objection-admission-overdue": "admission of the objection is overdue",
+    "objection-admitted": "objection admitted",
+    "objection-replied": "objection replied to",
+    "objection-overdue": "limit of the objection passed",
+    "objection-upheld": "objection upheld",
+    "objection-rejected": "objection rejected",
     "run-corrected": "corrected",
     "correction-taken-back": "correction reverted",
     "run-changed": "changed with the published catalogue",
@@ -122,6 +132,8 @@ LINK_RENEWED, LINK_REVOKED = "submission-link-renewed", "submission-link-revoked
 FILE_HIDDEN, FILE_SHOWN = "submission-file-hidden", "submission-file-shown"
 RUN_FILE_HIDDEN, RUN_FILE_SHOWN = "run-file-hidden", "run-file-shown"
 APPROVED_KIND, RETRACTED_KIND = "run-approved", "run-approval-retracted"
+OBJECTION_REPLIED, ANNOTATION_REPLIED = "objection-replied", "annotation-replied"
+BY_SUBMITTER = frozenset({OBJECTION_REPLIED, ANNOTATION_REPLIED})  # of these the submitting organisation is the actor
 HIDDEN_KINDS = ("run-embargoed", "run-recalled", LINK_RENEWED, LINK_REVOKED, APPROVED_KIND, RETRACTED_KIND)
 OPENED, PUBLISHED = "product-created", "run-published"
 PRODUCT_CHANGES = (
@@ -156,8 +168,15 @@ def details_for_everyone(details: Mapping[str, Any]) -> dict[str, Any]:
     return visible
 
 
+def is_by_submitter(event: Event) -> bool:
+    """Return whether a member of the organisation that submitted the run did it."""
+    return event.kind in BY_SUBMITTER
+
+
 def is_by_reviewer(event: Event) -> bool:
-    """Return whether a person decided it; what the register discloses, a reviewer had let through before."""
+    """Return whether a reviewer decided it; what the register discloses, a reviewer had let through before."""
+    if is_by_submitter(event):
+        return False
     return event.actor_id is not None or event.details.get("before") == Visibility.EMBARGOED
 
 

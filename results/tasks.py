@@ -12,6 +12,7 @@ from results.ingest import queue
 from results.ingest.queue import draft_reading_pending, reading_pending
 from results.intake.drafts import remove_expired
 from results.lifecycle import deadlines
+from results.lifecycle.objections import sweep_objections
 from results.lifecycle.review_claims import remove_old_claims
 from results.lifecycle.takedowns import sweep_takedowns
 
@@ -49,6 +50,7 @@ def sweep_deadlines() -> None:
     deadlines.sweep_deadlines()
     remove_old_claims()
     sweep_takedowns()
+    sweep_objections()
 
 
 @receiver(reading_pending, dispatch_uid="enqueue-reading")

@@ -243,6 +243,13 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
+# Quotas of objections in a day: by account, by organisation, and by client address; and the bytes of all attachments
+# of one objection. Their number is FILES_MAX of results/lifecycle/objection_filing.py.
+OBJECTIONS_PER_ACCOUNT = env.read_int("OBJECTIONS_PER_ACCOUNT", default=5)
+OBJECTIONS_PER_ORGANISATION = env.read_int("OBJECTIONS_PER_ORGANISATION", default=20)
+OBJECTIONS_PER_ADDRESS = env.read_int("OBJECTIONS_PER_ADDRESS", default=10)
+OBJECTION_UPLOAD_MAX_BYTES = env.read_int("OBJECTION_UPLOAD_MAX_BYTES", default=64 * 1024**2)
+
 # Limits on one `drivetest read` of an uploaded file (webapp/../results/reader/process.py).
 READ_TIMEOUT_S = env.read_int("READ_TIMEOUT_S", default=60)
 # Less than the time on the clock: a log that meets it is at fault, and not a busy machine, so it is not read again.

@@ -17,7 +17,7 @@ from typing import BinaryIO, Protocol
 from django.conf import settings
 
 from results.evidence.durable import sync_directory
-from results.models import Evidence, Submission
+from results.models import Evidence, ObjectionFile, Submission
 
 CHUNK_BYTES = 1024 * 1024
 NAME_BYTES = 200  # of the 255 that a file system allows: the end stays, because it shows the kind of file
@@ -72,7 +72,7 @@ def path_of(sha256: str) -> Path:
     return Path(settings.EVIDENCE_DIR) / sha256[:2] / sha256[2:4] / sha256
 
 
-def open_evidence(evidence: Evidence) -> BinaryIO:
+def open_evidence(evidence: Evidence | ObjectionFile) -> BinaryIO:
     """Open the bytes as received. Raises EvidenceDamagedError if they are missing or of another length."""
     path = path_of(evidence.sha256)
     try:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from results.certification.certificates import refresh_certificates
 from results.errors import ReviewRefusedError
-from results.history import record_event, run_subject
+from results.history import ANNOTATION_REPLIED, record_event, run_subject
 from results.lifecycle.visibility import refuse_own, require_new_approvals
 from results.models import Annotation, Event, Run, Visibility, VoidReason
 
@@ -112,6 +112,24 @@ def annotate(run: Run, text: str, actor: AbstractBaseUser) -> Annotation:
         annotation = Annotation.objects.create(run=run, text=sentence, author_id=actor.pk)
         record_event(actor, "run-annotated", run_subject(run), sentence, {"annotation": annotation.pk})
     return annotation
+
+
+def reply_to_annotation(annotation: Annotation, actor: AbstractBaseUser, text: str) -> None:
+    """Reply in public to a current annotation, once, for the organisation that submitted the run.
+
+    The caller checks the user's role. Raises ReviewRefusedError without a text, and for a second reply.
+    """
+    if not text.strip():
+        raise ReviewRefusedError("Enter the text of the reply. Everyone reads it below the annotation.")
+    with transaction.atomic():
+        open_ones = Annotation.objects.current().filter(pk=annotation.pk, reply="")
+        replied = {"reply": text.strip(), "replied_by": actor.pk, "replied_at": timezone.now()}
+        if not open_ones.update(**replied):
+            raise ReviewRefusedError(
+                f"This annotation of {annotation.run.public_id} was retracted, or has a reply already. It gets one."
+            )
+        details = {"annotation": annotation.pk}
+        record_event(actor, ANNOTATION_REPLIED, run_subject(annotation.run), text.strip(), details)
 
 
 def retract(annotation: Annotation, actor: AbstractBaseUser, reason: str) -> None:

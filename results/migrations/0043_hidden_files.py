@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0041_takedowns'),
+        ('results', '0042_objections'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

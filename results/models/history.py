@@ -48,13 +48,19 @@ class AnnotationQuerySet(models.QuerySet["Annotation"]):
 
 
 class Annotation(models.Model):
-    """A sentence that is shown with a run's figures until it is retracted; its text never changes."""
+    """A sentence that is shown with a run's figures until it is retracted; its text never changes.
+
+    `reply` is the one public reply of the organisation that submitted the run. An imported one has no author.
+    """
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="annotations")
     text = models.TextField()
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     retracted_at = models.DateTimeField(null=True)
+    reply = models.TextField(blank=True, default="", db_default="")
+    replied_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    replied_at = models.DateTimeField(null=True)
 
     objects = AnnotationQuerySet.as_manager()
 
@@ -65,7 +71,12 @@ class Annotation(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["run", "text"], condition=Q(retracted_at__isnull=True), name="annotation_stands_once"
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(reply="", replied_at__isnull=True, replied_by__isnull=True)
+                | ~Q(reply="") & Q(replied_at__isnull=False),
+                name="reply_to_annotation_has_a_time",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -50,6 +50,11 @@ def new_request_id() -> str:
     return new_public_id("q")
 
 
+def new_objection_id() -> str:
+    """Return a new public id for an objection."""
+    return new_public_id("o")
+
+
 def new_file_key() -> str:
     """Return the secret name of a file that is being uploaded: its address, and its directory in the staging area."""
     return secrets.token_hex(16)

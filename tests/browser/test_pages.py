@@ -65,6 +65,7 @@ VISITS = [
     Visit("/news/"),
     Visit(f"/news/{datetime.now(UTC):%Y-%m}/"),
     Visit("/about/"),
+    Visit("/objections/"),
     Visit("/data/"),
     Visit("/api/v1/docs/"),
     Visit("/explain/"),

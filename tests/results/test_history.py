@@ -7,8 +7,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_kind_of_public_event_has_a_label():
-    subjects = "run|product|alias|maker|annotation|correction|certificate|claims?|submission-slices|submission-link"
-    subjects += "|submission-file"
+    subjects = "run|product|alias|maker|annotation|objection|correction|certificate|claims?|submission-slices"
+    subjects += "|submission-link|submission-file"
     kind = re.compile(rf'"((?:{subjects})-[a-z]+(?:-[a-z]+)*)"')
     sources = [
         path

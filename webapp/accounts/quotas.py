@@ -16,6 +16,7 @@ from results import locks
 from results.ingest.fair_share import readings_of
 from results.intake.submissions import COMPANIONS_MAX
 from results.intake.uploads import draft_usage
+from results.lifecycle.objection_filing import usage_of_organisation
 from results.models import Organisation
 from webapp.accounts.memberships.invitations import OPEN_MAX, open_invitations
 from webapp.accounts.requests import UserRequest, find_own_organisation, members_only
@@ -50,7 +51,12 @@ def organisation_quotas(request: UserRequest, slug: str) -> HttpResponse:
 
 def quotas_of(organisation: Organisation) -> list[Quota]:
     """Return the limits that the members and tokens of an organisation share."""
-    return [*_of_drafts(organisation), *_of_readings(organisation), _of_invitations(organisation)]
+    return [
+        *_of_drafts(organisation),
+        *_of_readings(organisation),
+        _of_objections(organisation),
+        _of_invitations(organisation),
+    ]
 
 
 def _of_drafts(organisation: Organisation) -> list[Quota]:
@@ -84,6 +90,13 @@ def _of_readings(organisation: Organisation) -> list[Quota]:
         Quota("Logs that are read", f"{running}, and {waiting} waiting", at_once, "the end of a reading"),
         Quota("Logs that the API validates", str(validations), "1", "the end of the request", None, validations > 0),
     ]
+
+
+def _of_objections(organisation: Organisation) -> Quota:
+    usage = usage_of_organisation(organisation.pk)
+    freed_by = "24 hours after each objection"
+    label = "Objections of members in 24 hours"
+    return Quota(label, str(usage.used), str(usage.most), freed_by, usage.free_at, usage.free_at is not None)
 
 
 def _of_invitations(organisation: Organisation) -> Quota:

@@ -12,8 +12,17 @@ from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.request import Request
 
 from results.access.withholding import visible_events, visible_verdict
-from results.history import details_for_everyone, displaced_by, event_label, for_everyone, history_of, is_by_reviewer
-from results.models import Annotation, Certificate, Event, Product, Run, Share, Statistic, Verdict
+from results.history import (
+    details_for_everyone,
+    displaced_by,
+    event_label,
+    for_everyone,
+    history_of,
+    is_by_reviewer,
+    is_by_submitter,
+)
+from results.models import Annotation, Certificate, Event, Objection, Product, Run, Share, Statistic, Verdict
+from results.models.objection import ADMITTED_STATES
 from webapp.api.authentication import ReadThrottle
 from webapp.api.product_facts import ProductFactsSerializer
 from webapp.api.serializers import ProductSerializer, RunSerializer
@@ -48,6 +57,8 @@ class EventSerializer(serializers.ModelSerializer[Event]):
         return event_label(event.kind)
 
     def get_by(self, event: Event) -> str:
+        if is_by_submitter(event):
+            return "submitter"
         return "reviewer" if is_by_reviewer(event) else "register"
 
     def get_details(self, event: Event) -> dict[str, Any]:
@@ -63,7 +74,26 @@ class AnnotationSerializer(serializers.ModelSerializer[Annotation]):
         """Fields of a current annotation; the history lists retracted ones."""
 
         model = Annotation
-        fields = ["text", "created_at"]
+        fields = ["text", "created_at", "reply", "replied_at"]
+
+
+class ObjectionSerializer(serializers.ModelSerializer[Objection]):
+    """An admitted objection. `deadline` is the end of the limit of its state; null once it is decided."""
+
+    id = serializers.CharField(source="public_id")
+    url = serializers.SerializerMethodField()
+
+    class Meta:
+        """Fields without names of people. `reply` is that of the organisation that submitted the run."""
+
+        model = Objection
+        fields = [
+            "id", "url", "state", "state_since", "deadline", "filed_at", "admitted_at", "text", "reply", "replied_at",
+            "outcome", "outcome_note", "decided_at",
+        ]  # fmt: skip
+
+    def get_url(self, objection: Objection) -> str:
+        return f"/objections/{objection.public_id}/"
 
 
 class EarlierVerdictSerializer(serializers.ModelSerializer[Verdict]):
@@ -88,10 +118,11 @@ class EarlierVerdictSerializer(serializers.ModelSerializer[Verdict]):
 
 
 class RunDetailSerializer(RunSerializer):
-    """A run with its lifecycle: replaced runs, annotations, certificates, earlier verdicts, history."""
+    """A run with its lifecycle: replaced runs, annotations, objections, certificates, earlier verdicts, history."""
 
     supersedes = serializers.SerializerMethodField()
     annotations = serializers.SerializerMethodField()
+    objections = serializers.SerializerMethodField()
     certificates = serializers.SlugRelatedField[Certificate](slug_field="public_id", many=True, read_only=True)
     earlier_verdicts = serializers.SerializerMethodField()
     history = serializers.SerializerMethodField()
@@ -100,7 +131,8 @@ class RunDetailSerializer(RunSerializer):
         """Fields of the list, and the lifecycle."""
 
         fields = [
-            *RunSerializer.Meta.fields, "supersedes", "annotations", "certificates", "earlier_verdicts", "history",
+            *RunSerializer.Meta.fields, "supersedes", "annotations", "objections", "certificates",
+            "earlier_verdicts", "history",
         ]  # fmt: skip
 
     def get_supersedes(self, run: Run) -> list[str]:
@@ -110,6 +142,10 @@ class RunDetailSerializer(RunSerializer):
     @extend_schema_field(AnnotationSerializer(many=True))
     def get_annotations(self, run: Run) -> Any:
         return AnnotationSerializer(run.annotations.current(), many=True).data
+
+    @extend_schema_field(ObjectionSerializer(many=True))
+    def get_objections(self, run: Run) -> Any:
+        return ObjectionSerializer(run.objections.filter(state__in=ADMITTED_STATES), many=True).data
 
     @extend_schema_field(EarlierVerdictSerializer(many=True))
     def get_earlier_verdicts(self, run: Run) -> Any:

@@ -14,3 +14,4 @@ class NoticesConfig(AppConfig):
     def ready(self) -> None:
         """Connect the receivers that write notices."""
         import_module("webapp.notices.subscriptions")
+        import_module("webapp.notices.objection_notices")

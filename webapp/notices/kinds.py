@@ -9,6 +9,7 @@ class Audience(TextChoices):
     MEMBERS = "members", "members of the organisation"
     REVIEWERS = "reviewers", "reviewers"
     OPERATORS = "operators", "operators"
+    FILER = "filer", "the person who filed an objection"
 
 
 class Kind(TextChoices):
@@ -36,6 +37,17 @@ class Kind(TextChoices):
     RECALLED = "recalled", "returned to review"
     DEADLINE_NEAR = "deadline-near", "deadline is near"
     DEADLINE_PASSED = "deadline-passed", "deadline has passed"
+    ANNOTATED = "annotated", "annotated"
+    ANNOTATION_REPLIED = "annotation-replied", "annotation replied to"
+    OBJECTION_RECEIVED = "objection-received", "received"
+    OBJECTION_REFUSED = "objection-refused", "refused"
+    OBJECTION_WITHDRAWN = "objection-withdrawn", "withdrawn"
+    OBJECTION_ADMITTED = "objection-admitted", "admitted"
+    OBJECTION_REPLIED = "objection-replied", "replied to"
+    OBJECTION_WAITS = "objection-waits", "waits for a decision"
+    OBJECTION_OVERDUE = "objection-overdue", "limit has passed"
+    OBJECTION_UPHELD = "objection-upheld", "upheld"
+    OBJECTION_REJECTED = "objection-rejected", "rejected"
     ORGANISATION_CONFIRMED = "organisation-confirmed", "confirmed"
     ORGANISATION_WAITS = "organisation-waits", "waits for confirmation"
     MEMBER_JOINED = "member-joined", "new member"

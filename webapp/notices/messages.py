@@ -24,6 +24,7 @@ REASONS = {
     Audience.MEMBERS: "a member of {organisations}",
     Audience.REVIEWERS: "a reviewer of the register",
     Audience.OPERATORS: "an operator of the register",
+    Audience.FILER: "the person who filed an objection",
 }
 
 

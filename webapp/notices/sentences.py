@@ -41,6 +41,17 @@ SENTENCES = {
     Kind.RECALLED: "Returned to review before publication: {runs}.",
     Kind.DEADLINE_NEAR: "The deadline of the submission is near.",
     Kind.DEADLINE_PASSED: "The deadline of the submission has passed.",
+    Kind.ANNOTATED: "A reviewer annotated the result. Your organisation can reply in public, once:",
+    Kind.ANNOTATION_REPLIED: "The organisation replied to an annotation of its result:",
+    Kind.OBJECTION_RECEIVED: "A user objects to {runs}. The objection is not public yet.",
+    Kind.OBJECTION_REFUSED: "A reviewer did not admit the objection to {runs}. Its page states the reason.",
+    Kind.OBJECTION_WITHDRAWN: "The user withdrew the objection to {runs} before it was admitted.",
+    Kind.OBJECTION_ADMITTED: "A reviewer admitted the objection to {runs}. It is public now.",
+    Kind.OBJECTION_REPLIED: "The organisation that submitted {runs} replied to the objection.",
+    Kind.OBJECTION_WAITS: "The objection to {runs} waits for the decision of a reviewer.",
+    Kind.OBJECTION_OVERDUE: "A limit of the objection to {runs} has passed. Its page states what follows.",
+    Kind.OBJECTION_UPHELD: "A reviewer upheld the objection to {runs}:",
+    Kind.OBJECTION_REJECTED: "A reviewer rejected the objection to {runs}:",
     Kind.ORGANISATION_CONFIRMED: "An operator confirmed the organisation. Its results can be published now.",
     Kind.ORGANISATION_WAITS: "A user created the organisation. Its results cannot be published before it is confirmed.",
     Kind.MEMBER_JOINED: "{member} accepted an invitation and is now a member.",
@@ -57,12 +68,18 @@ STEPS = {
     Kind.QUESTION: "Answer the question on the page of the submission.",
     Kind.ANSWERED: "Read the answer, and review the submission.",
     Kind.TAKEDOWN_WAITS: "Confirm the takedown, or end it. Without a confirmation it lapses.",
+    Kind.OBJECTION_RECEIVED: "Admit or refuse the objection.",
+    Kind.OBJECTION_ADMITTED: "Reply to the objection in public, on the page of the submission.",
+    Kind.OBJECTION_WAITS: "Uphold or reject the objection.",
+    Kind.OBJECTION_OVERDUE: "Open the page of the objection. It states what is to be done.",
+    Kind.OBJECTION_UPHELD: "Take the step that the outcome names, on the review page of the run.",
     Kind.ORGANISATION_WAITS: "Check that its owners belong to the organisation of this name, and confirm it.",
 }
 ACTORS = {
     Audience.MEMBERS: "a member of the organisation",
     Audience.REVIEWERS: "a reviewer",
     Audience.OPERATORS: "an operator",
+    Audience.FILER: "the person who filed the objection",
 }
 PUBLIC_KINDS = {Kind.PUBLISHED, Kind.REINSTATED, Kind.WITHDRAWN, Kind.SUPERSEDED, Kind.RELEASED}
 

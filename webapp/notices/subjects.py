@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from results.models import Organisation, Submission
+from results.access.withholding import is_sequestered
+from results.lifecycle.objections import partial_organisations, replying_organisation
+from results.models import Objection, Organisation, Submission
 from webapp.accounts.models import User
 from webapp.accounts.permissions import Action, may
 from webapp.notices.kinds import Audience
@@ -19,6 +21,8 @@ class SubjectFacts:
     organisation: Organisation | None
     path: str
     submission: Submission | None = None
+    filer_id: int | None = None
+    barred: frozenset[int] = frozenset()  # organisations whose members are not notified as reviewers
 
 
 def load_subject(subject_type: str, subject_id: str, audience: Audience) -> SubjectFacts | None:
@@ -34,15 +38,20 @@ def load_subject(subject_type: str, subject_id: str, audience: Audience) -> Subj
         return SubjectFacts(f"Hidden file of submission {subject_id}", None, reverse("hidden-file-list"))
     if subject_type == "takedown":
         return SubjectFacts(f"Takedown of run {subject_id}", None, reverse("takedown-list"))
+    if subject_type == "objection":
+        return _of_objection(subject_id, audience)
     return None
 
 
 def may_read(user: User, audience: Audience, facts: SubjectFacts) -> bool:
     """Return whether a user still has the right by which they are notified."""
     if audience == Audience.REVIEWERS:
-        return may(user, Action.REVIEW)
+        is_barred = bool(facts.barred) and user.memberships.filter(organisation__in=facts.barred).exists()
+        return may(user, Action.REVIEW) and not is_barred
     if audience == Audience.OPERATORS:
         return may(user, Action.OPERATE)
+    if audience == Audience.FILER:
+        return user.is_active and facts.filer_id == user.pk
     if facts.organisation is None:
         return False
     return user.is_active and user.memberships.filter(organisation=facts.organisation).exists()
@@ -60,3 +69,21 @@ def _of_submission(submission: Submission) -> SubjectFacts:
 def _of_organisation(organisation: Organisation, audience: Audience) -> SubjectFacts:
     page = "organisation-confirmations" if audience == Audience.OPERATORS else "organisation-list"
     return SubjectFacts(f"Organisation {one_line(organisation.name)}", organisation, reverse(page))
+
+
+def _of_objection(public_id: str, audience: Audience) -> SubjectFacts | None:
+    """Return the facts about an objection; None while a takedown withholds it, and for members before its admission."""
+    objection = Objection.objects.select_related("run__submission__organisation").filter(public_id=public_id).first()
+    if objection is None or is_sequestered(objection.run):
+        return None
+    path = reverse("objection", args=[public_id])
+    if audience == Audience.REVIEWERS:
+        path = reverse("objection-review", args=[public_id])
+    elif audience == Audience.MEMBERS:
+        if not objection.is_admitted or objection.run.submission is None:
+            return None
+        path = reverse("submission-detail", args=[objection.run.submission.public_id]) + "#objections"
+    title = f"Objection {public_id} to run {objection.run.public_id}"
+    barred = partial_organisations(objection)
+    organisation = replying_organisation(objection)
+    return SubjectFacts(title, organisation, path, filer_id=objection.filed_by_id, barred=barred)

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from results.history import EMBARGO_CHANGED, FILE_HIDDEN, FILE_SHOWN, event_recorded
+from results.history import ANNOTATION_REPLIED, EMBARGO_CHANGED, FILE_HIDDEN, FILE_SHOWN, event_recorded
 from results.lifecycle.deadlines import Party
 from results.lifecycle.submission_states import SubmissionState, with_state
 from results.models import Approval, Event, Organisation, Submission
@@ -76,6 +76,8 @@ BY_EVENT: dict[str, Callable[[Submission], list[Planned]]] = {
     "run-unsuperseded": _always(Kind.REINSTATED),
     "run-reinstated": _always(Kind.REINSTATED),
     "run-recalled": _always(Kind.RECALLED, FOR_BOTH),
+    "run-annotated": _always(Kind.ANNOTATED),
+    ANNOTATION_REPLIED: _always(Kind.ANNOTATION_REPLIED, (Audience.REVIEWERS,)),
 }
 
 

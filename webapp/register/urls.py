@@ -12,6 +12,7 @@ from webapp.register.fleet import views as fleet_views
 from webapp.register.home import views as home_views
 from webapp.register.news import views as news_views
 from webapp.register.nines import views as nines_views
+from webapp.register.objections import views as objections_views
 from webapp.register.product_pages import views as product_views
 from webapp.register.runs import downloads
 from webapp.register.runs import views as runs_views
@@ -67,6 +68,9 @@ urlpatterns: list[URLPattern] = [
     path("runs/<str:public_id>/histograms.<str:form>", downloads.histograms, name="run-histograms"),
     path("runs/<str:public_id>/again.conf", downloads.configuration, name="run-configuration"),
     path("runs/<str:public_id>/status-lines.csv", downloads.status_lines_csv, name="run-status-lines"),
+    path("objections/", objections_views.objection_list, name="objection-list"),
+    path("objections/<str:public_id>/", objections_views.objection, name="objection"),
+    path("objections/<str:public_id>/files/<str:sha256>", objections_views.objection_file, name="objection-file"),
     # YCSB, and the pages other than tables.
     path("ycsb/", ycsb_views.index, name="ycsb"),
     path("ycsb/claims/", claims_views.claims, name="ycsb-claims"),

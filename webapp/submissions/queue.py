@@ -13,6 +13,7 @@ from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, wit
 from results.models import Submission
 from webapp.accounts.requests import UserRequest, reviewers_only
 from webapp.submissions.listing import QueueForm
+from webapp.submissions.objections.review import waiting_objections
 from webapp.submissions.review import DECISIONS
 from webapp.submissions.review_warnings import with_virtual_device_flag
 from webapp.submissions.waiting import queue_rows
@@ -51,6 +52,7 @@ def review_list(request: UserRequest) -> HttpResponse:
         "is_by_missing": is_by_missing,
         "embargoed": embargoed,
         "batch": BATCH.items(),
+        "objections": waiting_objections(request.user),
     }
     return render(request, "submissions/review/review.html", context)
 

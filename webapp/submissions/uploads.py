@@ -15,7 +15,9 @@ from django.utils.datastructures import MultiValueDict
 from webapp.accounts.models import User
 from webapp.accounts.requests import bearer_secret, find_token
 
-UPLOAD_ADDRESSES = frozenset({"submit", "api-submission-list", "api-validate"})  # by their names in urls.py
+OBJECTION_ADDRESS = "objection-new"
+# By their names in urls.py.
+UPLOAD_ADDRESSES = frozenset({"submit", "api-submission-list", "api-validate", OBJECTION_ADDRESS})
 FILE_FIELDS = frozenset({"log", "companions"})
 TOO_LARGE = "drivecert.upload_too_large"
 # About a log that was submitted before.
@@ -27,7 +29,7 @@ LEFT_OUT = (
 
 
 class UploadLimitHandler(FileUploadHandler):
-    """Runs before Django's own handlers: refuses files of unknown senders, and skips files beyond UPLOAD_MAX_BYTES.
+    """Runs before Django's own handlers: refuses files of unknown senders, and skips files beyond `bytes_max`.
 
     Django searches the body for the form's token before any view checks the user, so unknown senders must be refused
     here. The count is of all files of a request. The other fields are still read, so that the form
@@ -38,6 +40,13 @@ class UploadLimitHandler(FileUploadHandler):
         super().__init__(request)
         self.received_bytes = 0
 
+    @property
+    def bytes_max(self) -> int:
+        """Return the limit on all files of the request: a lower one for the attachments of an objection."""
+        match = self.request.resolver_match if self.request is not None else None
+        is_objection = match is not None and match.url_name == OBJECTION_ADDRESS
+        return settings.OBJECTION_UPLOAD_MAX_BYTES if is_objection else settings.UPLOAD_MAX_BYTES
+
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
         if self.request is None or not may_upload(self.request):
@@ -45,7 +54,7 @@ class UploadLimitHandler(FileUploadHandler):
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         self.received_bytes += len(raw_data)
-        if self.received_bytes > settings.UPLOAD_MAX_BYTES:
+        if self.received_bytes > self.bytes_max:
             if self.request is not None:
                 self.request.META[TOO_LARGE] = True
             raise SkipFile

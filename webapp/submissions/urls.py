@@ -16,6 +16,9 @@ from webapp.submissions import (
 )
 from webapp.submissions.drafts import tus
 from webapp.submissions.drafts import views as drafts
+from webapp.submissions.objections import filing as objection_filing
+from webapp.submissions.objections import replies
+from webapp.submissions.objections import review as objection_review
 from webapp.submissions.products import makers
 from webapp.submissions.products import pages as products
 
@@ -42,6 +45,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("review/products/", products.product_list, name="product-review-list"),
     path("review/products/<slug:slug>/", products.product_review, name="product-review"),
     path("review/products/<slug:slug>/<slug:act>/", products.act_on_product, name="product-act"),
+    path("objections/new/<slug:public_id>/", objection_filing.object_to_run, name="objection-new"),
+    path("objections/<slug:public_id>/withdraw/", objection_filing.withdraw_own, name="objection-withdraw"),
+    path("review/objections/<slug:public_id>/", objection_review.objection_review, name="objection-review"),
+    path("review/objections/<slug:public_id>/<slug:act>/", objection_review.act_on_objection, name="objection-act"),
     path("takedowns/", takedowns.takedown_list, name="takedown-list"),
     path("takedowns/<int:takedown_id>/<slug:act>/", takedowns.act_on_takedown, name="takedown-act"),
     path("hidden-files/", hidden_files.hidden_file_list, name="hidden-file-list"),
@@ -57,5 +64,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/<slug:public_id>/run-facts/", run_facts.change_facts, name="submission-run-facts"),
     path("submissions/<slug:public_id>/own-return/", own_withdrawal.return_to_review, name="submission-return"),
     path("submissions/<slug:public_id>/answer/", changes.answer_question, name="submission-answer"),
+    path("submissions/<slug:public_id>/objection-reply/", replies.reply_to_one, name="objection-reply"),
+    path("submissions/<slug:public_id>/annotation-reply/", replies.reply_below, name="annotation-reply"),
     path("submissions/<slug:public_id>/<slug:decision>/", review.decide, name="submission-decide"),
 ]

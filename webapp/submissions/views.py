@@ -18,17 +18,19 @@ from results.ingest.same_logs import known_logs_of
 from results.lifecycle.questions import open_question
 from results.lifecycle.review_claims import claim_of
 from results.lifecycle.submission_states import REVIEWABLE, UNFINISHED, StatedSubmission, SubmissionState, with_state
-from results.models import YCSB, Event, Product, Run, Submission, Visibility
+from results.models import YCSB, Event, Objection, Product, Run, Submission, Visibility
 from webapp.accounts.models import User
 from webapp.accounts.permissions import NO_ORGANISATION, Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, mark_private, members_only
 from webapp.register.http.access import LINK_KEY, is_public
+from webapp.register.objections.page import line_of
 from webapp.submissions.approvals import approvals_part
 from webapp.submissions.changes import embargo_form, embargo_sentence, find_submission, slices_form
 from webapp.submissions.comparison import comparison_part
 from webapp.submissions.forms import AnswerForm, IdentityForm, ProductForm, QuestionForm, ReasonForm
 from webapp.submissions.hidden_files import file_parts
 from webapp.submissions.listing import OwnListForm, listed_rows
+from webapp.submissions.objections.replies import replies_part
 from webapp.submissions.own_withdrawal import withdrawal_parts
 from webapp.submissions.page import (
     attempts_sentences,
@@ -55,7 +57,9 @@ def submission_list(request: UserRequest) -> HttpResponse:
     form = OwnListForm(request.GET)
     found = form.filtered(rows).order_by("-received_at", "-pk")
     page = Paginator(found, PAGE_ROWS).get_page(request.GET.get("page"))
+    objections = Objection.objects.filter(filed_by=request.user).select_related("run").order_by("-filed_at", "-pk")
     context = {"page": page, "rows": listed_rows(page.object_list), "form": form, "section": "submit"}
+    context |= {"objections": [line_of(each) for each in objections[:PAGE_ROWS]]}
     return render(request, "submissions/list.html", context | {"has_any": bool(page.object_list) or own.exists()})
 
 
@@ -137,6 +141,7 @@ def submission_page(request: HttpRequest, submission: StatedSubmission) -> dict[
         "waiting": waiting_part(submission),
         "questions": list(submission.questions.select_related("asked_by", "answered_by")) if may_read else [],
         "may_answer": may_answer,
+        "replies": replies_part(submission, is_sender=may_answer),
         "question_form": QuestionForm(),
         "answer_form": AnswerForm(),
         "next_submission": next_in_queue(submission, reviewer) if reviewer else None,

@@ -11,9 +11,13 @@ from django.utils import timezone
 
 from results.ingest.queue import sweep
 from results.intake.uploads import create_draft
+from results.lifecycle.corrections import annotate
+from results.lifecycle.objection_filing import file_objection
+from results.lifecycle.objections import admit
 from results.lifecycle.questions import ask
-from results.models import CertificateRequest, Draft, Organisation, Submission
+from results.models import CertificateRequest, Draft, Objection, Organisation, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, send
+from tests.results.rows import from_a_log, make_product, make_run
 from tests.webapp.people import enter_password
 from tests.webapp.routes.table import tables
 from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
@@ -74,6 +78,31 @@ class Attempt:
         can_see = self.client.get(address).status_code == 200
         self.client.post(f"{address}delete/")
         return can_see and not Draft.objects.exists()
+
+    def object_to_a_result(self):
+        run = make_run(make_product(), **from_a_log())
+        self.client.post(f"/objections/new/{run.public_id}/", {"text": "Wrong drive."})
+        return Objection.objects.filter(run=run).exists()
+
+    def reply_to_an_objection(self):
+        run = make_run(make_product(), **from_a_log())
+        Submission.objects.filter(pk=run.submission.pk).update(organisation=self.submission.organisation)
+        objection = file_objection(run, make_user("filer"), "Wrong drive.")
+        admit(objection, make_user("admitting", is_reviewer=True))
+        annotation = annotate(run, "Short test.", make_user("annotating", is_reviewer=True))
+        page = f"/submissions/{run.submission.public_id}/"
+        self.client.post(f"{page}objection-reply/", {"objection": objection.public_id, "reply": "No."})
+        self.client.post(f"{page}annotation-reply/", {"annotation": annotation.pk, "reply": "Yes."})
+        objection.refresh_from_db()
+        annotation.refresh_from_db()
+        assert bool(objection.reply) == bool(annotation.reply)
+        return objection.reply == "No."
+
+    def admit_an_objection(self):
+        objection = file_objection(make_run(make_product(), **from_a_log()), make_user("filer"), "Wrong drive.")
+        self.client.post(f"/review/objections/{objection.public_id}/admit/")
+        objection.refresh_from_db()
+        return objection.state == "admitted"
 
     def answer(self):
         submission = send(self.submission.organisation, log_bytes("four-us"))
@@ -172,6 +201,9 @@ TRIES = {
     "shorten or end the embargo of a submission": Attempt.shorten_embargo,
     "submit a log for the organisation": Attempt.submit,
     "see, submit and delete a draft of the organisation": Attempt.delete_a_draft,
+    "object to a public result of another organisation": Attempt.object_to_a_result,
+    "reply in public to an objection or annotation of a result of the organisation": Attempt.reply_to_an_objection,
+    "admit, refuse and decide an objection": Attempt.admit_an_objection,
     "answer the question of a reviewer about a submission of the organisation": Attempt.answer,
     "request a certificate for submissions of the organisation": Attempt.request_certificate,
     "withdraw a submission of the organisation, and return it to review": Attempt.withdraw,

@@ -16,6 +16,7 @@ HEADER = ["route", "method", *PEOPLE]
 PUBLIC_HEADER = ["public route", "method"]
 STATES_HEADER = ["state of a run", *PEOPLE]
 DRAFT_STATES_HEADER = ["state of a draft", "route", *PEOPLE]
+OBJECTION_STATES_HEADER = ["state of an objection", *PEOPLE]
 METHODS = ("GET", "POST")
 
 
@@ -60,6 +61,12 @@ def documented_draft_states() -> dict[tuple[str, str], dict[str, str]]:
     """Return the answers for a draft in each state, by state and route."""
     (rows,) = [rows for header, rows in tables() if header == DRAFT_STATES_HEADER]
     return {(state, route.strip("`")): dict(zip(PEOPLE, answers, strict=True)) for state, route, *answers in rows}
+
+
+def documented_objection_states() -> dict[str, dict[str, str]]:
+    """Return the answers for an objection in each state."""
+    (rows,) = [rows for header, rows in tables() if header == OBJECTION_STATES_HEADER]
+    return {state: dict(zip(PEOPLE, answers, strict=True)) for state, *answers in rows}
 
 
 def routes() -> dict[str, URLPattern]:

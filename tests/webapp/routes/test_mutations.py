@@ -28,7 +28,7 @@ CHECKS = {  # a call becomes True
 SELECTIONS = {  # of a filter by the client: it is left out
     "user=request.user", "organisation=token_of(request).organisation_id", "organisation__in=organisations",
     "organisation__in=sender.organisations", "memberships__user=request.user", "memberships__organisation=organisation",
-    "email__in=emails",
+    "email__in=emails", "filed_by=request.user",
 }  # fmt: skip
 SELECTED = "organisations_of"  # a call becomes all organisations
 # These decide what a page shows or offers to those who may open it. The tests of each page compare its content.
@@ -36,7 +36,8 @@ SHOWN = {
     "submission_page", "account", "link_query", "guarded", "_head_context", "life_of", "RunIntervals.get", "lab_of",
     "SnapshotMiddleware._send_stored_or_render", "_only_for.answer", "may_see", "citation_of_run", "TokenForm.__init__",
     "head_of_run", "withdrawal_parts", "file_parts", "member_list.may", "TransferForm.__init__", "may_read",
-    "_invitations", "_empty",
+    "_invitations", "_empty", "object_to_run", "_show_form",
+    "_may_read_unadmitted",  # of an objection: tests of its states
     "_require_operator",  # of a sequestered run: tests of states
     "_lock_as_owner",  # views check the same first
     "AccountAdapter.get_login_redirect_url",

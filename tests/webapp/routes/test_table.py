@@ -3,16 +3,20 @@
 from collections import Counter
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from results.history import record_event, run_subject
-from results.models import Draft, Run, Visibility
+from results.lifecycle.takedowns import request_takedown
+from results.models import Draft, Objection, ObjectionState, Run, Takedown, Visibility
+from results.models.objection import ADMITTED_STATES, FINAL_STATES
 from tests.webapp.routes.table import (
     METHODS,
     PEOPLE,
     Row,
     documented,
     documented_draft_states,
+    documented_objection_states,
     documented_states,
     routes,
 )
@@ -49,7 +53,8 @@ def test_each_route_is_in_the_table_once_and_each_row_is_a_route():
 
 
 AREAS = (
-    "/runs/", "/submi", "/uploads/", "/review/", "/takedowns/", "/hidden-files/", "/api/", "/accounts/2fa/",
+    "/runs/", "/submi", "/uploads/", "/review/", "/objections/", "/takedowns/", "/hidden-files/", "/api/",
+    "/accounts/2fa/",
     "/accounts/organisations/", "/accounts/", "/lab/",
 )  # fmt: skip
 
@@ -151,6 +156,47 @@ def test_a_draft_in_each_state_is_open_to_those_of_the_table(world, state, route
     row = Row(route, "HEAD" if route.startswith("/uploads/") else "GET", {})
     found = {person: "yes" if world.is_allowed(row, person) else "no" for person in PEOPLE}
     assert found == documented_draft_states()[state, route]
+
+
+WITHHELD = "of a sequestered run"
+OBJECTION_ROUTES = [row for row in CHECKED if row.route.startswith("/objections/<public_id>/") and row.method == "GET"]
+
+
+def put_objection_into(world, state):
+    """Give the objection of the world a state, with the columns that the database requires."""
+    objection = Objection.objects.get()
+    reviewer, now = get_user_model().objects.get(username="reviewer"), timezone.now()
+    if state == WITHHELD:
+        request_takedown(
+            world.public_run, get_user_model().objects.get(username="operator"), Takedown.Ground.COURT_ORDER
+        )
+        state = "admitted"
+    columns = {"state": state, "deadline": None if state in FINAL_STATES else now}
+    if state in ADMITTED_STATES:
+        columns |= {"admitted_by": reviewer, "admitted_at": now}
+    if state == "refused":
+        columns |= {"refusal": "unclear", "refused_by": reviewer}
+    if state in {"upheld", "rejected"}:
+        columns |= {"outcome": "known", "decided_by": reviewer, "decided_at": now}
+    Objection.objects.filter(pk=objection.pk).update(**columns)
+
+
+@pytest.mark.parametrize("state", documented_objection_states())
+def test_an_objection_in_each_state_is_open_to_those_of_the_table(world, state):
+    put_objection_into(world, state)
+    assert len(OBJECTION_ROUTES) == 2
+    for row in OBJECTION_ROUTES:
+        for person in PEOPLE:
+            values, _ = world.parameters(row, person)
+            answer = world.ask(row, person, world.address(row, "visitor", values))
+            refusals = {451} if state == WITHHELD else {302, 404}
+            expected = {200} if documented_objection_states()[state][person] == "yes" else refusals
+            assert answer.status_code in expected, (row.route, person)
+            assert answer.status_code != 302 or is_refused(answer)
+
+
+def test_no_state_of_an_objection_is_missing():
+    assert set(documented_objection_states()) == {*ObjectionState.values, WITHHELD}
 
 
 def test_no_state_of_a_run_is_missing():

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
 
 from allauth.mfa.models import Authenticator
@@ -16,6 +17,7 @@ from django.utils import timezone
 
 from results.ingest.queue import sweep
 from results.intake.uploads import add_file, create_draft
+from results.lifecycle.objection_filing import Attachment, file_objection
 from results.models import CertificateRequest, Organisation, Product, Run, Submission, Visibility
 from tests.results.builders import link_key, log_bytes, make_organisation, make_user, send
 from tests.webapp.routes.table import PEOPLE, Row
@@ -31,6 +33,7 @@ PASSKEY_SIGN_IN = "/accounts/2fa/webauthn/login/"
 FORM, PIECE = "application/x-www-form-urlencoded", "application/offset+octet-stream"
 USERS = ("other", "viewer", "submitter", "owner", "reviewer", "operator")
 READERS = {"link", "viewer", "submitter", "owner", "reviewer", "token"}  # of what is not public
+OBJECTION_READERS = {"other", "reviewer", "operator"}  # `other` filed it
 SENDERS = {"submitter", "owner", "token"}  # of drafts
 FOR_OWNERS = "This page is for owners of the organisation."  # with status 404, to its other members
 FORBIDDEN = 403
@@ -60,11 +63,13 @@ class World:
     foreign_objects: dict[str, Any] = field(default_factory=dict)
 
     def hidden_from(self, person: str) -> list[str]:
-        """Return the ids that a client may not learn, because they belong to the organisation."""
+        """Return the ids that a client may not learn: of the organisation, and of an objection before its admission."""
+        objection = self.objects["/objections/"]["public_id"]
         request = self.objects["/submissions/certificate-requests/"]["public_id"]
         read = [self.submission.public_id, self.run.public_id, request]
         sent = [self.objects["/submit/"]["public_id"]]
-        return [*([] if person in READERS else read), *([] if person in SENDERS else sent)]
+        objections = [] if person in OBJECTION_READERS else [objection]
+        return [*([] if person in READERS else read), *([] if person in SENDERS else sent), *objections]
 
     @property
     def foreign(self) -> list[str]:
@@ -200,6 +205,7 @@ def make_world() -> World:
         world.own[person] = _own_objects(users[person], exemplar, inviting)
     world.own |= dict.fromkeys((*set(PEOPLE) - set(USERS), "stranger"), _own_objects(stranger, foreign, inviting))
     world.objects = _objects_of_organisation(exemplar, users, submission, world.run)
+    world.objects |= _objects_of_objection(world.public_run, users["other"])
     world.foreign_objects = {"user_id": stranger.pk, "invitation_id": world.own["stranger"]["invitation_id"]}
     *_, user_id, signature, _ = preference_link(stranger, "stranger@example.org").split("/")
     world.links = {"user_id": user_id, "signature": signature, "secret": "invitation-of-stranger"}
@@ -231,6 +237,17 @@ def _objects_of_organisation(
         "/runs/": {"public_id": run.public_id},
         "/review/runs/": {"public_id": run.public_id},
         "/api/v1/runs/": {"public_id": run.public_id},
+    }
+
+
+def _objects_of_objection(run: Run, filer: Any) -> dict[str, dict[str, Any]]:
+    """Return the same for an objection that waits for a reviewer."""
+    objection = file_objection(run, filer, "Wrong drive.", None, [Attachment("proof.html", BytesIO(b"<p>"))])
+    values = {"public_id": objection.public_id}
+    return {
+        "/objections/new/": {"public_id": run.public_id},
+        "/objections/": values | {"sha256": objection.files.get().sha256},
+        "/review/objections/": values | {"act": "admit"},
     }
 
 

@@ -15,6 +15,8 @@ from results.models import (
     Event,
     HiddenFile,
     ListPrice,
+    Objection,
+    ObjectionFile,
     ProductAlias,
     ProductMove,
     Question,
@@ -31,6 +33,9 @@ CAMPAIGN_ENTRY_COLUMNS = ("campaign__public_id", "at", "kind", "reason")
 FACT_COLUMNS = (
     "vendor", "model", "part_number", "capacity_gb", "firmware", "category", "over_provisioning_pct", "region",
     "zone", "slice_length_s", "notes", "embargo_until",
+)  # fmt: skip
+OBJECTION_COLUMNS = (
+    "public_id", "run__public_id", "organisation__name", "text", "state", "filed_at", "refusal", "refusal_note",
 )  # fmt: skip
 INVITATION_COLUMNS = (
     "organisation__name", "email", "role", "created_at", "expires_at", "accepted_at", "revoked_at",
@@ -82,6 +87,15 @@ def own_data(user: User) -> dict[str, Any]:
             Question.objects.filter(answered_by=user), "submission__public_id", "text", "answer", "answered_at"
         ),
         "claims": _rows(ReviewClaim.objects.filter(reviewer=user), "submission__public_id", "claimed_at"),
+        "objections": _rows(Objection.objects.filter(filed_by=user), *OBJECTION_COLUMNS),
+        "objection_files": _rows(
+            ObjectionFile.objects.filter(objection__filed_by=user), "objection__public_id", "filename", "sha256"
+        ),
+        "objection_decisions": _rows(_objection_decisions(user), "public_id", "refusal", "outcome", "decided_at"),
+        "replies": _rows(Objection.objects.filter(replied_by=user), "public_id", "reply", "replied_at"),
+        "annotation_replies": _rows(
+            Annotation.objects.filter(replied_by=user), "run__public_id", "reply", "replied_at"
+        ),
         "list_prices": _rows(ListPrice.objects.filter(entered_by=user), "product__slug", "amount", "currency"),
         "product_aliases": _rows(ProductAlias.objects.filter(decided_by=user), "name_key", "product__slug"),
         "product_moves": _rows(ProductMove.objects.filter(decided_by=user), "kind", "source__slug", "target__slug"),
@@ -100,6 +114,10 @@ def _rows(rows: Any, *columns: str) -> list[dict[str, Any]]:
 
 def _takedowns(user: User) -> Any:
     return Takedown.objects.filter(Q(requested_by=user) | Q(confirmed_by=user) | Q(ended_by=user))
+
+
+def _objection_decisions(user: User) -> Any:
+    return Objection.objects.filter(Q(admitted_by=user) | Q(refused_by=user) | Q(decided_by=user))
 
 
 def _invitations(user: User) -> Any:

@@ -22,6 +22,7 @@ from webapp.register.tables.evaluation import is_over
 ADDED_LATER: dict[str, dict[str, Any]] = {
     "products": {"form_factor": "", "part_numbers": []},
     "runs": {"region": "", "zone": ""},
+    "annotations": {"reply": "", "replied_at": None},
     "published_claims": {"exact_status": ""},
 }
 

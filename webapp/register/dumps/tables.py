@@ -117,6 +117,11 @@ def _annotations() -> QuerySet[register.Annotation]:
     return current.filter(run__in=_public_runs()).order_by("run__public_id", "pk")
 
 
+def _objections() -> QuerySet[register.Objection]:
+    admitted = register.Objection.objects.admitted()
+    return admitted.filter(run__in=_public_runs()).order_by("run__public_id", "pk")
+
+
 def _certificates() -> QuerySet[register.Certificate]:
     return register.Certificate.objects.filter(product__in=register.Product.objects.public()).order_by("public_id")
 
@@ -203,7 +208,21 @@ TABLES = (
         redactions={"headline": redact_text, "document": redact_text},
         annotated={"created_at": "since"},
     ),
-    Table("annotations", register.Annotation, "run text created_at", _annotations, annotated={"created_at": "since"}),
+    Table(
+        "annotations",
+        register.Annotation,
+        "run text created_at reply replied_at",
+        _annotations,
+        annotated={"created_at": "since"},
+    ),
+    Table(
+        "objections",
+        register.Objection,
+        "public_id run state state_since deadline filed_at admitted_at text reply replied_at outcome outcome_note "
+        "decided_at",
+        _objections,
+        is_imported=False,  # another register must not decide about them, and does not know who filed them
+    ),
     Table(
         "certificates",
         register.Certificate,

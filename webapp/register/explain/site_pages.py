@@ -28,6 +28,12 @@ SITE_PAGES = (
     SitePage("News", "/news/", "This page lists what changed in the register, with a summary of each month."),
     SitePage("Feed of news", "/news/feed.atom", "This feed has the news of the register for a feed reader."),
     SitePage(
+        "Objections",
+        "/objections/",
+        "This page lists the objections to results, with their states and outcomes.",
+        "dispute, complaint, appeal, wrong result",
+    ),
+    SitePage(
         "About",
         "/about/",
         "This page states who runs the register, who pays for it, and the licence of the data.",

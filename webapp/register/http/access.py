@@ -7,7 +7,10 @@ from django.http import Http404, HttpRequest, QueryDict
 
 from results.access.links import is_opened_by
 from results.access.withholding import refuse_sequestered
-from results.models import Run, Visibility
+from results.lifecycle.objections import is_partial
+from results.models import Objection, Run, Visibility
+from results.models.objection import BEFORE_ADMISSION
+from webapp.accounts.models import User
 from webapp.accounts.permissions import NO_ORGANISATION, Action, may
 from webapp.register.http.query_params import Parameter, ParameterError
 
@@ -68,3 +71,31 @@ def holds_link(request: HttpRequest, run: Run) -> bool:
 def may_see(user: object, run: Run | None) -> bool:
     """Return whether a user is a reviewer or a member of the organisation that submitted the run."""
     return may(user, Action.READ, run.submission.organisation_id if run and run.submission else NO_ORGANISATION)
+
+
+def require_objection_access(request: HttpRequest, public_id: str, objection: Objection | None) -> Objection:
+    """Return the objection if the client may read it; otherwise raise Http404 as for one that does not exist.
+
+    A takedown of its run withholds it. Raises SequesteredError then, for clients who could read it before.
+    """
+    if objection is not None and (objection.is_admitted or _may_read_unadmitted(request.user, objection)):
+        if objection.run.visibility == Visibility.SEQUESTERED:
+            _require_operator(request, objection.run)
+        return objection
+    _ = request.user.is_authenticated  # so that both responses have the same headers
+    raise Http404(f"No objection is named {public_id}.")
+
+
+def _may_read_unadmitted(user: object, objection: Objection) -> bool:
+    """Return whether a user reads an objection that is not public: its filer, and reviewers who may decide about it.
+
+    Operators read it as long as it waits for a reviewer.
+    """
+    if not isinstance(user, User):
+        return False
+    is_waiting = objection.state in BEFORE_ADMISSION
+    return (
+        objection.filed_by_id == user.pk
+        or (may(user, Action.REVIEW) and not is_partial(objection, user))
+        or (is_waiting and may(user, Action.OPERATE))
+    )

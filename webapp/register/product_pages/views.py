@@ -15,6 +15,7 @@ from webapp.register.http.former_slugs import follows_renames
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import LOAD, YourLimits, changes_sentence, has_plain_load
+from webapp.register.objections.page import prominent_lines_of
 from webapp.register.product_pages.alternatives import capacities_address, capacities_of, other_drives
 from webapp.register.product_pages.answer import answer_sentence, short_noun
 from webapp.register.product_pages.comparable import Comparison, DriveComparer
@@ -89,6 +90,7 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "attempts": attempts_view(found),
         "requirements": None if standing or headline.run is None else requirements_view(headline.run),
         "history": history_of(product, run_ids),
+        "objections": prominent_lines_of(product),
         "priced_drives": priced_drives(sorted(current, key=columns.ranked_tps, reverse=True)),
         "limits": query.limits,
         "limits_sentence": changes_sentence(query.limits, results),

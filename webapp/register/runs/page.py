@@ -19,6 +19,7 @@ from results.history import (
     for_everyone,
     history_of,
     is_by_reviewer,
+    is_by_submitter,
 )
 from results.lifecycle.approvals import counted_approvals
 from results.lifecycle.hidden_files import hidings_of
@@ -39,6 +40,7 @@ from results.rules.host_causes import with_causes_in_words
 from results.rules.plural import counted
 from webapp.register.http.access import is_public
 from webapp.register.limits.virtual_devices import DEMO_TITLE
+from webapp.register.objections.page import objections_part
 from webapp.register.runs.side_file import Pair, filled
 from webapp.register.runs.verdict import reason_text
 from webapp.register.tables.groups import taken_as_one_sentence
@@ -264,6 +266,7 @@ def shared_by_all(runs: Sequence[Sequence[Finding]]) -> set[tuple[str, str]]:
 SHOWN_EARLIER = 100
 
 
+SUBMITTER = "the organisation that submitted the run"
 HistoryLine = dict[str, str]  # one event: at, what, by (the role of the actor: names are not public), reason, details
 
 
@@ -282,6 +285,7 @@ def life_of(run: Run) -> dict[str, object]:
         "certificates": list(Certificate.objects.filter(runs=run)),
         "approvals_sentence": approvals_sentence(run),
         "accepted_warnings": accepted_warnings(events),
+        **objections_part(run),
     }
 
 
@@ -309,7 +313,8 @@ ACTORS = {
 
 def line_of(event: Event) -> HistoryLine:
     """Return a line of an event with the role of the actor: a reviewer, or the register itself."""
-    by = ACTORS.get(event.kind, "a reviewer") if event.actor_id else "the register"
+    by = ACTORS.get(event.kind) or (SUBMITTER if is_by_submitter(event) else "a reviewer")
+    by = by if event.actor_id else "the register"
     line = {"at": units.moment(event.at), "what": event_label(event.kind), "by": by}
     return line | {"reason": event.reason, "details": _details(event)}
 
@@ -329,6 +334,8 @@ def _details(event: Event) -> str:
         return "; ".join(changed)
     if event.kind == "run-judged-anew":
         return with_causes_in_words(f"{details['before']} -> {details['after']}") if details["after"] else ""
+    if "objection" in details:
+        return f"objection {details['objection']}"
     return f"run {details['successor']}" if "successor" in details else ""
 
 

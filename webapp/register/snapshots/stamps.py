@@ -41,6 +41,7 @@ STATE_OF_PUBLISHED = f"""
 SELECT
     (SELECT {ROWS_STATE} FROM results_publishedfigure stored),
     (SELECT {ROWS_STATE} FROM results_publishedclaim stored),
+    (SELECT {ROWS_STATE} FROM (SELECT public_id, state, refusal FROM results_objection) stored),
     (SELECT visibility FROM results_run WHERE is_demo AND public_id = %s)
 """  # noqa: S608 - of constants
 
@@ -95,7 +96,7 @@ def _written_events() -> dict[tuple[str, str], int]:
 
 
 def _published() -> list[object]:
-    """Return the state of data without listed runs: figures, claims, the linked example, the newest dump, the month."""
+    """Return the state of data without listed runs: figures, claims, counts of objections, example, dump, month."""
     with connection.cursor() as cursor:
         cursor.execute(STATE_OF_PUBLISHED, [MAIN.run_id])
         return [*cursor.fetchone(), newest_day(), f"{timezone.now():%Y-%m}"]

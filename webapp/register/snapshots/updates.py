@@ -122,6 +122,8 @@ def purge_after(instance: Event, **_: Any) -> None:
     elif instance.subject_type == "product":
         slugs = {instance.subject_id, *instance.details.get("slugs", ())}
         transaction.on_commit(lambda: _purge_products(slugs), robust=True)
+    elif instance.subject_type == "objection":  # not public yet, but the list counts it
+        transaction.on_commit(lambda: _purge_products(set()), robust=True)
 
 
 def _purge_subject(subject_type: str, public_id: str) -> None:

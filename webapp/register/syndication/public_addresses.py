@@ -18,6 +18,7 @@ from results.models import (
     Certificate,
     Evidence,
     Histogram,
+    Objection,
     Product,
     PublishedFigure,
     Run,
@@ -99,6 +100,7 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
         "category-picture": of_categories,
         "certificate": [((name,), slug) for name, slug in certificates.values_list("public_id", "product__slug")],
         "news-month": _of_everything(month.code for month in summary_months(first_change())),
+        "objection": _of_objections(),
         "product": [((slug,), page_group(slug)) for slug, _ in products],
         "product-badge": of_products,
         "product-feed": of_products,
@@ -139,6 +141,11 @@ def _of_claims() -> list[Arguments]:
     return [((entry.slug, entry.claim_id), EVERYTHING) for entry in entries()]
 
 
+def _of_objections() -> list[Arguments]:
+    admitted = Objection.objects.admitted().order_by("pk").values_list("public_id", "run__product__slug")
+    return [((public_id,), slug) for public_id, slug in admitted]
+
+
 def _of_runs(runs: Iterable[Any]) -> list[Arguments]:
     return [((run.public_id,), run.slug) for run in runs]
 
@@ -148,6 +155,7 @@ LEFT_OUT = {
     "run-log": "evidence is sent from the evidence store",
     "run-side-file": "evidence",
     "run-companion": "evidence",
+    "objection-file": "evidence",
     "run-line": "any line of any log",
     "run-lines": "any lines of any log",
     "run-slice": "any slice of any run: its counts are in the run's CSV",

@@ -23,11 +23,15 @@ class SeveralFilesField(forms.FileField):
 
     widget = SeveralFilesInput
 
+    def __init__(self, *args: Any, files_max: int = COMPANIONS_MAX, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.files_max = files_max
+
     def clean(self, data: Any, initial: Any = None) -> list["UploadedFile[bytes]"]:
         several = data if isinstance(data, list) else [data] if data else []
-        if len(several) > COMPANIONS_MAX:
+        if len(several) > self.files_max:
             raise forms.ValidationError(
-                f"Expected at most {COMPANIONS_MAX} files, got {len(several)}. Put log and files into one tar or zip."
+                f"Expected at most {self.files_max} files, got {len(several)}. Put them into one tar or zip."
             )
         return [super(SeveralFilesField, self).clean(each, initial) for each in several]
 

@@ -1,0 +1,1 @@
+"""Forms about objections: filing, withdrawal, review and reply."""
