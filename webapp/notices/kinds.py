@@ -56,7 +56,7 @@ class Kind(TextChoices):
     OWNERSHIP_TRANSFERRED = "ownership-transferred", "ownership transferred"
 
 
-# Who must act after a notice of this kind. Deadlines state it in their details.
+# Who must act after a notice of this kind. Deadlines and objections state it in their details.
 NEXT_ACTOR = {
     Kind.READING_FAILED: Audience.MEMBERS,
     Kind.AWAITING_IDENTITY: Audience.REVIEWERS,
@@ -65,5 +65,10 @@ NEXT_ACTOR = {
     Kind.QUESTION: Audience.MEMBERS,
     Kind.ANSWERED: Audience.REVIEWERS,
     Kind.TAKEDOWN_WAITS: Audience.OPERATORS,
+    Kind.OBJECTION_RECEIVED: Audience.REVIEWERS,
+    Kind.OBJECTION_ADMITTED: Audience.MEMBERS,
+    Kind.OBJECTION_WAITS: Audience.REVIEWERS,
+    Kind.OBJECTION_OVERDUE: Audience.REVIEWERS,
+    Kind.OBJECTION_UPHELD: Audience.REVIEWERS,
     Kind.ORGANISATION_WAITS: Audience.OPERATORS,
 }
