@@ -123,7 +123,7 @@ class ModelAtLoad:
 
     @property
     def sustained(self) -> Fraction | None:
-        """Return the speed that the rating sustains, tps; None if it is not known."""
+        """Return the speed that the rating allows, tps; None if it is not known."""
         return sustained_tps(self._rated, self._capacity_gb)
 
     @property
@@ -139,7 +139,7 @@ class ModelAtLoad:
 
     @property
     def sustained_text(self) -> str:
-        """Return the speed that the rating sustains with three digits; empty if it is not known."""
+        """Return the speed that the rating allows with three digits; empty if it is not known."""
         return digits(self.sustained)
 
     @property

@@ -84,9 +84,9 @@ def test_the_rows_after_the_best_ones_are_folded(client, drive, more):
     assert text.count('<tr><th scope="row"><a class="quiet"') == page.FIRST_ROWS + more
 
 
-@pytest.mark.parametrize(("dwpd", "is_small"), [("0.48", False), ("0.44", True)])
+@pytest.mark.parametrize(("dwpd", "is_small"), [("0.50", False), ("0.48", True)])
 def test_a_margin_below_a_tenth_is_marked_in_words(client, drive, dwpd, is_small):
-    # 3 of 20 TB take 53.08416 TB a day: 0.885 DWPD of 3 drives, or 0.442 of 6.
+    # 6 drives of 20 TB take 53.08416 TB a day, 0.442 DWPD: 11.5 % or 7.8 % of the rating are left.
     drive(tps=100_000, capacity_gb=20_000, dwpd=dwpd)
     text = client.get(f"/sizing/?{ASKED}").text
     assert ("rating almost used up" in text) == is_small
