@@ -160,8 +160,8 @@ class ModelAtLoad:
             "is_within_limits": self.is_within if self.speed else None,
             "at_load": self.at_load.value if self.question.tps else None,
             "sustained_tps": int(sustained.replace(",", "")) if sustained else None,
-            "needed_dwpd": float(needed.replace(",", "")) if needed else None,
-            "rated_dwpd": None if self._rated is None else float(self._rated),
+            "needed_dwpd": needed.replace(",", "") or None,
+            "rated_dwpd": None if self._rated is None else units.decimal(self._rated),
         }
 
 

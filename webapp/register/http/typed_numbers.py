@@ -11,9 +11,7 @@ from math import floor
 GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,3}(?:\s[0-9]{3})+(?:\.[0-9]+)?")
 SEPARATORS = re.compile(r"[,\s]")
 # A small exponent alone: 1e-999999999 is short, and as a fraction it is a number of a thousand million digits.
-TYPED = re.compile(
-    r"(?P<number>[0-9,.\s]*[0-9])(?:[eE]\+?(?P<exponent>[0-9]|1[0-8]))?\s*(?P<word>[^0-9]{0,12})"
-)
+TYPED = re.compile(r"(?P<number>[0-9,.\s]*[0-9])(?:[eE]\+?(?P<exponent>[0-9]|1[0-8]))?\s*(?P<word>[^0-9]{0,12})")
 PLAIN = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
 PLACES = 6
 MULTIPLES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12} | {
@@ -41,9 +39,9 @@ def ungrouped(text: str) -> str:
 def plain_number(text: str, unit: str = "", places: int = PLACES) -> str | None:
     """Return a typed number in digits, in the field's unit, without zeros that say nothing; None for other text.
 
-    k, M, G and T multiply, as do the words thousand, million, mio and billion, and an exponent (5e6). A field with a unit of size (TB, bytes) also takes other units of size: 2 TB are 10^12
-    bytes each, 2 TiB are 2^40 bytes each. Only a converted size is rounded, to `places` decimals; any other number
-    with more decimals is not accepted.
+    k, M, G and T multiply, as do the words thousand, million, mio and billion, and an exponent (5e6). A field with a
+    unit of size (TB, bytes) also takes other units of size: 2 TB are 10^12 bytes each, 2 TiB are 2^40 bytes each. Only
+    a converted size is rounded, to `places` decimals; any other number with more decimals is not accepted.
 
     >>> plain_number("1.5M"), plain_number("800 GB", "TB"), plain_number("2 KiB", "bytes"), plain_number("1e-9")
     ('1500000', '0.8', '2048', None)

@@ -40,9 +40,7 @@ SPEED = Words("faster than", "fastest", "slowest", "as fast as", "by speed")
 SLOW_READS = Words(
     "fewer slow reads than", "fewest slow reads", "most slow reads", "as many slow reads as", "by slow reads"
 )
-ENDURANCE = Words(
-    "allows more than", "highest rated speed", "lowest rated speed", "allows as much as", "by endurance"
-)
+ENDURANCE = Words("allows more than", "highest rated speed", "lowest rated speed", "allows as much as", "by endurance")
 
 
 def position_words(position: Position, words: Words) -> str:

@@ -138,7 +138,13 @@ def too_short_sentence(run: Run, verdict: Verdict, table: SliceTable | None = No
         for share in verdict.document["shares"]
     )
     is_undecided = verdict.outcome == Verdict.Outcome.UNDECIDED
-    if not is_undecided or is_over or not verdict.document["reasons"] or run.duration_s is None or run.duration_s >= required_s:
+    if (
+        not is_undecided
+        or is_over
+        or not verdict.document["reasons"]
+        or run.duration_s is None
+        or run.duration_s >= required_s
+    ):
         return ""
     lasted, needed = duration_in_words(run.duration_s), duration_in_words(required_s)
     so_far = f" {table.so_far_sentence}" if table and table.rows else ""

@@ -209,9 +209,7 @@ def test_home_shows_two_charts_without_script(client, catalogue):
     assert "your load: 11 results" in text
     assert "above the line: 2 of 30 results" in text
     assert text.count('aria-label="SanDisk DC SN861 6.4 TB: 1,728,000 tps; 0.56 % of reads over 1 ms; ACT 6.x') == 1
-    assert (
-        text.count('aria-label="Endurance of SanDisk DC SN861 6.4 TB: its rating allows 216,000 tps; tested at') == 1
-    )
+    assert text.count('aria-label="Endurance of SanDisk DC SN861 6.4 TB: its rating allows 216,000 tps; tested at') == 1
 
 
 def test_a_load_that_no_drive_sustains_offers_a_next_step(client, catalogue):

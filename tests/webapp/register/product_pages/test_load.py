@@ -39,8 +39,8 @@ def test_a_page_without_a_load_says_nothing_about_one(load_of, drive):
         ),
         (
             300_001,
-            "This drive was not tested at your load of 300,001 tps: its fastest result within your limits is at 300,000 "
-            "tps. Its rating does not allow your load (8.33 of 3 DWPD).",
+            "This drive was not tested at your load of 300,001 tps: its fastest result within your limits is at "
+            "300,000 tps. Its rating does not allow your load (8.33 of 3 DWPD).",
         ),
     ],
 )
@@ -55,7 +55,10 @@ def test_the_readers_limits_decide_which_results_sustain_the_load(load_of, drive
 
 def test_a_drive_without_a_rating_has_only_the_speed(load_of, make_ranked):
     unrated = make_ranked(300_000, endurance_dwpd=None)
-    assert load_of(unrated, "?min_device_tps=1000") == "This drive was tested at your load of 1,000 tps within your limits."
+    assert (
+        load_of(unrated, "?min_device_tps=1000")
+        == "This drive was tested at your load of 1,000 tps within your limits."
+    )
 
 
 def test_an_exact_rating_sustains_its_load(load_of, make_ranked):
