@@ -39,7 +39,7 @@ def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable (ACT 6.x, 1 device) ." in said
     assert (
         "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating that "
-        "sustains it."
+        "allows it."
     ) in said
     assert "In 32 of 36 results of rated drives, in all categories, the tested speed exceeds the endurance" in said
 
@@ -171,7 +171,7 @@ def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, c
         "2 results",
     ]
     row = read_rows(response)[0]
-    assert row[:5] == ["SanDisk DC SN861 6.4 TB within all limits", "1,728,000", "0.56", "0.00", "0.00"]
+    assert row[:5] == ["SanDisk DC SN861 6.4 TB within your limits", "1,728,000", "0.56", "0.00", "0.00"]
     assert row[5:9] == ["6.94 of 3, over", "24", "8x rating", "216,000"]
 
 

@@ -84,7 +84,7 @@ def test_a_drive_without_a_rating_says_so(make_ranked, answer_of):
 )
 def test_a_result_that_is_not_ranked_says_why(make_ranked, answer_of, run, reason):
     answer = answer_of(make_ranked(100_000, run=run))
-    assert answer == f"Sustained 100,000 tps within the limits. This drive is not ranked, because {reason}. {SUSTAINED}"
+    assert answer == f"Tested at 100,000 tps within the limits. This drive is not ranked, because {reason}. {SUSTAINED}"
 
 
 def test_incompressible_data_is_ranked(make_ranked, answer_of):
