@@ -89,6 +89,15 @@ def _submit(example: Example) -> Submission:
         return accept_submission(sender, log, f"{example.run_id}.log", facts, origin, None, side_file).submission
 
 
+def stored_files(example: Example) -> dict[str, bytes]:
+    """Return the log and the side file of an example, by name."""
+    stored = LOGS / example.run_id
+    return {
+        f"{example.run_id}.{ending}": lzma.decompress(Path(f"{stored}.{ending}.xz").read_bytes())
+        for ending in ("log", "jsonl")
+    }
+
+
 def _run_of(example: Example) -> Run | None:
     return Run.objects.filter(public_id=example.run_id, is_demo=True).first()
 

@@ -1,4 +1,4 @@
-"""The ACT load that a drive's endurance rating sustains, and its speed per capacity: exact, then rounded."""
+"""The ACT load that a drive's endurance rating allows, and its speed per capacity: exact, then rounded."""
 
 from decimal import Decimal
 from fractions import Fraction

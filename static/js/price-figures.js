@@ -48,7 +48,7 @@ export function cheapestText(clusters) {
   }).join(' ');
 }
 
-const ANSWERED = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000 tps that the rating sustains'], ['per-tb', 'per TB']];
+const ANSWERED = [['per-tps', 'per 1,000 tps'], ['per-sustained-tps', 'per 1,000 tps that the rating allows'], ['per-tb', 'per TB']];
 
 /**
  * Return the drive with the lowest price per speed and per capacity, as sentences; empty without a price.

@@ -121,7 +121,8 @@ function showCheapest() {
   const place = document.querySelector('[data-price-cheapest]');
   if (!place) return;
   // Only the first group: sizes of two comparison groups do not compare.
-  const cells = document.querySelector('tbody[data-group]').querySelectorAll('[data-shows=total][data-count]');
+  const {group} = document.querySelector('tbody[data-group]').dataset; // its last rows are in the folded table
+  const cells = document.querySelectorAll(`tbody[data-group="${CSS.escape(group)}"] [data-shows=total][data-count]`);
   const clusters = [...cells].map(({dataset: {price, name, count, unrated}}) =>
     ({entry: prices.get(price), name, count, isUnrated: unrated !== undefined}));
   const text = cheapestText(clusters.filter(({entry}) => entry));

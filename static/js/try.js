@@ -5,8 +5,8 @@ const main = document.getElementById('main');
 
 const BROKEN = 'The connection broke before the result came. The register stored nothing. Check your connection, then choose Read the log again.';
 
-async function send(form) {
-  const response = await fetch(form.action, {method: 'POST', body: new FormData(form), headers: {Accept: 'text/html'}}).catch(() => null);
+async function send(form, body) {
+  const response = await fetch(form.action, {method: 'POST', body, headers: {Accept: 'text/html'}}).catch(() => null);
   const text = await response?.text().catch(() => null);
   if (typeof text !== 'string') return BROKEN;
   const page = new DOMParser().parseFromString(text, 'text/html');
@@ -34,15 +34,16 @@ function showFault(form, fault) {
 }
 
 main.addEventListener('submit', async event => {
-  const form = event.target, button = form.querySelector('button');
+  const form = event.target, button = event.submitter ?? form.querySelector('button');
   if (!form.matches('.trial')) return;
   event.preventDefault();
   if (button.disabled) return;
-  const {textContent} = button;
+  const {textContent} = button, body = new FormData(form);
+  if (button.name) body.set(button.name, button.value);
   button.disabled = true;
   button.textContent = 'Reading the log';
   showFault(form, '');
-  showFault(form, await send(form));
+  showFault(form, await send(form, body));
   button.disabled = false;
   button.textContent = textContent;
 });

@@ -1,8 +1,9 @@
-// Numbers as people type them: 1M, 500k, 1,000,000, 2 GiB: webapp/register/http/query_params.py in the browser.
+// Numbers as people type them: 1M, 5 million, 5e6, 500k, 1,000,000, 2 GiB: webapp/register/http/typed_numbers.py in the browser.
 // tests/data/typed_numbers.jsonl has the cases of both.
 const GROUPED = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$|^\d{1,3}(?:\s\d{3})+(?:\.\d+)?$/;
-const TYPED = /^([\d,.\s]*\d)\s*([^\d]{0,12})$/, PLAIN = /^(\d{1,18})(?:\.(\d{1,9}))?$/;
-const MULTIPLES = new Map([['', 1n], ['k', 10n ** 3n], ['m', 10n ** 6n], ['g', 10n ** 9n], ['t', 10n ** 12n]]);
+const TYPED = /^([\d,.\s]*\d)(?:e\+?(\d|1[0-8]))?\s*([^\d]{0,12})$/i, PLAIN = /^(\d{1,18})(?:\.(\d{1,9}))?$/;
+const MULTIPLES = new Map([['', 1n], ['k', 10n ** 3n], ['m', 10n ** 6n], ['g', 10n ** 9n], ['t', 10n ** 12n],
+  ['thousand', 10n ** 3n], ['million', 10n ** 6n], ['mio', 10n ** 6n], ['mio.', 10n ** 6n], ['billion', 10n ** 9n]]);
 const SIZES = new Map([['b', 1n], ['byte', 1n], ['bytes', 1n], ...[...'kmgtp'].flatMap((letter, place) => {
   const power = BigInt(place + 1);
   return [[letter, 1000n ** power], [`${letter}b`, 1000n ** power], [`${letter}ib`, 1024n ** power]];
@@ -29,12 +30,12 @@ function decimal(whole, places) {
 
 /** Return a typed number in digits, in the field's unit; null for other text. Only a converted size is rounded, to `places` decimals. */
 export function plainNumber(text, unit = '', places = 6) {
-  const [, number = '', after = ''] = TYPED.exec(text.trim()) ?? [];
+  const [, number = '', exponent = '0', after = ''] = TYPED.exec(text.trim()) ?? [];
   const digits = PLAIN.exec(ungrouped(number));
   const word = after.trim().toLowerCase(), factor = digits && factorOf(word, unit.toLowerCase());
   if (!factor) return null;
   const [, before, decimals = ''] = digits;
-  const top = BigInt(before + decimals) * factor[0] * 10n ** BigInt(places), bottom = 10n ** BigInt(decimals.length) * factor[1];
+  const top = BigInt(before + decimals) * factor[0] * 10n ** BigInt(places + Number(exponent)), bottom = 10n ** BigInt(decimals.length) * factor[1];
   if (top % bottom && !(word && SIZES.has(unit.toLowerCase()))) return null;
   return decimal((2n * top + bottom) / (2n * bottom), places);
 }

@@ -29,9 +29,39 @@ def names_in(page, group):
 def test_the_navigation_names_the_tasks_first_and_then_every_other_part_of_the_site(page):
     page.goto("/")
     assert names_in(page, "Tasks") == ["Drives", "Compare", "Sizing", "Claims"]
-    assert names_in(page, "Other pages") == [name for name in OTHERS if name not in {"Try your log", "Rules"}]
+    assert names_in(page, "Other pages") == [name for name in OTHERS if name != "Rules"]
     footer = page.locator(".foot").get_by_role("link")
     assert {"Try your log", "Rules"} <= set(footer.all_inner_texts())
+
+
+@pytest.mark.parametrize("width", [1024, 1079, 1080, 1280])
+def test_the_link_to_try_a_log_is_on_every_screen(new_page, width):
+    page = new_page(viewport={"width": width, "height": 844})
+    page.goto("/about/")
+    menu = page.locator(".menu summary")
+    if menu.is_visible():
+        menu.click()
+    page.locator(MAIN).get_by_role("link", name="Try your log").click()
+    page.wait_for_url("**/try/")
+
+
+def test_the_navigation_leads_from_home_to_the_table_of_all_drives(page):
+    page.goto("/")
+    page.locator(MAIN).get_by_role("link", name="Drives").click()
+    page.wait_for_url("**/drives/")
+
+
+CURRENT = "[aria-current=page]"
+SECTIONS = {
+    "/": "Drivecert", "/drives/": "Drives", "/drives/nvme-flash/": "Drives", "/check/": "Fleet check",
+    "/try/": "Try your log", "/sizing/": "Sizing",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SECTIONS)
+def test_the_header_marks_the_current_page(page, path):
+    page.goto(path)
+    expect(page.locator(f".mast {CURRENT}")).to_have_text(SECTIONS[path])
 
 
 def test_the_tasks_look_more_important_than_the_other_pages(page):
@@ -78,7 +108,7 @@ def test_the_theme_is_offered_only_with_the_script_that_changes_it(new_page, has
     expect(page.get_by_role("button", name="Dark")).to_be_visible(visible=has_script)
 
 
-@pytest.mark.parametrize("width", [320, 360, 390, 768, 1019, 1020, 1239, 1240, 1280])
+@pytest.mark.parametrize("width", [320, 360, 390, 768, 1024, 1079, 1080, 1239, 1240, 1280])
 @pytest.mark.parametrize("is_touched", [True, False])
 def test_the_header_is_one_line(new_page, width, is_touched):
     page = new_page(viewport={"width": width, "height": 844}, has_touch=is_touched, is_mobile=is_touched)

@@ -250,7 +250,7 @@ def test_the_answer_of_home_follows_the_form(page):
     page.goto("/")
     page.get_by_label("Speed of one drive, at least").fill("1,000,000")
     page.locator("text.zonetext.wide", has_text="your load: 3 results").wait_for()
-    assert page.locator("#answer").inner_text().startswith("3 of 30 NVMe flash drives were tested at this load")
+    assert page.locator("#answer").inner_text().startswith("3 of 30 NVMe flash drives were tested at your load")
     assert "At your 1,000,000 tps it takes 13.9 drive writes a day" in page.locator("#answer").inner_text()
     assert page.locator("table.answers td:has(b) .sub").first.inner_text() == "of 3, over"
     assert page.url.endswith("/?min_device_tps=1000000")

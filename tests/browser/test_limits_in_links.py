@@ -159,7 +159,9 @@ def test_a_typed_load_is_kept_on_the_way_to_a_drive(page):
     mark = page.locator("[data-plot=speed-chart] a").first
     expect(mark).to_have_attribute("href", re.compile(r"\?min_device_tps=400000$"))
     link.click()
-    expect(page.locator(".load")).to_contain_text("This drive sustains your load of 400,000 tps within the limits.")
+    expect(page.locator(".load")).to_contain_text(
+        "This drive was tested at your load of 400,000 tps within your limits."
+    )
     page.get_by_label("Your load").fill("3M")
     expect(page.locator(".load")).to_contain_text("This drive was not tested at your load of 3,000,000 tps")
     assert page.url.endswith("?min_device_tps=3000000")

@@ -174,7 +174,7 @@ def test_a_fleet_is_checked_with_the_keyboard_with_and_without_javascript(new_pa
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".lede")).to_contain_text("1 as published")
-    assert "without a certificate" in page.locator("table").inner_text()
+    assert "without a certificate" in page.locator("table").last.inner_text()
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -195,10 +195,22 @@ def test_the_answer_of_a_check_is_accessible_and_fits_a_phone(phone_page):
     page = phone_page
     page.goto("/check/")
     page.get_by_label("Paste a list of drives").fill(LIST)
+    page.get_by_label("Load of each drive").fill("500k")
     page.get_by_role("button", name="Check drives").click()
-    expect(page.locator(".lede")).to_contain_text("1 as published")
+    expect(page.locator("#load-answer")).to_contain_text("1 of 2 models was tested at your load within your limits")
     assert broken_rules(page) == []
     assert page.evaluate(SHOWN_WIDTH) <= 320
+
+
+@pytest.mark.parametrize("query", ["", "?reads=3000000"])
+def test_the_result_of_a_sizing_begins_on_the_first_screen_and_the_other_rows_are_folded(new_page, query):
+    page = new_page(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    page.goto(f"/sizing/{query}")
+    assert page.locator("#result").bounding_box()["y"] < 900
+    assert page.locator(".sizes tbody tr:not(.group):visible").count() == 8
+    page.locator("summary", has_text="Show all").click()
+    assert page.locator(".sizes tbody tr:not(.group):visible").count() > 8
+    assert broken_rules(page) == []
 
 
 def test_a_column_links_to_its_meaning(page):

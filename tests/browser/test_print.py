@@ -25,7 +25,7 @@ def test_hidden_rows_and_their_reasons_are_printed_as_sentences(page):
     page.goto("/drives/nvme-flash/?vendor=intel&min_tps=300000")
     page.emulate_media(media="print")
     assert page.locator("[data-shown]").inner_text() == (
-        "3 of 36 shown. None of the 3 has a rating that sustains 300,000 tps. 33 hidden for 3 reasons.\n"
+        "3 of 36 shown. None of the 3 has a rating that allows 300,000 tps. 33 hidden for 3 reasons.\n"
         "historical: 6\nvendor is not Intel: 30, 20 only for this reason\n"
         "speed is below 300,000 tps or not reported: 12, 1 only for this reason\nA drive can fail several filters."
     )

@@ -1,4 +1,4 @@
-"""A log tried without an account in a real browser. The register reads at most 10 an hour, and these tests send 9."""
+"""A log tried without an account in a real browser. The register reads at most 10 an hour, and these tests send 10."""
 
 import socket
 import tempfile
@@ -46,6 +46,13 @@ def test_a_log_is_read_without_javascript(new_page):
     page.get_by_role("heading", name="Result of your log").wait_for()
     assert page.get_by_text("slice 2 (10-20").count() >= 1
     assert page.locator("svg.slice-bars").count() == 3
+
+
+def test_the_example_log_is_read_with_one_click(page):
+    page.goto("/try/")
+    page.get_by_role("button", name="Try the example log").click()
+    page.get_by_role("heading", name="Result of your log").wait_for()
+    expect(page.locator(".verdict").first).to_contain_text("the test is too short (20 minutes of 24 hours).")
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from webapp.accounts.permissions import register_roles
 from webapp.register.runs.histograms import judged_sentence
 from webapp.register.runs.page import HistoryLine, in_order, line_of, shared_by_all
 from webapp.register.runs.slices import FIRST_EDGES, cut_sentence, no_slice_sentence
-from webapp.register.runs.verdict import SHOWN_VIOLATIONS, other_reasons, reason_text
+from webapp.register.runs.verdict import SHOWN_VIOLATIONS, reason_text, reasons_of, too_short_sentence
 from webapp.templatetags import units
 
 SHOWN_SLICES = 1_000  # the owners see more at once than the public page lists; of more the CSV has all
@@ -100,10 +100,11 @@ def _run_part(run: Run, findings: list[Finding]) -> Part:
         "ycsb_reasons": list(visible_ycsb(run).reasons) if hasattr(run, "ycsb") else [],
     }
     if verdict is not None:
+        too_short = too_short_sentence(run, verdict)
         part |= {
             "verdict_word": verdict.get_outcome_display(),
-            "verdict_reason": reason_text(verdict),
-            "further_reasons": other_reasons(verdict),
+            "verdict_reason": too_short or reason_text(verdict),
+            "further_reasons": reasons_of(verdict, is_too_short=bool(too_short)),
             "judged_sentence": judged_sentence(verdict.document),
             "worst": _worst_figures(run.shares.all(), verdict),
         }

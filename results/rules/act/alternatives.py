@@ -41,7 +41,7 @@ def endurance_class(endurance_dwpd: Decimal | float | None) -> EnduranceClass:
 
 @dataclass(frozen=True)
 class Figures:
-    """What drives are compared by: speed in tps, share of slow reads, the speed that the rating sustains, and capacity.
+    """What drives are compared by: speed in tps, share of slow reads, the speed that the rating allows, and capacity.
 
     `speed` is above 0. `share` and `sustained` have any one unit. `sustained` is None without a rating. `capacity_gb`
     is above 0, or None if it is not known. `key` names the drive.
@@ -81,7 +81,7 @@ def is_better(other: Figures, this: Figures) -> bool:
 
 
 def is_more_enduring(other: Figures, this: Figures) -> bool:
-    """Return whether a drive's rating sustains a higher speed. Without both ratings this is not known."""
+    """Return whether a drive's rating allows a higher speed. Without both ratings this is not known."""
     return other.sustained is not None and this.sustained is not None and other.sustained > this.sustained
 
 

@@ -1,4 +1,4 @@
-"""The endurance gap: the speed that was tested against the speed that the endurance rating sustains."""
+"""The endurance gap: the speed that was tested against the speed that the endurance rating allows."""
 
 import math
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class EnduranceGap:
 
     @property
     def is_covered(self) -> bool:
-        """Return whether the rating sustains the tested speed; a speed that it sustains exactly is covered."""
+        """Return whether the rating allows the tested speed; a speed that it sustains exactly is covered."""
         return self.ratio is not None and self.ratio >= 1
 
     @property

@@ -82,7 +82,7 @@ const markSentence = (store, row, threshold, isPerDevice) => cached(store, `mark
   TIME_WORDS[groupsOf(store)[row].time], enduranceWords(store, row),
 ]));
 const enduranceSentence = (store, row) => cached(store, `endurance mark ${row}`, () => sentenceOfMark(`Endurance of ${nameOf(store, row)}`, [
-  `its rating sustains ${store.columns.sustained_tps.word(row)} tps`, `tested at ${speedWords(store, row, false)}`, enduranceWords(store, row),
+  `its rating allows ${store.columns.sustained_tps.word(row)} tps`, `tested at ${speedWords(store, row, false)}`, enduranceWords(store, row),
 ]));
 
 /** Return functions for the links of marks in the charts of speed and of endurance. Links have the reader's load and own limits, as those of the table. */

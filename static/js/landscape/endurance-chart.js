@@ -1,4 +1,4 @@
-// The chart of tested speed against the speed that the rating sustains: webapp/register/landscape/endurance_chart.py in the browser.
+// The chart of tested speed against the speed that the rating allows: webapp/register/landscape/endurance_chart.py in the browser.
 import {decimal} from '../drives/column-store.js';
 import {LINE_PX, labelPlacer} from './labels.js';
 import {GRID, PHONE, WIDE, grouped, line, paintOrder, pieces, sideTick, speedTicks, text} from './picture.js';
@@ -8,7 +8,7 @@ import {logScale, percent, stepAtLeast, stepBelow} from './scales.js';
 const TIMES_OVER = 8, ABOVE_LABELLED = 2;
 const TIMES_PLACES = [0.25, 0.4, 0.1, 0.55, 0.7, 0.85], COUNT_PLACES = [4, 1, 14, 24, 34, 44];
 // The first one with room, and what is before the number.
-const COUNT_NAMES = [[['rating sustains the tested speed'], 'above the line: '], [['rating sustains', 'the tested speed'], ''], [['rating sustains'], '']];
+const COUNT_NAMES = [[['rating allows the tested speed'], 'above the line: '], [['rating allows', 'the tested speed'], ''], [['rating allows'], '']];
 const TIMES_NAME = [`${TIMES_OVER} times its rating:`, 'tested / sustained'];
 const WIDE_PLOT = [330, 208], PHONE_PLOT = [290, 148];
 
@@ -92,7 +92,7 @@ function labelsOf(rated, headline, marks, lines, counts) {
   return found;
 }
 
-/** Return the picture of the drives that have a rating; `counts` are those whose rating sustains the tested speed, and all. */
+/** Return the picture of the drives that have a rating; `counts` are those whose rating allows the tested speed, and all. */
 export function enduranceChart(question, drives, headlineKey, counts) {
   const rated = ratedDrives(drives), {x} = question, y = sustainedScale(rated, x);
   const marks = [...rated].sort(paintOrder).map(each => ({

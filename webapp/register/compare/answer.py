@@ -84,13 +84,13 @@ def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
 
 
 def _highest_rating(heads: Sequence[Head]) -> str:
-    """Return whose rating sustains the highest speed, as a sentence; empty if none of several is the highest."""
+    """Return whose rating allows the highest speed, as a sentence; empty if none of several is the highest."""
     rated = [(sustained, head.name) for head in heads if (sustained := _sustained(head)) is not None]
     if len({sustained for sustained, _ in rated}) < 2:
         return ""
     highest = max(sustained for sustained, _ in rated)
     names = list(dict.fromkeys(name for sustained, name in rated if sustained == highest))
-    of = f"The rating of {names[0]} sustains" if len(names) == 1 else f"The ratings of {listed(names)} sustain"
+    of = f"The rating of {names[0]} allows" if len(names) == 1 else f"The ratings of {listed(names)} allow"
     return f" {of} the highest speed: {units.decimal(highest)} tps."
 
 
@@ -129,7 +129,7 @@ def _noun(condition: Condition) -> str:
 
 
 def endurance_sentences(heads: Iterable[Head]) -> list[tuple[Head, str]]:
-    """Return for each drive with a rating what its tested speed needs of it, and the speed that the rating sustains."""
+    """Return for each drive with a rating what its tested speed needs of it, and the speed that the rating allows."""
     return [(head, sentence) for head in heads if (sentence := _endurance_sentence(head))]
 
 
@@ -147,5 +147,5 @@ def _endurance_sentence(head: Head) -> str:
     rated = units.decimal(product.endurance_dwpd)
     start = f"At {speed} tps, one drive needs {units.decimal(needed)} drive writes a day; it is rated for {rated}."
     if sustained >= tps:
-        return f"{start} Its rating sustains this speed."
-    return f"{start} Its rating sustains {units.decimal(sustained)} tps."
+        return f"{start} Its rating allows this speed."
+    return f"{start} Its rating allows {units.decimal(sustained)} tps."

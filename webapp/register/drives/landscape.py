@@ -20,9 +20,9 @@ from webapp.register.tables.groups import STATISTIC_WORDS, TIME_WORDS
 from webapp.register.tables.parts import fill
 from webapp.templatetags import units
 
-ENDURANCE_TITLE = "Speed and endurance: tested speed, and the speed that the endurance rating sustains"
+ENDURANCE_TITLE = "Speed and endurance: tested speed, and the speed that the endurance rating allows"
 ENDURANCE_SENTENCE = (
-    "On the line, the rating sustains the tested speed. A drive below the line needs more drive writes a day at its "
+    "On the line, the rating allows the tested speed. A drive below the line needs more drive writes a day at its "
     "tested speed than it is rated for."
 )
 # Of each frontier: the style of its line, and its short name in the key, where the fill of the marks is explained, too.

@@ -253,7 +253,7 @@ class DrivesPage:
 
     @property
     def rating_sentence(self) -> str:
-        """Return how many shown rows have a rating that sustains the load, or the tested speed if only DWPD is set.
+        """Return how many shown rows have a rating that allows the load, or the tested speed if only DWPD is set.
 
         It is empty without such a filter, and if no shown row has a rating.
         """

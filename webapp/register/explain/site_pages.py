@@ -14,7 +14,7 @@ class SitePage:
 
 
 SITE_PAGES = (
-    SitePage("Drives", "/", "The home page shows which drives sustain your load within your latency limits."),
+    SitePage("Drives", "/", "The home page shows which drives were tested at your load within your latency limits."),
     SitePage("All drives in one table", "/drives/", "This table lists the drives of all categories."),
     SitePage("Historical drives", "/drives/historical/", "This page lists drives that are no longer recommended."),
     SitePage("Search", "/search/", "The search finds drives, publications, claims, terms and pages."),

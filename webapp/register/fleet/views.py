@@ -18,8 +18,18 @@ from webapp.api.authentication import ReadThrottle
 from webapp.register.fleet.answers import WORDS, FleetAnswer, State, answers, counts_by_word
 from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
+from webapp.register.fleet.loads import (
+    LOAD_FIELDS,
+    FleetQuestion,
+    as_models,
+    distinct_models,
+    load_answer,
+    models_at_load,
+    read_question,
+    usual_question,
+)
 from webapp.register.http.files import Value, rows_response
-from webapp.register.http.query_params import given_of
+from webapp.register.http.query_params import ParameterError, given_of
 from webapp.register.http.responses import bad_request, mark_private, public_page
 from webapp.register.products.model_index import register_index
 
@@ -83,7 +93,11 @@ FIELDS = (
 @public_page
 def form(request: HttpRequest) -> HttpResponse:
     given_of(request.GET, ())
-    return render(request, "register/fleet/check.html", {"section": "check"})
+    return render(request, "register/fleet/check.html", _form_context(usual_question()))
+
+
+def _form_context(question: FleetQuestion) -> dict[str, Any]:
+    return {"section": "check", "question": question, "limits": question.limits}
 
 
 @csrf_exempt  # a check is read-only and uses no session, so the form needs no token
@@ -100,26 +114,43 @@ def _check(request: HttpRequest) -> HttpResponse:
     throttle = ReadThrottle()  # one limit for the form and the API, which cost the same
     if not throttle.allow_request(Request(request), APIView()):
         return _too_many(request, ceil(throttle.wait() or 1))
+    question = usual_question()
     try:
-        found = answers(read_drives(listed_text(request)), register_index())
+        text = listed_text(request)
+        question = read_question(request.POST)
+        found = answers(read_drives(text), register_index())
+    except ParameterError as error:
+        return _refused(request, question, error.sentence, request.POST.get("list", ""))
     except FleetError as error:
         # Reading a form that did not arrive again would raise the same error.
         is_received = not isinstance(error, ListNotReceivedError)
         typed = request.POST.get("list", "") if is_received else ""
-        context = {"section": "check", "error": str(error), "typed": typed}
-        return render(request, "register/fleet/check.html", context, status=error.status)
+        return _refused(request, question, str(error), typed, error.status)
     wanted = request.POST.get("format", "html")
     if wanted in {"csv", "json"}:
-        return rows_response(wanted, "fleet-check", SCHEMA, FIELDS, [values_of(each) for each in found])
-    columns = {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")}
-    page = {
-        "answers": found,
+        loads = models_at_load(found, question)
+        rows = [values_of(each) | load.values for each, load in zip(found, loads, strict=True)]
+        return rows_response(wanted, "fleet-check", SCHEMA, (*FIELDS, *LOAD_FIELDS), rows)
+    return render(request, "register/fleet/answer.html", _form_context(question) | _answer_context(found, question))
+
+
+def _answer_context(found: list[FleetAnswer], question: FleetQuestion) -> dict[str, Any]:
+    models = distinct_models(models_at_load(found, question))
+    return {
+        "answers": as_models(found),
+        "models": models,
+        "load_answer": load_answer(models),
+        "columns": {name: any(getattr(each.drive, name) for each in found) for name in ("device", "firmware")},
         "counts": counts_by_word(found),
         "known": sum(each.drive.count for each in found if each.products or each.state == State.OTHER_CAPACITY),
         "words": WORDS.items(),
         "total": sum(each.drive.count for each in found),
     }
-    return render(request, "register/fleet/answer.html", {"section": "check", "columns": columns} | page)
+
+
+def _refused(request: HttpRequest, question: FleetQuestion, error: str, typed: str, status: int = 400) -> HttpResponse:
+    context = _form_context(question) | {"error": error, "typed": typed}
+    return render(request, "register/fleet/check.html", context, status=status)
 
 
 def _too_many(request: HttpRequest, wait_s: int) -> HttpResponse:

@@ -154,10 +154,10 @@ class Answer:
             return "The register has no result of such drives with a speed and slow reads."
         count = f"{units.count(answers) if answers else 'None'} of {units.count(shown)}"
         if self.question.tps:
-            verb = f"{'was' if answers < 2 else 'were'} tested at this load or more,"
+            verb = f"{'was' if answers < 2 else 'were'} tested at your load or more,"
         else:
             verb = "is" if answers < 2 else "are"
-        return f"{count} {self._subject} {verb} within the limits{PUBLISHED_ONLY if self._is_published_only else ''}."
+        return f"{count} {self._subject} {verb} within your limits{PUBLISHED_ONLY if self._is_published_only else ''}."
 
     @cached_property
     def _is_published_only(self) -> bool:
@@ -222,14 +222,14 @@ class Answer:
 
     @property
     def _rated_sentence(self) -> str:
-        """Return how many answers have a rating that sustains the load."""
+        """Return how many answers have a rating that allows the load."""
         answers = self.charted.answers
         rated = answers & rows_rated_for(self.store, self.question.tps)
         return rating_sentence(rated.bit_count(), answers.bit_count(), "it", speed_of_one="your load")
 
     @property
     def elsewhere_sentence(self) -> SafeString:
-        """Return the drive of another category whose rating sustains the load, if no answer has such a rating."""
+        """Return the drive of another category whose rating allows the load, if no answer has such a rating."""
         question, (all_kinds, _) = self.question, drive_choices()[0]
         codes = tuple(all_kinds.split(SEPARATOR))
         is_part = set(question.categories) < set(codes)
@@ -242,7 +242,7 @@ class Answer:
             return SafeString("")
         row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
         return format_html(
-            '<a href="{}">In all kinds of drives</a>: {}; its rating sustains {} tps.',
+            '<a href="{}">In all kinds of drives</a>: {}; its rating allows {} tps.',
             everywhere.question.address(),
             name_of(self.store, row),
             self.store.columns["sustained_tps"].word(row),

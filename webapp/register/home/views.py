@@ -38,7 +38,7 @@ def home(request: HttpRequest) -> HttpResponse:
     within = LimitCheck(store, question.limits).passes & current_rows(store)
     is_of_systems = set(question.categories) <= SYSTEMS
     context = {
-        "section": "drives",
+        "section": "home",
         "question": question,
         "answer": Answer(store, question, tuple(profile)),
         "unit": "system" if is_of_systems else "drive",

@@ -1,4 +1,4 @@
-"""Numbers as people type them: 1M, 500k, 1,000,000, 2 GiB.
+"""Numbers as people type them: 1M, 5 million, 5e6, 500k, 1,000,000, 2 GiB.
 
 static/js/typed-numbers.js reads them in the same way, and tests/data/typed_numbers.jsonl has the cases of both.
 """
@@ -10,11 +10,13 @@ from math import floor
 # A blank of any kind: figures copied from a page contain no-break and narrow ones.
 GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,3}(?:\s[0-9]{3})+(?:\.[0-9]+)?")
 SEPARATORS = re.compile(r"[,\s]")
-# No exponent: 1e-999999999 is short, and as a fraction it is a number of a thousand million digits.
-TYPED = re.compile(r"(?P<number>[0-9,.\s]*[0-9])\s*(?P<word>[^0-9]{0,12})")
+# A small exponent alone: 1e-999999999 is short, and as a fraction it is a number of a thousand million digits.
+TYPED = re.compile(r"(?P<number>[0-9,.\s]*[0-9])(?:[eE]\+?(?P<exponent>[0-9]|1[0-8]))?\s*(?P<word>[^0-9]{0,12})")
 PLAIN = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
 PLACES = 6
-MULTIPLES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+MULTIPLES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12} | {
+    **{"thousand": 10**3, "million": 10**6, "mio": 10**6, "mio.": 10**6, "billion": 10**9}
+}
 SIZES = {"b": 1, "byte": 1, "bytes": 1} | {
     f"{letter}{ending}": base**power
     for power, letter in enumerate("kmgtp", start=1)
@@ -37,11 +39,11 @@ def ungrouped(text: str) -> str:
 def plain_number(text: str, unit: str = "", places: int = PLACES) -> str | None:
     """Return a typed number in digits, in the field's unit, without zeros that say nothing; None for other text.
 
-    k, M, G and T multiply. A field with a unit of size (TB, bytes) also takes other units of size: 2 TB are 10^12
-    bytes each, 2 TiB are 2^40 bytes each. Only a converted size is rounded, to `places` decimals; any other number
-    with more decimals is not accepted.
+    k, M, G and T multiply, as do the words thousand, million, mio and billion, and an exponent (5e6). A field with a
+    unit of size (TB, bytes) also takes other units of size: 2 TB are 10^12 bytes each, 2 TiB are 2^40 bytes each. Only
+    a converted size is rounded, to `places` decimals; any other number with more decimals is not accepted.
 
-    >>> plain_number("1.5M"), plain_number("800 GB", "TB"), plain_number("2 KiB", "bytes"), plain_number("1e9")
+    >>> plain_number("1.5M"), plain_number("800 GB", "TB"), plain_number("2 KiB", "bytes"), plain_number("1e-9")
     ('1500000', '0.8', '2048', None)
     """
     typed = TYPED.fullmatch(text.strip())
@@ -51,7 +53,7 @@ def plain_number(text: str, unit: str = "", places: int = PLACES) -> str | None:
     factor = _size_factor(word, unit.lower()) if is_size else _multiple(word, unit.lower())
     if factor is None:
         return None
-    scaled = Fraction(digits) * factor * 10**places
+    scaled = Fraction(digits) * factor * 10 ** (places + int(typed["exponent"] or 0))
     if scaled.denominator != 1 and not (is_size and word):
         return None
     return _decimal(floor(scaled + Fraction(1, 2)), places)

@@ -1,6 +1,6 @@
-"""The chart of tested speed against the speed that the endurance rating sustains.
+"""The chart of tested speed against the speed that the endurance rating allows.
 
-On the diagonal the rating sustains the tested speed. Below it, the drive needs more drive writes a day than it is rated
+On the diagonal the rating allows the tested speed. Below it, the drive needs more drive writes a day than it is rated
 for. static/js/landscape/endurance-chart.js repeats this module.
 """
 
@@ -35,15 +35,15 @@ ABOVE_LABELLED = 2
 TIMES_PLACES = (0.25, 0.4, 0.1, 0.55, 0.7, 0.85)  # of the length of the line of eight times
 COUNT_PLACES = (4, 1, 14, 24, 34, 44)  # percent
 COUNT_NAMES = (  # the first one with room, and what is before the number
-    (["rating sustains the tested speed"], "above the line: "),
-    (["rating sustains", "the tested speed"], ""),
-    (["rating sustains"], ""),
+    (["rating allows the tested speed"], "above the line: "),
+    (["rating allows", "the tested speed"], ""),
+    (["rating allows"], ""),
 )
 
 
 @dataclass(frozen=True)
 class RatedDrive:
-    """A drive with a rating: how many times its tested speed exceeds the speed that the rating sustains."""
+    """A drive with a rating: how many times its tested speed exceeds the speed that the rating allows."""
 
     drive: PlottedDrive
     sustained_tps: float
@@ -61,7 +61,7 @@ class RatedDrive:
 
 
 def rated_drives(drives: Iterable[PlottedDrive]) -> list[RatedDrive]:
-    """Return the drives whose rating sustains a known speed."""
+    """Return the drives whose rating allows a known speed."""
     return [
         RatedDrive(drive, drive.sustained_tps, drive.endurance_dwpd)
         for drive in drives
@@ -84,7 +84,7 @@ def endurance_chart(
 ) -> Picture:
     """Return the picture of the drives that have a rating; the gap of the drive with `headline_key` is drawn.
 
-    `counts` has the number of results whose rating sustains the tested speed, and of all results of rated drives.
+    `counts` has the number of results whose rating allows the tested speed, and of all results of rated drives.
     """
     rated = rated_drives(drives)
     x = question.x

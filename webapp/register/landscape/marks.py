@@ -37,7 +37,7 @@ class PlottedDrive:
     """One result as a chart plots it.
 
     `key` identifies it. `model` and `name` are the texts of its label: without the capacity, and with it. `sustained`
-    is the speed that the endurance rating sustains; None if it is not known.
+    is the speed that the endurance rating allows; None if it is not known.
     """
 
     key: int

@@ -136,7 +136,7 @@ def glyph_html(symbol: str, classes: str) -> SafeString:
 
 
 def gap_html(scale: LogScale, sustained_tps: float, tested_tps: float) -> SafeString:
-    """Return the endurance gap of a drive: a ring at the speed that its rating sustains, a bar at the tested speed."""
+    """Return the endurance gap of a drive: a ring at the speed that its rating allows, a bar at the tested speed."""
     sustained, tested = (GAP_WIDTH * scale.place(tps) for tps in (sustained_tps, tested_tps))
     side = "below" if tested_tps > sustained_tps else "above"
     return fill("gap", sustained=f"{sustained:.1f}", tested=f"{tested:.1f}", bar=f"{tested - 1:.1f}", side=side)

@@ -127,7 +127,7 @@ def _first_sentence(headline: Headline, position: Position | None, category: str
     if headline.state == State.WITHIN:
         group = group_of(headline.run)
         if position is None:
-            return f"Sustained {at} within the limits. {_not_ranked(group, this)}"
+            return f"Tested at {at} within the limits. {_not_ranked(group, this)}"
         one, more = (noun(category, group, is_historical=historical, is_one=is_one) for is_one in (True, False))
         return speed_sentence(position, one, f"{more} within {'your' if headline.limits.is_own else 'the'} limits")
     return _not_within(headline, at, this)

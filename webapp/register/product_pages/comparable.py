@@ -81,7 +81,7 @@ class ComparableDrive:
 
     @property
     def sustained(self) -> Fraction | None:
-        """Return the speed that the rating sustains, tps."""
+        """Return the speed that the rating allows, tps."""
         return sustained_tps(self.endurance_dwpd, self.capacity_gb)
 
     @property

@@ -1,4 +1,4 @@
-"""The position of a drive in its category: one strip each for speed, slow reads, and the speed the rating sustains."""
+"""The position of a drive in its category: one strip each for speed, slow reads, and the speed the rating allows."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,9 +40,7 @@ SPEED = Words("faster than", "fastest", "slowest", "as fast as", "by speed")
 SLOW_READS = Words(
     "fewer slow reads than", "fewest slow reads", "most slow reads", "as many slow reads as", "by slow reads"
 )
-ENDURANCE = Words(
-    "sustains more than", "highest rated speed", "lowest rated speed", "sustains as much as", "by endurance"
-)
+ENDURANCE = Words("allows more than", "highest rated speed", "lowest rated speed", "allows as much as", "by endurance")
 
 
 def position_words(position: Position, words: Words) -> str:
@@ -121,7 +119,7 @@ def position_view(comparison: Comparison, limits: YourLimits, *, is_historical: 
             "Endurance",
             ENDURANCE,
             lambda drive: drive.rated_writes,
-            lambda drive: f"{digits(drive.sustained)} tps sustained",
+            lambda drive: f"{digits(drive.sustained)} tps allowed",
             True,
             float(1 / written_gb_per_day(1) / RATING_PARTS),
         ),

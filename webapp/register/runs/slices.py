@@ -151,6 +151,18 @@ class SliceTable:
         return f"{self.passing_text}{self._undecided_text}."
 
     @property
+    def so_far_sentence(self) -> str:
+        """Return the outcomes of the listed slices: So far 9 of 10 slices are within all limits, 1 is unclear."""
+        passing = sum(row.is_within for row in self.rows)
+        more = [
+            (sum(row.may_be_over for row in self.rows), "unclear"),
+            (sum(row.is_over for row in self.rows), "over a limit"),
+        ]
+        rest = "".join(f", {units.count(number)} {_is(number)} {word}" for number, word in more if number)
+        slices = units.counted(len(self.rows), "slice")
+        return f"So far {units.count(passing)} of {slices} {_is(passing)} within all limits{rest}."
+
+    @property
     def has_undecided(self) -> bool:
         """Return whether the log leaves a listed slice undecided."""
         return any(row.may_be_over for row in self.rows)
@@ -222,6 +234,10 @@ def no_slice_sentence(run: Run) -> str:
         lasted, length = units.duration(run.duration_s), units.duration(run.slice_length_s)
         return f"The log lasts {lasted}, shorter than one slice of {length}, so it has no worst slice."
     return f"The log has no usable slice of {units.duration(run.slice_length_s)}; the findings give the reasons."
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def slice_table(

@@ -102,19 +102,22 @@ STATISTIC_TERMS = {  # of the glossary
 SHOWN_VIOLATIONS = 100  # the headline has the first one; a log of very many short slices can have a million
 
 
-def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
+def verdict_view(run: Run, verdict: Verdict, table: SliceTable | None = None) -> dict[str, Any]:
     """Return the verdict with its first word separate, because the page frames a fail.
 
+    `table` has the slices that the sentence of a test that is too short counts.
     `has_other_slices` is true if the run was judged in slices of another length than its profile requires.
     """
     violations = verdict.document["violations"]
     shown = violations[:SHOWN_VIOLATIONS]
+    too_short = too_short_sentence(run, verdict, table)
     cut = "The table has the {shown} largest of {total} shares over a limit; the CSV of the slices has every share."
     return {
         "outcome": verdict.outcome,
         "word": verdict.get_outcome_display().capitalize(),
-        "rest": reason_parts(verdict),
-        "reasons": other_reasons(verdict),
+        "rest": [Part(f": {too_short}")] if too_short else reason_parts(verdict),
+        "is_too_short": bool(too_short),
+        "reasons": reasons_of(verdict, is_too_short=bool(too_short)),
         "violations": [_violation_view(each) for each in shown],
         "cut_sentence": cut_sentence(len(shown), len(violations), cut),
         "short_fail": short_fail_sentence(run, verdict),
@@ -122,6 +125,41 @@ def verdict_view(run: Run, verdict: Verdict) -> dict[str, Any]:
         "in_slices": f" in {slices_in_words(run.slice_length_s)}" if run.slice_length_s else "",
         "has_other_slices": run.slice_length_s not in {None, required_slice_length_s(verdict.profile)},
     }
+
+
+def too_short_sentence(run: Run, verdict: Verdict, table: SliceTable | None = None) -> str:
+    """Return that a test is too short for a verdict, and the outcomes of its slices so far; empty for another verdict.
+
+    If the whole run is over a limit, the headline of the verdict says so instead.
+    """
+    required_s = json.loads(verdict.profile.document)["duration_s"]
+    is_over = any(
+        share["statistic"] == Statistic.OVERALL and not share.get("within", True)
+        for share in verdict.document["shares"]
+    )
+    is_undecided = verdict.outcome == Verdict.Outcome.UNDECIDED
+    if (
+        not is_undecided
+        or is_over
+        or not verdict.document["reasons"]
+        or run.duration_s is None
+        or run.duration_s >= required_s
+    ):
+        return ""
+    lasted, needed = duration_in_words(run.duration_s), duration_in_words(required_s)
+    so_far = f" {table.so_far_sentence}" if table and table.rows else ""
+    return f"the test is too short ({lasted} of {needed}).{so_far}"
+
+
+def reasons_of(verdict: Verdict, *, is_too_short: bool) -> list[str]:
+    """Return the reasons of a verdict that its sentence does not include.
+
+    The only reason of a test that is too short is its duration. Of several reasons, none is known to be that one.
+    """
+    reasons: list[str] = verdict.document["reasons"]
+    if is_too_short:
+        return reasons if len(reasons) > 1 else []
+    return other_reasons(verdict)
 
 
 def _violation_view(violation: Mapping[str, Any]) -> dict[str, Any]:

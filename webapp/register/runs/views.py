@@ -191,7 +191,7 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
         charts_of(run, table)
         | limits_context(own, slice_limits_sentence(table, official, own), link_query(request, run))
         | {
-            "verdict": verdict_view(run, shown) if shown else None,
+            "verdict": verdict_view(run, shown, official) if shown else None,
             "profile": profile,
             "figures": found,
             "has_ranges": any("at_most" in figure for figure in found),

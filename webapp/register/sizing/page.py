@@ -11,7 +11,7 @@ from results.rules.act.comparison_groups import ComparisonGroup, ReadTime
 from results.rules.act.loads import printed_decimal
 from results.rules.capacity import capacity_bound
 from results.rules.endurance import sustained_tps, three_digits
-from results.rules.plural import counted
+from results.rules.plural import counted, listed
 from results.rules.sizing import Mix, Size, Tested, differences_from_test, mix_of
 from webapp.register.http.files import Value
 from webapp.register.sizing.offers import Candidate
@@ -29,6 +29,9 @@ FIELDS = (
 )
 WORST_SLICE = Statistic.WORST_SLICE.value  # certificates always use it
 SHOWN_ROWS = 100
+FIRST_ROWS = 8  # the others are folded
+TIED_NAMED = 5  # other winners in the sentence
+SMALL_MARGIN = Fraction(1, 10)
 BYTES_PER_GB = 10**9
 
 
@@ -75,6 +78,11 @@ class SizingRow:
     def margin(self) -> str:
         """Return the part of the rating that is left, in percent; empty if not known."""
         return "" if self.size.margin is None else f"{figure(self.size.margin * 100)}{units.NBSP}%"
+
+    @property
+    def is_margin_small(self) -> bool:
+        """Return whether less than a tenth of the rating is left."""
+        return self.size.margin is not None and self.size.margin < SMALL_MARGIN
 
     @property
     def limited_by(self) -> str:
@@ -138,13 +146,17 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
     selected = next((each for each in sizes if question.drive in {each.key, each.slug}), None)
     shown = selected or fewest
     differences = differences_from_test(question.demand, tested)
-    shown_groups = _first_rows(groups) if question.form == "html" else groups
+    shown_groups = _first_rows(groups, SHOWN_ROWS) if question.form == "html" else groups
+    first_groups = _first_rows(shown_groups, FIRST_ROWS)
+    more_groups = _rows_after(shown_groups, FIRST_ROWS)
     return {
         "question": question,
         "is_of_drives": question.kind is Kind.DRIVES,
         "mix": mix_of(question.demand, tested).value,
         "rows": [row for group in shown_groups for row in group.rows],
-        "groups": shown_groups,
+        "groups": first_groups,
+        "more_groups": more_groups,
+        "group_count": len(shown_groups),
         "vendors": _vendors(every, question.restrictions.vendor),
         "hidden": len(every) - len(allowed),
         "shown": shown,
@@ -200,13 +212,23 @@ def _groups(rows: Sequence[SizingRow], question: SizingQuestion) -> list[SizingG
     return [SizingGroup(group, found[group], question.kind, len(found[group])) for group in ordered]
 
 
-def _first_rows(groups: Iterable[SizingGroup]) -> list[SizingGroup]:
-    """Return the groups with their first SHOWN_ROWS rows together."""
-    shown, left = [], SHOWN_ROWS
+def _first_rows(groups: Iterable[SizingGroup], count: int) -> list[SizingGroup]:
+    """Return the groups with their first rows, so many together."""
+    shown, left = [], count
     for group in groups:
         if left > 0:
             shown.append(replace(group, rows=group.rows[:left]))
         left -= len(group.rows)
+    return shown
+
+
+def _rows_after(groups: Iterable[SizingGroup], count: int) -> list[SizingGroup]:
+    """Return the groups with the rows after the first ones, so many together."""
+    shown, left = [], count
+    for group in groups:
+        if group.rows[left:]:
+            shown.append(replace(group, rows=group.rows[left:]))
+        left = max(left - len(group.rows), 0)
     return shown
 
 
@@ -253,18 +275,21 @@ def _sentence(
         return start + _least(fewest)
     nodes = f" in {units.count(fewest.size.nodes)} nodes" if question.kind is Kind.DRIVES else ""
     start = f"Fewest {noun}s: {_times(fewest)}{nodes}, limited by {fewest.limited_by}"
-    smallest = f"{start}{_tied(question, rows, fewest)}.{_unrated(question, fewest)}"
+    bound = " This is an upper bound: it may be fewer." if fewest.size.mix is Mix.BOUND else ""
+    smallest = f"{start}{_tied(rows, fewest)}.{bound}{_unrated(question, fewest)}"
     if cheapest is None:
         return smallest
     priced = f"Cheapest of those with a price: {_times(cheapest)}, {cheapest.price}.{_unrated(question, cheapest)}"
     return f"{smallest} {priced}"
 
 
-def _tied(question: SizingQuestion, rows: Iterable[SizingRow], fewest: SizingRow) -> str:
-    """Return how many have the same number of drives as the row that is named; empty if no other has."""
-    same = [row for row in rows if _by_drives(row)[:2] == _by_drives(fewest)[:2]]
-    number = counted(fewest.size.drives or 0, question.kind.one)
-    return f"; one of {units.count(len(same))} with {number}" if len(same) > 1 else ""
+def _tied(rows: Iterable[SizingRow], fewest: SizingRow) -> str:
+    """Return the others with the same number of drives as the row that is named; empty if no other has."""
+    same = [row for row in rows if _by_drives(row)[:2] == _by_drives(fewest)[:2] and row is not fewest]
+    names = [_times(row) for row in same[:TIED_NAMED]]
+    if len(same) > TIED_NAMED:
+        names.append(f"{units.count(len(same) - TIED_NAMED)} more")
+    return f"; equally {listed(names)}" if names else ""
 
 
 def _unrated(question: SizingQuestion, row: SizingRow) -> str:

@@ -1,4 +1,4 @@
-"""The endurance gap of one drive on one axis: the speed that the rating sustains, and the tested speed.
+"""The endurance gap of one drive on one axis: the speed that the rating allows, and the tested speed.
 
 The axis is chosen so that both places are far from its ends and their labels never touch, at every width from 280 px.
 """

@@ -29,7 +29,7 @@ STATES_NOTE = (
     "data cannot be compressed."
 )
 COMPUTED_NOTE = (
-    "Rating sustains is the highest speed at which one device can run day and night without exceeding its DWPD. At "
+    "Rating allows is the highest speed at which one device can run day and night without exceeding its DWPD. At "
     "3,000 tps (1x), ACT writes 266 GB a day. Speed per TB is the speed of one device divided by its capacity in TB. "
     "Both columns are computed with three significant digits. A publication without a number of devices counts as one "
     "device."

@@ -222,7 +222,7 @@ CATEGORY = Column(
 ENDURANCE = product_column("endurance_dwpd", "Endurance", units.decimal, "DWPD", "end", falls_first=True)
 SUSTAINED = computed_column(
     "sustained_tps",
-    "Rating sustains",
+    "Rating allows",
     lambda run: sustained_tps(product_of(run).endurance_dwpd, product_of(run).capacity_gb),
     "tps",
     "end",

@@ -35,12 +35,12 @@ class GapView:
 
     @property
     def sustained(self) -> str:
-        """Return the speed that the rating sustains, tps, with three significant digits; empty without a rating."""
+        """Return the speed that the rating allows, tps, with three significant digits; empty without a rating."""
         return digits(self.gap.sustained)
 
     @property
     def sentence(self) -> str:
-        """Return what the tested speed writes, what the drive is rated for, and what the rating sustains."""
+        """Return what the tested speed writes, what the drive is rated for, and what the rating allows."""
         speed = f"At {digits_of_speed(self.gap.tested)} tps"
         speed += " on each device" if self.devices > 1 else ""
         needed, rated, sustained = digits(self.gap.needed), self.gap.endurance_dwpd, self.sustained
@@ -51,7 +51,7 @@ class GapView:
         if not needed:
             return f"This drive is rated for {units.decimal(rated)} drive writes a day. Its capacity is not reported."
         takes = f"{speed} this drive takes {needed} drive writes a day; it is rated for {units.decimal(rated)}."
-        return f"{takes} Its rating sustains {sustained} tps."
+        return f"{takes} Its rating allows {sustained} tps."
 
     @property
     def lifetime(self) -> str:
@@ -81,8 +81,8 @@ class GapView:
         if ratio is None:
             return "Its endurance rating is not reported." if self.gap.endurance_dwpd is None else ""
         if self.gap.is_covered:
-            return "Its endurance rating sustains the tested speed."
-        return f"Its endurance rating sustains {_part_words(ratio)} of the tested speed."
+            return "Its endurance rating allows the tested speed."
+        return f"Its endurance rating allows {_part_words(ratio)} of the tested speed."
 
     @property
     def sums(self) -> list[str]:
@@ -97,7 +97,7 @@ class GapView:
             return SafeString("")
         labels = (
             f"rated {units.decimal(gap.endurance_dwpd)} DWPD",
-            f"sustains {self.sustained}",
+            f"allows {self.sustained}",
             f"needs {digits(gap.needed)} DWPD",
             f"tested {digits_of_speed(gap.tested)}",
             f"{units.decimal(times(gap.tested / gap.sustained))} times its rating",
@@ -144,7 +144,7 @@ def _rating_sums(gap: EnduranceGap) -> list[str]:
     rated = f"{units.decimal(gap.endurance_dwpd)}{TIMES}{units.count(gap.capacity_gb)} GB"
     each = f"{rated}{OVER}{printed(WRITTEN_GB_PER_DAY_AT_1X)} GB{TIMES}{units.count(TPS)} tps"
     return [
-        f"The rating sustains: {each} = {printed(gap.sustained)} tps.",
+        f"The rating allows: {each} = {printed(gap.sustained)} tps.",
         f"Part of the tested speed: {printed(gap.sustained)} tps{OVER}{printed(gap.tested)} tps = {digits(gap.ratio)}.",
     ]
 

@@ -93,15 +93,15 @@ def table_sentence(table: "Table", results: Sequence[LimitEvaluation]) -> str:
 
 
 def rating_sentence(sustained: int, count: int, speed: str, *, speed_of_one: str = "") -> str:
-    """Return how many of some results have a rating that sustains a speed.
+    """Return how many of some results have a rating that allows a speed.
 
     >>> rating_sentence(2, 15, "400,000 tps"), rating_sentence(0, 1, "it", speed_of_one="your load")
-    ('2 of the 15 have a rating that sustains 400,000 tps.', 'Its rating does not sustain your load.')
+    ('2 of the 15 have a rating that allows 400,000 tps.', 'Its rating does not allow your load.')
     """
     if count == 1:
-        return f"Its rating {'sustains' if sustained else 'does not sustain'} {speed_of_one or speed}."
+        return f"Its rating {'allows' if sustained else 'does not allow'} {speed_of_one or speed}."
     number = f"{units.count(sustained) if sustained else 'None'} of the {units.count(count)}"
-    return f"{number} {'has' if sustained < 2 else 'have'} a rating that sustains {speed}."
+    return f"{number} {'has' if sustained < 2 else 'have'} a rating that allows {speed}."
 
 
 def published_sentence(run: Run) -> str:

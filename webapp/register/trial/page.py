@@ -103,16 +103,16 @@ def _act_part(
     run.judged_histogram = histogram  # otherwise a query, of a run that the database does not have
     part: Part = {"name": name, "run": run, "findings": in_order(rows.findings), "setup": setup_pairs(run)}
     part["is_virtual"] = run.is_virtual or bool(run.facts.get("is_virtual_device"))
+    if histogram is not None:
+        part |= _slices(name, run, read, histogram, rows.verdict)
     if rows.verdict is not None and verdict is not None:
         part |= {
             "has_side_file": bool(run.facts.get("side_file")),
-            "verdict": verdict_view(judged_run, verdict),
+            "verdict": verdict_view(judged_run, verdict, part.get("table")),
             "short_slices": "" if judged is read else _short_slices_sentence(run, rows.verdict),
             "judged_sentence": judged_sentence(rows.verdict.document),
             "figures": _figures(rows.shares, profile, rows.verdict.document),
         }
-    if histogram is not None:
-        part |= _slices(name, run, read, histogram, rows.verdict)
     return TrialRun(name, judged_run, verdict), part
 
 

@@ -164,9 +164,9 @@ NO_FILE = Refusal(
     "no-file",
     400,
     "No log was sent.",
-    expected="a file in the field Log file",
+    expected="a file in the field Log file, or a text in the field Text of a log",
     found="none",
-    remedy="Choose the log that act_storage, act_index, drivetest or YCSB wrote.",
+    remedy="Choose or paste the log that act_storage, act_index, drivetest or YCSB wrote.",
 )
 SEVERAL_LOGS = Refusal(
     "several-files",

@@ -13,6 +13,7 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
+from results.demonstration.examples import MAIN, stored_files
 from results.reader.unstored import UnstoredFiles
 from webapp.register.trial import refusals
 from webapp.register.trial.refusals import TrialRefusedError
@@ -119,9 +120,25 @@ def _receive(request: HttpRequest, body: TimedBody, files: UnstoredFiles) -> int
         handler.close()
     if handler.is_too_large:
         raise TrialRefusedError(refusals.too_large())
-    if handler.logs_count != 1:
+    if fields.get("example"):
+        _write_example(files)
+    elif not handler.logs_count and (pasted := fields.get("text", "")).strip():
+        _write(files.create_log(), pasted.replace("\r\n", "\n").encode())  # a browser sends line ends as CRLF
+    elif handler.logs_count != 1:
         raise TrialRefusedError(refusals.SEVERAL_LOGS if handler.logs_count else refusals.NO_FILE)
     return _slice_length_s(fields)
+
+
+def _write_example(files: UnstoredFiles) -> None:
+    """Write the log of the example run, and its side file."""
+    log, side_file = stored_files(MAIN).items()
+    _write(files.create_log(), log[1])
+    _write(files.create_companion(side_file[0]), side_file[1])
+
+
+def _write(file: IO[bytes], content: bytes) -> None:
+    with file:
+        file.write(content)
 
 
 def _announced_bytes(request: HttpRequest) -> int:

@@ -317,7 +317,7 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
         "Speed per TB, tps, one device: A 270,000; B 67,500",
     ]
     assert (
-        "<b>A</b> At 1,728,000 tps, one drive needs 24 drive writes a day; it is rated for 3. Its rating sustains "
+        "<b>A</b> At 1,728,000 tps, one drive needs 24 drive writes a day; it is rated for 3. Its rating allows "
         "216,000 tps."
     ) in text
     endurance = text.split('aria-label="Endurance')[1].split("</svg>")[0]

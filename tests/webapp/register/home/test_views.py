@@ -15,7 +15,7 @@ from webapp.register.landscape.page_svg import GAP_WIDTH
 pytestmark = pytest.mark.django_db
 
 ANY_SPEED = "/?min_device_tps=0"
-AS_PUBLISHED = "within the limits; published by Aerospike or makers, nothing verified here."
+AS_PUBLISHED = "within your limits; published by Aerospike or makers, nothing verified here."
 
 
 ALL_KINDS = drive_choices()[0][0]
@@ -35,11 +35,11 @@ def text_of(response):
 
 def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     said = text_of(client.get("/"))
-    assert f"11 of 30 NVMe flash drives were tested at this load or more, {AS_PUBLISHED}" in said
+    assert f"11 of 30 NVMe flash drives were tested at your load or more, {AS_PUBLISHED}" in said
     assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable (ACT 6.x, 1 device) ." in said
     assert (
         "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating that "
-        "sustains it."
+        "allows it."
     ) in said
     assert "In 32 of 36 results of rated drives, in all categories, the tested speed exceeds the endurance" in said
 
@@ -47,17 +47,17 @@ def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        ("min_device_tps=400000", "2 of the 15 have a rating that sustains it."),
-        ("min_device_tps=432000", "2 of the 14 have a rating that sustains it."),
-        ("min_device_tps=433000", "None of the 14 has a rating that sustains it."),
-        ("min_device_tps=1600000", "Its rating does not sustain your load."),
+        ("min_device_tps=400000", "2 of the 15 have a rating that allows it."),
+        ("min_device_tps=432000", "2 of the 14 have a rating that allows it."),
+        ("min_device_tps=433000", "None of the 14 has a rating that allows it."),
+        ("min_device_tps=1600000", "Its rating does not allow your load."),
     ],
 )
 def test_the_answer_counts_the_ratings_that_sustain_the_load(client, catalogue, question, sentence):
     assert sentence in text_of(client.get(f"/?{question}"))
 
 
-OTHER_KIND = re.compile(r"In all kinds of drives : (\S.*?); its rating sustains ([\d,]+) tps\.")
+OTHER_KIND = re.compile(r"In all kinds of drives : (\S.*?); its rating allows ([\d,]+) tps\.")
 
 
 def test_a_current_drive_of_another_category_is_named_if_only_its_rating_sustains_the_load(client, catalogue):
@@ -171,7 +171,7 @@ def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, c
         "2 results",
     ]
     row = read_rows(response)[0]
-    assert row[:5] == ["SanDisk DC SN861 6.4 TB within all limits", "1,728,000", "0.56", "0.00", "0.00"]
+    assert row[:5] == ["SanDisk DC SN861 6.4 TB within your limits", "1,728,000", "0.56", "0.00", "0.00"]
     assert row[5:9] == ["6.94 of 3, over", "24", "8x rating", "216,000"]
 
 
@@ -209,14 +209,12 @@ def test_home_shows_two_charts_without_script(client, catalogue):
     assert "your load: 11 results" in text
     assert "above the line: 2 of 30 results" in text
     assert text.count('aria-label="SanDisk DC SN861 6.4 TB: 1,728,000 tps; 0.56 % of reads over 1 ms; ACT 6.x') == 1
-    assert (
-        text.count('aria-label="Endurance of SanDisk DC SN861 6.4 TB: its rating sustains 216,000 tps; tested at') == 1
-    )
+    assert text.count('aria-label="Endurance of SanDisk DC SN861 6.4 TB: its rating allows 216,000 tps; tested at') == 1
 
 
 def test_a_load_that_no_drive_sustains_offers_a_next_step(client, catalogue):
     said = text_of(client.get("/?min_device_tps=9000000"))
-    assert f"None of 30 NVMe flash drives was tested at this load or more, {AS_PUBLISHED}" in said
+    assert f"None of 30 NVMe flash drives was tested at your load or more, {AS_PUBLISHED}" in said
     assert "Lower the speed: the fastest tested of this kind has 1,728,000 tps. Or see all drives" in said
 
 
@@ -251,7 +249,7 @@ def test_the_results_that_do_not_match_are_counted_with_the_reasons(client, make
 
 def test_other_kinds_of_drives_can_be_asked_for(client, catalogue):
     said = text_of(client.get("/?category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash"))
-    assert "of 37 drives of all kinds were tested at this load or more, within the limits" in said
+    assert "of 37 drives of all kinds were tested at your load or more, within your limits" in said
     assert client.get("/?category=nosuch").status_code == 400
 
 
@@ -273,7 +271,7 @@ def test_worst_slices_are_in_a_picture_of_their_own(client, make_published_run, 
     assert text.count('<a class="m ') == 1
     of_logs = client.get(f"{ANY_SPEED}&statistic=worst-slice")
     assert of_logs.text.count('<a class="m ') == 1
-    assert "of 1 result of NVMe flash drives is within the limits. " in text_of(of_logs)
+    assert "of 1 result of NVMe flash drives is within your limits. " in text_of(of_logs)
 
 
 def test_home_counts_the_results_of_each_category(client, catalogue):

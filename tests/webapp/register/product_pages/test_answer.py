@@ -13,7 +13,7 @@ from webapp.register.product_pages.answer import noun, speed_sentence
 from webapp.templatetags.units import NBSP
 
 pytestmark = pytest.mark.django_db
-SUSTAINED = "Its endurance rating sustains the tested speed."  # 3 DWPD of 3.2 TB sustain 108,000 tps
+SUSTAINED = "Its endurance rating allows the tested speed."  # 3 DWPD of 3.2 TB sustain 108,000 tps
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_the_fastest_drive_says_so_with_its_endurance(make_ranked, answer_of):
     make_ranked(200_000)
     fastest = make_ranked(864_000)
     assert answer_of(fastest) == (
-        "The fastest of 3 comparable NVMe flash drives within the limits. Its endurance rating sustains an eighth of "
+        "The fastest of 3 comparable NVMe flash drives within the limits. Its endurance rating allows an eighth of "
         "the tested speed."
     )
 
@@ -84,7 +84,7 @@ def test_a_drive_without_a_rating_says_so(make_ranked, answer_of):
 )
 def test_a_result_that_is_not_ranked_says_why(make_ranked, answer_of, run, reason):
     answer = answer_of(make_ranked(100_000, run=run))
-    assert answer == f"Sustained 100,000 tps within the limits. This drive is not ranked, because {reason}. {SUSTAINED}"
+    assert answer == f"Tested at 100,000 tps within the limits. This drive is not ranked, because {reason}. {SUSTAINED}"
 
 
 def test_incompressible_data_is_ranked(make_ranked, answer_of):
@@ -232,8 +232,8 @@ def test_the_rating_that_sustains_an_eighth_is_shown_next_to_the_speed(client, m
     product = make_ranked(864_000, model="EX4", capacity_gb=3200, endurance_dwpd=Decimal(3))
     text = client.get(f"/drive/{product.slug}/").text
     assert "At 864,000 tps this drive takes 24 drive writes a day; it is rated for 3." in text
-    assert "Its rating sustains 108,000 tps." in text
+    assert "Its rating allows 108,000 tps." in text
     assert "8 times its rating" in text
     run = client.get(f"/runs/{product.runs.get().public_id}/").text
-    assert "Its rating sustains 108,000 tps." in run
+    assert "Its rating allows 108,000 tps." in run
     assert '<svg class="endurance" role="img"' in run

@@ -16,7 +16,7 @@ def load_of(context_of):
 
 @pytest.fixture
 def drive(make_ranked):
-    """Return a drive of 3,200 GB and 3 DWPD, whose rating sustains 108,000 tps."""
+    """Return a drive of 3,200 GB and 3 DWPD, whose rating allows 108,000 tps."""
     return make_ranked(300_000)
 
 
@@ -29,19 +29,18 @@ def test_a_page_without_a_load_says_nothing_about_one(load_of, drive):
     [
         (
             100_000,
-            "This drive sustains your load of 100,000 tps within the limits. At your 100,000 tps it takes 2.78 drive "
-            "writes a day; it is rated for 3. Its rating sustains your load.",
+            "This drive was tested at your load of 100,000 tps within your limits. Its rating allows your load "
+            "(2.78 of 3 DWPD).",
         ),
         (
             300_000,
-            "This drive sustains your load of 300,000 tps within the limits. At your 300,000 tps it takes 8.33 drive "
-            "writes a day; it is rated for 3. Its rating does not sustain your load.",
+            "This drive was tested at your load of 300,000 tps within your limits. Its rating does not allow "
+            "your load (8.33 of 3 DWPD).",
         ),
         (
             300_001,
-            "This drive was not tested at your load of 300,001 tps: its fastest result within the limits is at 300,000 "
-            "tps. At your 300,001 tps it takes 8.33 drive writes a day; it is rated for 3. Its rating does not sustain "
-            "your load.",
+            "This drive was not tested at your load of 300,001 tps: its fastest result within your limits is at "
+            "300,000 tps. Its rating does not allow your load (8.33 of 3 DWPD).",
         ),
     ],
 )
@@ -56,14 +55,17 @@ def test_the_readers_limits_decide_which_results_sustain_the_load(load_of, drive
 
 def test_a_drive_without_a_rating_has_only_the_speed(load_of, make_ranked):
     unrated = make_ranked(300_000, endurance_dwpd=None)
-    assert load_of(unrated, "?min_device_tps=1000") == "This drive sustains your load of 1,000 tps within the limits."
+    assert (
+        load_of(unrated, "?min_device_tps=1000")
+        == "This drive was tested at your load of 1,000 tps within your limits."
+    )
 
 
 def test_an_exact_rating_sustains_its_load(load_of, make_ranked):
     drive = make_ranked(300_000, capacity_gb=1_000, endurance_dwpd=Decimal("0.1"))
     limit = 1_125  # 0.1 DWPD of 1 TB are 100 GB a day, ACT writes 266.47 GB a day for 3,000 tps
-    assert load_of(drive, f"?min_device_tps={limit}").endswith("Its rating sustains your load.")
-    assert load_of(drive, f"?min_device_tps={limit + 1}").endswith("Its rating does not sustain your load.")
+    assert "Its rating allows your load (" in load_of(drive, f"?min_device_tps={limit}")
+    assert "Its rating does not allow your load (" in load_of(drive, f"?min_device_tps={limit + 1}")
 
 
 @pytest.mark.parametrize("typed", ["300k", "300,000", "300%20000"])

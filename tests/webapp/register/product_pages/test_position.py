@@ -152,7 +152,7 @@ def test_many_drives_are_drawn_as_columns(make_ranked, context_of, monkeypatch):
 
 def test_the_published_catalogue_is_worded_as_in_the_register(client, catalogue):
     text = client.get("/drive/sandisk-dc-sn861-6400gb/").text.replace(NBSP, " ")
-    assert "The fastest of 12 comparable NVMe flash drives within the limits. Its endurance rating sustains" in text
+    assert "The fastest of 12 comparable NVMe flash drives within the limits. Its endurance rating allows" in text
     assert "16 tested with ACT up to 5.3" in text
     assert "2 tested with compressible data" in text
     assert len(re.findall(r'<svg class="strip" role="group"', text)) == 3

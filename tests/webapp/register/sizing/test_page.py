@@ -55,7 +55,56 @@ def test_drives_that_need_the_same_number_are_counted(client, drive):
     drive(capacity_gb=20_000, model="FIRST9")
     drive(capacity_gb=20_000, model="SECOND9")
     drive(capacity_gb=1_000, model="SMALL9")
-    assert "limited by throughput; one of 2 with 3 drives." in client.get(f"/sizing/?{ASKED}").text
+    text = client.get(f"/sizing/?{ASKED}").text.replace(NB, " ")
+    assert "Fewest drives: 3 x Exemplar FIRST9 20 TB in 3 nodes, limited by throughput; " in text
+    assert "; equally 3 x Exemplar SECOND9 20 TB." in text
+
+
+def test_of_many_winners_the_sentence_has_the_first_and_the_number_of_the_others(client, drive):
+    for number in range(page.TIED_NAMED + 3):
+        drive(capacity_gb=20_000, model=f"DRIVE{number}")
+    assert "3 x Exemplar DRIVE5 20 TB and 2 more." in client.get(f"/sizing/?{ASKED}").text.replace(NB, " ")
+
+
+@pytest.mark.parametrize(("reads", "is_bound"), [(400_000, False), (900_000, True)])
+def test_an_upper_bound_says_that_it_may_be_fewer(client, drive, reads, is_bound):
+    drive(capacity_gb=20_000)
+    text = client.get(f"/sizing/?{ASKED}&reads={reads}".replace("reads=400000&", "", 1)).text
+    assert ("This is an upper bound: it may be fewer." in text) == is_bound
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_rows_after_the_best_ones_are_folded(client, drive, more):
+    for number in range(page.FIRST_ROWS + more):
+        drive(capacity_gb=20_000, model=f"DRIVE{number}")
+    text = client.get(f"/sizing/?{ASKED}").text
+    first = text.split('<table class="sizes">')[1].split("</table>")[0]
+    assert first.count('<tr><th scope="row">') == page.FIRST_ROWS
+    assert (f"<summary>Show all {page.FIRST_ROWS + more}</summary>" in text) == bool(more)
+    assert text.count('<tr><th scope="row"><a class="quiet"') == page.FIRST_ROWS + more
+
+
+@pytest.mark.parametrize(("dwpd", "is_small"), [("0.50", False), ("0.48", True)])
+def test_a_margin_below_a_tenth_is_marked_in_words(client, drive, dwpd, is_small):
+    # 6 drives of 20 TB take 53.08416 TB a day, 0.442 DWPD: 11.5 % or 7.8 % of the rating are left.
+    drive(tps=100_000, capacity_gb=20_000, dwpd=dwpd)
+    text = client.get(f"/sizing/?{ASKED}").text
+    assert ("rating almost used up" in text) == is_small
+
+
+def test_the_request_to_enter_a_workload_is_gone_once_there_is_an_answer(client, drive):
+    request = "Enter your workload to see how many drives you need"
+    assert request in client.get("/sizing/?data=much").text
+    assert request in client.get(f"/sizing/?{ASKED}").text
+    drive()
+    assert request not in client.get(f"/sizing/?{ASKED}").text
+
+
+@pytest.mark.parametrize("typed", ["5 million", "5 mio", "5e6", "5M"])
+def test_a_workload_can_be_typed_as_people_write_it(client, drive, typed):
+    drive()
+    text = client.get("/sizing/", {"reads": typed, "writes": "100000"}).text
+    assert "not understood" not in text
 
 
 def test_the_amount_of_data_is_below_the_headline_with_a_link_to_change_it(client, drive):

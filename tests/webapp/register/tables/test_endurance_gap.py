@@ -21,9 +21,9 @@ def run_of(tps=1_728_000, dwpd="3", capacity_gb=6400, category="nvme-flash", is_
 def test_the_sentence_has_the_three_figures():
     view = gap_of(run_of())
     assert view.sentence == (
-        "At 1,728,000 tps this drive takes 24 drive writes a day; it is rated for 3. Its rating sustains 216,000 tps."
+        "At 1,728,000 tps this drive takes 24 drive writes a day; it is rated for 3. Its rating allows 216,000 tps."
     )
-    assert view.clause == "Its endurance rating sustains an eighth of the tested speed."
+    assert view.clause == "Its endurance rating allows an eighth of the tested speed."
     assert "8 times its rating" in view.axis
 
 
@@ -48,14 +48,14 @@ def test_the_sentence_has_the_three_figures():
         (
             {"tps": 100_000},
             "At 100,000 tps this drive takes 1.39 drive writes a day; it is rated for 3. "
-            "Its rating sustains 216,000 tps.",
-            "Its endurance rating sustains the tested speed.",
+            "Its rating allows 216,000 tps.",
+            "Its endurance rating allows the tested speed.",
         ),
         (
             {"tps": 400_000, "device_count": 4},
             "At 100,000 tps on each device this drive takes 1.39 drive writes a day; it is rated for 3. "
-            "Its rating sustains 216,000 tps.",
-            "Its endurance rating sustains the tested speed.",
+            "Its rating allows 216,000 tps.",
+            "Its endurance rating allows the tested speed.",
         ),
     ],
 )
@@ -65,7 +65,7 @@ def test_missing_facts_are_named(facts, sentence, clause):
 
 
 def test_a_part_that_is_no_simple_fraction_is_a_percentage():
-    assert gap_of(run_of(tps=500_000)).clause == f"Its endurance rating sustains 43{NBSP}% of the tested speed."
+    assert gap_of(run_of(tps=500_000)).clause == f"Its endurance rating allows 43{NBSP}% of the tested speed."
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_sums_have_the_figures_of_the_drive_and_the_parts_of_the_rule():
         "ACT writes at 1x (3,000 tps): 23.53 blocks/s * 131,072 bytes * 86,400 s = 266.468 GB a day.",
         "It writes at the tested speed: 1,728,000 tps / 3,000 tps * 266.468 GB = 153,485.757 GB a day.",
         "Drive writes a day: 153,485.757 GB / 6,400 GB = 23.982.",
-        "The rating sustains: 3 * 6,400 GB / 266.468 GB * 3,000 tps = 216,160.774 tps.",
+        "The rating allows: 3 * 6,400 GB / 266.468 GB * 3,000 tps = 216,160.774 tps.",
         "Part of the tested speed: 216,160.774 tps / 1,728,000 tps = 0.125.",
     ]
 

@@ -11,6 +11,7 @@ from django.apps import apps
 from django.conf import settings
 from django.test import Client
 
+from results.demonstration.examples import MAIN, stored_files
 from results.ingest.ycsb import decimal_of
 from results.models import Profile
 from tests.results.builders import DATA, log_bytes, make_user
@@ -110,10 +111,39 @@ def test_the_page_has_the_shares_and_slices_of_the_reader(real_reader, send):
 def test_a_short_log_is_undecided_and_says_what_to_do(real_reader, send):
     response = send(log_bytes("four-us"), slice_length_s="3600")
     page = text_of(response)
-    assert "Undecided : no limit is exceeded, but the test ran 1 minute" in page
+    assert "Undecided : the test is too short (1 minute of 24 hours)." in page
+    assert "a verdict needs" not in page[: page.index("Findings")]
     assert "No verdict" not in page
     assert "so it has no worst slice. Send the log again with a slice length of 6&nbsp;s" in page
     assert 'name="slice_length_s" type="number" min="1" max="86400" value="6"' in response.text
+
+
+SO_FAR = "Undecided : the test is too short (20 minutes of 24 hours). So far {} of 10 slices are within all limits{}."
+
+
+def test_the_example_log_is_read_without_an_upload(real_reader, client):
+    response = client.post("/try/", {"example": "1"})
+    page = text_of(response)
+    assert response.status_code == 200
+    assert SO_FAR.format(10, "") in page
+    assert "No side file came with this log." not in page
+
+
+def test_a_short_test_has_one_form_and_its_verdict_is_above_the_notes_on_slices(real_reader, send):
+    page = text_of(send(stored_files(MAIN)["demo-loop.log"], slice_length_s=""))
+    verdict = SO_FAR.format(9, ", 1 is unclear")
+    assert verdict in page
+    assert page.index(verdict) < page.index("Your log is shorter than one slice")
+
+
+def test_a_pasted_log_is_read_like_a_file(real_reader, send):
+    pasted = send(None, text=log_bytes("slow-disk-ms").decode().replace("\n", "\r\n"))
+    assert "1 of 4 slices is within every limit." in text_of(pasted)
+    assert text_of(pasted) == text_of(send(log_bytes("slow-disk-ms"), text="no log"))
+
+
+def test_an_empty_text_is_no_log(send):
+    assert "No log was sent." in send(None, text=" ").text
 
 
 def test_the_form_and_a_refusal_lead_to_the_log_of_the_example(real_reader, send, client, monkeypatch):

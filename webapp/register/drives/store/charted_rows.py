@@ -279,7 +279,7 @@ def endurance_sentence(store: ColumnStore, row: int) -> str:
     """Return what a mark in the chart of endurance shows, as a sentence that differs from that of the other chart."""
     tested = f"tested at {units.count(floor(speeds_of(store)[row] + 0.5))} tps"
     parts = [
-        f"its rating sustains {store.columns['sustained_tps'].word(row)} tps",
+        f"its rating allows {store.columns['sustained_tps'].word(row)} tps",
         tested,
         _endurance_words(store, row),
     ]

@@ -101,7 +101,7 @@ def number_in(word: str) -> float | None:
 
 
 def rated_rows(store: ColumnStore) -> Rows:
-    """Return the rows of physical drives with a speed, whose rating sustains a known speed."""
+    """Return the rows of physical drives with a speed, whose rating allows a known speed."""
 
     def read() -> Rows:
         has_rating = set_of(code != NOT_REPORTED for code in store.columns["sustained_tps"].codes)
@@ -130,7 +130,7 @@ def needed_at_load(store: ColumnStore, row: int, tps: int) -> Fraction | None:
 
 
 def rows_rated_for(store: ColumnStore, tps: int) -> Rows:
-    """Return the rows whose rating sustains a load, exactly."""
+    """Return the rows whose rating allows a load, exactly."""
     bound = ceil(written_gb_per_day(tps) * RATING_PARTS)
     return set_of(map(ge, _rated_writes(store), [bound] * store.count))
 
@@ -148,7 +148,7 @@ def _rated_writes(store: ColumnStore) -> list[int]:
 
 
 def sustaining_rows(store: ColumnStore) -> Rows:
-    """Return the rows whose rating sustains the tested speed."""
+    """Return the rows whose rating allows the tested speed."""
 
     def read() -> Rows:
         encoded = store.columns["sustained_tps"]
