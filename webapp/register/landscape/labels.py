@@ -16,7 +16,7 @@ from webapp.register.landscape.picture import Line, Text, lines_of_text, percent
 CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 7.1, 14, 10.5, 3
 CLEARANCE_PX = 2
 APART_PX = 4  # from the ends of a name to other marks; its own one is nearer than that to only one end
-NEARER_PX = 1  # a name is to its own mark than to every other
+NEARER_PX = 5  # a name is to its own mark than to every other, although some fonts are wider than CHARACTER_PX
 AWAY_PX = (24, 36, 48, 60, 72, 90, 108, 126)  # from a mark to the end of its leader line, along the longer axis
 DIRECTIONS = tuple(
     (side * across, down)
