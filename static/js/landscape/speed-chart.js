@@ -141,7 +141,8 @@ function labelsOf(question, drives, frontiers, marks, rules, plots, aboveCount) 
   for (const {model} of drives) models.set(model, (models.get(model) ?? 0) + 1);
   const wanted = orderOfLabels(question, drives, frontiers), found = [], leaders = [];
   const limitY = rules[0].y1, loadX = rules.find(({kind}) => kind === 'load')?.x1 ?? null;
-  const namesFirst = frontiers.reduce((sum, {edges}) => sum + edges.length, 0);
+  const edges = new Set(frontiers.flatMap(frontier => frontier.edges.map(([key]) => key)));
+  const namesFirst = wanted.filter(drive => edges.has(drive.key) && question.isAnswer(drive)).length;
   for (const [kind, width, height, most, widthOf] of plots) {
     const placer = labelPlacer(kind, width, height, widthOf);
     placer.avoidMarks(marks);

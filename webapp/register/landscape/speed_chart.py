@@ -244,7 +244,8 @@ def _labels(
     wanted, models = _order_of_labels(question, drives, frontiers), Counter(drive.model for drive in drives)
     mark_of = {mark.key: mark for mark in marks}
     limit_y, load_x = rules[0].y1, next((line.x1 for line in rules if line.kind == "load"), None)
-    names_first = sum(len(frontier.edges) for frontier in frontiers)
+    edges = {key for frontier in frontiers for key, _, _ in frontier.edges}
+    names_first = sum(drive.key in edges and question.is_answer(drive) for drive in wanted)
     for kind, (width, height), most in ((WIDE, WIDE_PX, LABELS_MAX), (PHONE, PHONE_PX, 1)):
         placer = LabelPlacer(kind, width, height)
         placer.avoid_marks(marks)
