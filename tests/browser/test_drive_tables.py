@@ -94,6 +94,7 @@ QUESTIONS = {
         *("?sort=-device_tps", "?min_device_tps=177000", "?min_tb=0.6&max_tb=0.6", "?columns=device_tps~storage"),
         *(
             "?provider=aws",
+            "?provider=aws&sort=-device_tps",
             "?provider=aws&sort=-device_tps&limit_1ms=4",
             "?devices=1~4&limit_1ms=13",
             "?q=n2-standard-16",

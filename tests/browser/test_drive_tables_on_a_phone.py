@@ -42,6 +42,21 @@ def test_a_new_order_shows_its_column_and_the_reader_may_choose_another_group(ph
     expect(phone.locator("th[data-column=pct_over_1ms]")).to_be_visible()
 
 
+NAMES = """all => all.map(head => {
+  const left = name => head.querySelector(name).getBoundingClientRect()[name === 'input' ? 'right' : 'left'];
+  const lines = range => { range.selectNodeContents(head.querySelector('a')); return [...range.getClientRects()]; };
+  return [left('input'), left('.vendor'), ...lines(document.createRange()).map(line => line.left)];
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_maker_and_model_are_right_of_the_box(new_page, width):
+    page = new_page(viewport={"width": width, "height": 900})
+    page.goto("/drives/nvme-flash/")
+    for box, *lines in page.locator("table.runs tbody th[scope=row]").evaluate_all(NAMES):
+        assert min(lines) > box
+
+
 def test_the_text_of_an_option_is_right_of_its_box(phone):
     phone.goto("/drives/historical/?within=only")
     phone.locator(".filters > .opener summary").click()
