@@ -14,7 +14,7 @@ const widened = ({left, top, right, bottom}) => (
 
 /** Return an object that places texts of a kind on a plot of a nominal size, one after the other. `widthOf` measures a text of a kind; without it, widths are nominal. */
 export function labelPlacer(kind, widthPx, heightPx, widthOf = words => CHARACTER_PX * words.length) {
-  const taken = [], covered = [], circles = []; // covered: marks and texts, which no leader line crosses
+  const taken = [], covered = [], circles = []; // covered: marks, texts and leader lines, which no leader line crosses
   const take = box => { taken.push(box); covered.push(box); };
   const boxOf = ({kind: kindOfText, x, y, dx, dy, anchor}, lines) => {
     const width = Math.max(...lines.map(words => widthOf(words, kindOfText)));
@@ -80,6 +80,7 @@ export function labelPlacer(kind, widthPx, heightPx, widthOf = words => CHARACTE
         if (!placed.length && twoLines.length) placed = firstFree(places, twoLines);
         if (!placed.length) continue;
         avoidLines(pieces(leader));
+        covered.push(...pieces(leader).map(piece => widened(boxOfLine(piece))));
         return [placed, [leader]];
       }
       return [[], []];

@@ -37,7 +37,7 @@ class LabelPlacer:
     width_px: float
     height_px: float
     taken: list[Box] = field(default_factory=list)
-    covered: list[Box] = field(default_factory=list)  # marks and texts, which no leader line crosses
+    covered: list[Box] = field(default_factory=list)  # marks, texts and leader lines, which no leader line crosses
     marks: list[Mark] = field(default_factory=list)
 
     def avoid_marks(self, marks: Iterable[Mark]) -> None:
@@ -94,6 +94,7 @@ class LabelPlacer:
                 if all(_is_free(self._box_of_line(piece), others) for piece in pieces(leader)):
                     placed = self.first_free([text], fitting)
                     self.avoid_lines(pieces(leader))
+                    self.covered += [_widened(self._box_of_line(piece)) for piece in pieces(leader)]
                     return placed, [leader]
         return [], []
 
