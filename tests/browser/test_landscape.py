@@ -387,15 +387,18 @@ def test_the_chart_to_explore_shows_what_the_picture_shows(page, path):
 
 DISTANCES = """() => {
   const plot = EXPLORED, {xaxis, yaxis, annotations} = plot._fullLayout, {x, y} = plot.data.at(-1);
-  const points = [...plot.querySelectorAll('.scatterlayer .trace:last-child .point')].map(point => point.getBoundingClientRect());
-  const apart = (a, b) => Math.hypot(Math.max(a.left - b.right, 0, b.left - a.right), Math.max(a.top - b.bottom, 0, b.top - a.bottom));
-  const lineGap = 3, texts = [...plot.querySelectorAll('.annotation')].map((element, number) => ({element, ...annotations[number]}));
+  const drawn = [...plot.querySelectorAll('.scatterlayer .trace:last-child .point')];
+  const points = drawn.map(point => point.getBoundingClientRect());
+  const across = (a, b) => Math.max(a.left - b.right, 0, b.left - a.right);
+  const apart = (a, b) => Math.hypot(across(a, b), Math.max(a.top - b.bottom, 0, b.top - a.bottom));
+  const lineGap = 3, elements = [...plot.querySelectorAll('.annotation')];
+  const texts = elements.map((element, number) => ({element, ...annotations[number]}));
   return texts.filter(({text}) => text.startsWith('<span>')).map(({element, text, x: left, y: top}) => {
     const box = element.querySelector('.annotation-text').getBoundingClientRect();
     const inner = {left: box.left, right: box.right, top: box.top + lineGap, bottom: box.bottom - lineGap};
     const places = points.map((point, place) => [apart(inner, point), x[place] === left && y[place] === top]);
-    const own = places.find(([, isOwn]) => isOwn), others = places.filter(([, isOwn]) => !isOwn).map(([distance]) => distance);
-    return [text.replace(/<[^>]*>/g, ''), own?.[0] ?? null, Math.min(...others)];
+    const own = places.find(([, isOwn]) => isOwn), others = places.filter(([, isOwn]) => !isOwn);
+    return [text.replace(/<[^>]*>/g, ''), own?.[0] ?? null, Math.min(...others.map(([distance]) => distance))];
   });
 }""".replace("EXPLORED", EXPLORED)
 

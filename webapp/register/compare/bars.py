@@ -18,7 +18,7 @@ from webapp.register.svg.scales import LinearScale
 from webapp.register.tables.columns import device_tps, product_of
 from webapp.templatetags import units
 
-# Figures are left of the bars: right of a bar, a figure could be beyond the limit that its bar is within. Names are above.
+# Names are above the bars, figures left of them: right of a bar, a figure could be beyond the limit of its bar.
 LEFT_PCT, WIDTH_PCT = 34, 64  # of the bars
 ROW_PX, NAME_PX, BAR_PX = 38, 18, 12  # of a row, and of the name and the bar in it
 NAME_CHARS = 42  # that fit in the narrowest picture
@@ -94,7 +94,9 @@ class BarChart:
     def sentence(self) -> str:
         """Return the figures as text, for readers who do not see the picture."""
         limit = f", limit {self.limit_text} %" if self.limit_text else ""
-        return f"{self.title}, {self.unit}{limit}: " + "; ".join(f"{bar.name} ({bar.letter}) {bar.text}" for bar in self.bars)
+        return f"{self.title}, {self.unit}{limit}: " + "; ".join(
+            f"{bar.name} ({bar.letter}) {bar.text}" for bar in self.bars
+        )
 
     @property
     def grey_letters(self) -> list[str]:

@@ -220,12 +220,17 @@ def test_the_result_of_a_mixed_set_names_who_differs_and_compares_the_others(cli
         product = make_product(model=model, capacity_gb=3200, endurance_dwpd=Decimal(dwpd))
         return make_published_run({1000: "4.00"}, product, tool_version=version, tps=Decimal(tps))
 
-    runs = [published("FAST", "6.4", 900_000, 1), published("OLD", "5.2", 500_000, 1), published("SLOW", "6.1", 300_000, 3)]
+    runs = [
+        published("FAST", "6.4", 900_000, 1),
+        published("OLD", "5.2", 500_000, 1),
+        published("SLOW", "6.1", 300_000, 3),
+    ]
     assert said(client, *runs) == (
-        "Exemplar OLD 3.2 TB is not comparable with the other two: time measured differs (in drive plus queue against in "
-        "the drive), and one figure includes time in the queue, the other does not. The other two are comparable: Exemplar "
-        "FAST 3.2 TB was tested at 3 times the speed of Exemplar SLOW 3.2 TB: 900,000 against 300,000 tps. 4.00 % against "
-        "4.00 % of their reads took over 1 ms. The rating of Exemplar SLOW 3.2 TB sustains the highest speed: 108,000 tps."
+        "Exemplar OLD 3.2 TB is not comparable with the other two: time measured differs (in drive plus queue against "
+        "in the drive), and one figure includes time in the queue, the other does not. The other two are comparable: "
+        "Exemplar FAST 3.2 TB was tested at 3 times the speed of Exemplar SLOW 3.2 TB: 900,000 against 300,000 tps. "
+        "4.00 % against 4.00 % of their reads took over 1 ms. The rating of Exemplar SLOW 3.2 TB sustains the highest "
+        "speed: 108,000 tps."
     )
     text = client.get(compare_url(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")
     assert "<p>Exemplar OLD 3.2 TB (B) is shown in grey. Comparable results:</p>" in text
@@ -246,7 +251,9 @@ def test_each_reason_of_a_mixed_set_names_its_runs(client, make_product, make_pu
     ]
     sentences = said(client, *runs)
     assert "Exemplar OLD 3.2 TB and Exemplar OLDER 3.2 TB are not comparable with Exemplar " in sentences
-    assert "OLDER 3.2 TB are not comparable with Exemplar ONE 3.2 TB and Exemplar HALF 3.2 TB: time measured" in sentences
+    assert (
+        "OLDER 3.2 TB are not comparable with Exemplar ONE 3.2 TB and Exemplar HALF 3.2 TB: time measured" in sentences
+    )
     assert "Exemplar FULL 3.2 TB is not comparable with Exemplar ONE 3.2 TB and Exemplar HALF 3.2 TB: comp" in sentences
     assert "The other two are comparable: Exemplar ONE 3.2 TB and Exemplar HALF 3.2 TB were tested" in sentences
 
@@ -343,7 +350,9 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
     fast = make_published_run({1000: "5.42", 8000: "0.10", 64000: "0.00"}, drive, tps=Decimal(1_728_000))
     slow = make_published_run(product=make_product(capacity_gb=3200), tps=Decimal(216_000))
     text = client.get(compare_url(fast, slow)).text.replace("\N{NO-BREAK SPACE}", " ")
-    first, second = (f"{run.product.vendor} {run.product.model} {size} TB" for run, size in ((fast, "6.4"), (slow, "3.2")))
+    first, second = (
+        f"{run.product.vendor} {run.product.model} {size} TB" for run, size in ((fast, "6.4"), (slow, "3.2"))
+    )
     first, second = f"{first} (A)", f"{second} (B)"
     pictures = re.findall(r'<svg class="bar-chart"[^>]* aria-label="([^"]+)"', text)
     assert pictures == [

@@ -321,7 +321,7 @@ def test_at_most_twelve_drives_are_labelled_and_one_on_a_phone():
 
 
 def test_answers_are_named_before_the_frontier_and_all_others():
-    """Slow drives without slow reads are the frontier; the twelve answers are below the line of the frontier's limit."""
+    """The slow drives have few slow reads, so that they are the frontier; the load is above their speed."""
     facts = {"fill": "full", "is_within": True, "capacity_gb": 960, "endurance_dwpd": 1.0}
     slow = [(100_000 + 10_000 * number, 0.5 + 0.1 * number) for number in range(5)]
     fast = [(400_000 + 220_000 * number, 1.5 + 0.5 * (number % 6)) for number in range(12)]
