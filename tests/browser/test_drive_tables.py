@@ -62,7 +62,18 @@ QUESTIONS = {
         *(f"?limit_1ms={limit}" for limit in ("0", "0.6", "4.5", "5.00", "100", "4.999999999")),
         *(
             f"?q={query}"
-            for query in ("wd", "P4610", "p4611", "p4x10", "optane", "westren+sn640", "6.4+tb", "zzzz", "%3Cb%3E")
+            for query in (
+                "wd",
+                "P4610",
+                "p4611",
+                "p4x10",
+                "o4610",
+                "optane",
+                "westren+sn640",
+                "6.4+tb",
+                "zzzz",
+                "%3Cb%3E",
+            )
         ),
         *(f"?compressible={choice}" for choice in ("yes", "no", "unstated", "yes~unstated")),
         *(f"?capacity={band}" for band in ("to-1tb", "1-to-2tb", "2-to-4tb~over-8tb", "unstated")),
@@ -94,6 +105,7 @@ QUESTIONS = {
         *("?sort=-device_tps", "?min_device_tps=177000", "?min_tb=0.6&max_tb=0.6", "?columns=device_tps~storage"),
         *(
             "?provider=aws",
+            "?provider=aws&sort=-device_tps",
             "?provider=aws&sort=-device_tps&limit_1ms=4",
             "?devices=1~4&limit_1ms=13",
             "?q=n2-standard-16",

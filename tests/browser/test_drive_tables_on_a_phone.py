@@ -42,6 +42,31 @@ def test_a_new_order_shows_its_column_and_the_reader_may_choose_another_group(ph
     expect(phone.locator("th[data-column=pct_over_1ms]")).to_be_visible()
 
 
+NAMES = """all => all.map(head => {
+  const lines = name => {
+    const range = document.createRange();
+    range.selectNodeContents(head.querySelector(name));
+    return [...range.getClientRects()].filter(({width}) => width).map(({left}) => Math.round(left));
+  };
+  const box = head.querySelector('input').getBoundingClientRect();
+  return {box: [box.left, box.right], maker: lines('.vendor'), model: lines('a')};
+})"""
+
+
+def test_maker_and_model_begin_at_one_place_left_of_the_box(new_page):
+    page = new_page(viewport={"width": 390, "height": 900})
+    page.goto("/drives/nvme-flash/")
+    for name in page.locator("table.runs tbody th[scope=row]").evaluate_all(NAMES):
+        assert name["maker"][0] == name["model"][0] < name["box"][0]
+
+
+def test_a_name_in_two_lines_is_right_of_the_box_in_both(new_page):
+    page = new_page(viewport={"width": 1280, "height": 900})
+    page.goto("/drives/nvme-flash/")
+    for name in page.locator("table.runs tbody th[scope=row]").evaluate_all(NAMES):
+        assert min(*name["maker"], *name["model"]) > name["box"][1]
+
+
 def test_the_text_of_an_option_is_right_of_its_box(phone):
     phone.goto("/drives/historical/?within=only")
     phone.locator(".filters > .opener summary").click()

@@ -46,6 +46,24 @@ def test_a_sheet_has_the_address_of_its_page_without_javascript(new_page):
     assert page.locator(".printed").inner_text().endswith("/ycsb/claims/")
 
 
+@pytest.mark.parametrize(
+    "path", ["/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9400-max-12800gb", "/sizing/?tps=100000"]
+)
+def test_the_address_of_a_view_is_printed_with_its_query(new_page, path):
+    page = new_page(java_script_enabled=False)
+    page.goto(path)
+    page.emulate_media(media="print")
+    assert page.locator(".printed").inner_text().endswith(path)
+
+
+def test_the_line_of_a_rating_differs_from_its_bar_on_paper(page):
+    page.goto("/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9400-max-12800gb")
+    page.emulate_media(media="print")
+    tick, bar = (page.locator(f".bar-chart rect.{name}").first for name in ("tick", "strong"))
+    look = "each => [getComputedStyle(each).fill, getComputedStyle(each).stroke]"
+    assert tick.evaluate(look)[1] not in {bar.evaluate(look)[0], "none"}
+
+
 def test_the_configuration_of_a_run_is_printed_whether_it_is_folded_or_not(staff_page):
     upload(staff_page, LOGS / "four-us.log")
     shown_rows(staff_page)

@@ -51,6 +51,17 @@ def page_address(context: template.Context) -> str:
     return site_address(request.get_full_path()) if request is not None else ""
 
 
+@register.simple_tag(takes_context=True)
+def printed_address(context: template.Context) -> str:
+    """Return the address of the view on paper: with its parameters, but without the key that opens a private page."""
+    request = context.get("request")
+    if request is None:
+        return ""
+    query = request.GET.copy()
+    query.pop("key", None)
+    return site_address(request.path) + (f"?{query.urlencode(safe='~,')}" if query else "")
+
+
 @register.simple_tag
 def site_description() -> str:
     """Return what this site is, as citations and titles say it."""

@@ -51,6 +51,15 @@ function plottedSpeed({hasOnlyInstances, loads}, {sort}) {
 // The rows of a page without any filter: historical ones only on their own page.
 const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes').sort((a, b) => a - b);
 
+// Return how many rows at the top are over a limit, if the fastest are first: the headline names others.
+function firstOverSentence(sections, {sort}, check) {
+  if (!['tps', 'device_tps'].includes(sort.code) || !sort.falls) return '';
+  const rows = sections.flatMap(({groups}) => groups)[0]?.rows ?? [], within = rows.findIndex(row => !check.isOver(row));
+  const over = within < 0 ? rows.length : within, limit = check.isOwn ? 'one of your limits' : 'a limit of the profile';
+  if (over < 2) return over ? `The first row is over ${limit}.` : '';
+  return `The first ${count(over)} rows are over ${limit}.`;
+}
+
 /** Return the results of a query; `profile` maps a threshold in us to the profile's limit as text. */
 export function resultsOf(store, layout, query, profile) {
   const check = checkLimits(store, query.limits, profile);
@@ -74,6 +83,7 @@ export function resultsOf(store, layout, query, profile) {
   });
   return {
     sections, pages, page, hidden, shown, reasons: mergedReasons(tests, filtered), readSentence: found.sentence,
+    firstOverSentence: page === 1 ? firstOverSentence(sections, query, check) : '',
     ratingSentence: ratingSentence(store, filtered.flatMap(({rows}) => rows), query, layout.loads),
     limitsSentence: limitsSentence(store, matching, check),
     plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, ...plottedSpeed(layout, query), firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},

@@ -5,6 +5,7 @@ const CORRECTED_COUNT = 3; // of these, whose words replace a typing error: no c
 
 export const wordsOf = text => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 const hasLetter = word => /\p{L}/u.test(word);
+const digitsOf = word => word.replace(/\P{Nd}/gu, ''); // they identify a model
 
 /** Return whether two words differ by one letter added, left out or replaced, or by two neighbours swapped. */
 export function isOneErrorAway(word, other) {
@@ -34,21 +35,27 @@ export function namesOf(store) {
   return store.names;
 }
 
-function alternatives({texts, words}, word) {
-  if (word.length < SHORTEST_CORRECTED || !hasLetter(word) || texts.some(text => text.includes(word))) return [word];
+/** Return the words that match a word, and its nearest names if no name has it: other digits are another model. */
+function reading({texts, words}, word) {
+  if (word.length < SHORTEST_CORRECTED || !hasLetter(word) || texts.some(text => text.includes(word))) {
+    return {others: [word], nearest: []};
+  }
   const near = words.filter(other => isOneErrorAway(word, other));
-  return near.length ? near : [word];
+  const others = near.filter(other => digitsOf(other) === digitsOf(word));
+  return others.length ? {others, nearest: []} : {others: [word], nearest: near};
 }
 
-/** Return which rows match a query, and a sentence on the words that were corrected; it is empty if no row matches. */
+/** Return which rows match a query, and a note on the words that were corrected and those that name another model. */
 export function search(store, query) {
   const names = namesOf(store);
   const words = [...new Set(wordsOf(query))];
-  const groups = words.map(word => alternatives(names, word));
+  const readings = words.map(word => reading(names, word)), groups = readings.map(({others}) => others);
   const matches = names.texts.map(text => groups.every(others => others.some(word => text.includes(word))));
   const matching = names.texts.filter((_, row) => matches[row]);
   const used = others => others.filter(other => matching.some(text => text.includes(other))).join(' or ');
   const corrected = words.map((word, place) => [word, groups[place]]).filter(([word, others]) => others.join() !== word);
   const sentences = corrected.map(([word, others]) => `No name contains ${word}, so it was read as ${used(others)}.`);
-  return {matches, sentence: matching.length ? sentences.join(' ') : ''};
+  const near = words.map((word, place) => [word, readings[place].nearest]).filter(([, nearest]) => nearest.length)
+    .map(([word, nearest]) => `No name contains ${word}. Nearest names: ${nearest.join(', ')}.`);
+  return {matches, sentence: [...matching.length ? sentences : [], ...near].join(' ')};
 }

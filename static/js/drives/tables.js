@@ -101,7 +101,7 @@ function showDevices(store, {passing}) {
 function showAround(results, query) {
   const note = results.readSentence ? ` ${escape(results.readSentence)}` : '';
   const place = document.querySelector('[data-shown]'), reasons = reasonsFold(results, query, place.querySelector('details')?.open);
-  place.innerHTML = `<b>${count(results.shown)} of ${count(results.shown + results.hidden)} shown.</b>${results.ratingSentence && ` ${escape(results.ratingSentence)}`}${hiddenLine(results, query)}${note}${reasons}`;
+  place.innerHTML = `<b>${count(results.shown)} of ${count(results.shown + results.hidden)} shown.</b>${results.firstOverSentence && ` <b>${results.firstOverSentence}</b>`}${results.ratingSentence && ` ${escape(results.ratingSentence)}`}${hiddenLine(results, query)}${note}${reasons}`;
   document.querySelector('[data-changes]').textContent = results.limitsSentence;
   document.querySelector('[data-filters]').textContent = filtersSentence(query, results.shown);
   form.querySelector('[data-show]').textContent = `Show ${count(results.shown)} ${results.shown === 1 ? 'result' : 'results'}`;

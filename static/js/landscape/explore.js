@@ -41,10 +41,19 @@ function questionOf(question, {x: [left, right], y: [low, high]}) {
   return {...question, x: {...x, ticks}, y: linearScale(question.y.valueAt(low / 100), question.y.valueAt(high / 100), SHARE_TICKS)};
 }
 
+// Return what measures a text of a kind in the font of the page: in a wide font, a name would reach to the mark of another drive.
+function textMeasure() {
+  const context = document.createElement('canvas').getContext('2d'), styles = {b: 'bold ', i: 'italic '};
+  return (words, kind) => {
+    context.font = `${styles[TEXTS[kind.split(' ')[0]][1]] ?? ''}${TEXT_PX}px ${token('sans')}`;
+    return context.measureText(words).width;
+  };
+}
+
 // Labels are placed for the size on the screen. As in the picture, a phone shows one label, until the reader zooms.
 function plotsOf(view, {clientWidth, clientHeight}) {
   const {l, r, t, b} = marginOf(), isZoomed = view.x[0] > 0 || view.x[1] < 100;
-  return [[isNarrow() ? PHONE : WIDE, clientWidth - l - r, clientHeight - t - b, isNarrow() && !isZoomed ? 1 : LABELS_MAX]];
+  return [[isNarrow() ? PHONE : WIDE, clientWidth - l - r, clientHeight - t - b, isNarrow() && !isZoomed ? 1 : LABELS_MAX, textMeasure()]];
 }
 
 // What a view shows: the picture of all results, with marks instead of cells if few results are in view, and the ticks, names and labels of the view.

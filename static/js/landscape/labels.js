@@ -5,19 +5,19 @@ import {percent} from './scales.js';
 export const LINE_PX = 14;
 const AWAY_PX = [24, 36, 48, 60, 72, 90, 108, 126], DIRECTIONS = [[1, -1], [0.5, -1], [0.25, -1], [1, -0.5], [1, 0.5], [0.5, 1], [1, 1]].flatMap(([across, down]) => [[-across, down], [across, down]]);
 export const ASCENT_PX = 10.5;
-const CHARACTER_PX = 7.1, DESCENT_PX = 3, CLEARANCE_PX = 2, APART_PX = 4, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2, NEARER_PX = 1;
+const CHARACTER_PX = 7.1, DESCENT_PX = 3, CLEARANCE_PX = 2, APART_PX = 4, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 2, NEARER_PX = 5;
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 const widened = ({left, top, right, bottom}) => (
   {left: left - CLEARANCE_PX, top: top - CLEARANCE_PX, right: right + CLEARANCE_PX, bottom: bottom + CLEARANCE_PX});
 
-/** Return an object that places texts of a kind on a plot of a nominal size, one after the other. */
-export function labelPlacer(kind, widthPx, heightPx) {
-  const taken = [], covered = [], circles = []; // covered: marks and texts, which no leader line crosses
+/** Return an object that places texts of a kind on a plot of a nominal size, one after the other. `widthOf` measures a text of a kind; without it, widths are nominal. */
+export function labelPlacer(kind, widthPx, heightPx, widthOf = words => CHARACTER_PX * words.length) {
+  const taken = [], covered = [], circles = []; // covered: marks, texts and leader lines, which no leader line crosses
   const take = box => { taken.push(box); covered.push(box); };
-  const boxOf = ({x, y, dx, dy, anchor}, lines) => {
-    const width = CHARACTER_PX * Math.max(...lines.map(({length}) => length));
+  const boxOf = ({kind: kindOfText, x, y, dx, dy, anchor}, lines) => {
+    const width = Math.max(...lines.map(words => widthOf(words, kindOfText)));
     const left = x * widthPx / 100 + dx - {start: 0, middle: width / 2, end: width}[anchor], base = y * heightPx / 100 + dy;
     return {left, top: base - ASCENT_PX, right: left + width, bottom: base + DESCENT_PX + LINE_PX * (lines.length - 1)};
   };
@@ -80,6 +80,7 @@ export function labelPlacer(kind, widthPx, heightPx) {
         if (!placed.length && twoLines.length) placed = firstFree(places, twoLines);
         if (!placed.length) continue;
         avoidLines(pieces(leader));
+        covered.push(...pieces(leader).map(piece => widened(boxOfLine(piece))));
         return [placed, [leader]];
       }
       return [[], []];

@@ -8,7 +8,7 @@ const ABOVE_LARGEST = 1.2, LARGEST_OF_LIMIT = 3;
 export const SHARE_TICKS = 6, LABELS_MAX = 12;
 const NAME_ABOVE = [-6, -10], NAME_BELOW = [14, 18], LIMIT_NAME_PLACES = Array.from({length: 17}, (_, place) => 5 * (place + 1));
 const LOAD_NAME_HEIGHTS = [0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.94];
-const STACK_WIDTH = 1.6, STACK_STEP = 0.016, FASTEST_LABELLED = 3, TRIED_MAX = 40;
+const STACK_WIDTH = 1.6, STACK_STEP = 0.016, TRIED_MAX = 40;
 const ABOVE_NAME_ROWS = 8, ABOVE_NAME_PLACES = Array.from({length: 20}, (_, place) => 5 * place);
 const PLOTS = [[WIDE, 630, 208, LABELS_MAX], [PHONE, 334, 148, 1]];
 export const TICK_WIDTHS_PX = PLOTS.map(([, width]) => width);
@@ -103,7 +103,7 @@ function ruleNames(question, limitY, loadX, placer, kind) {
 function orderOfLabels(question, drives, frontiers) {
   const byKey = new Map(drives.map(drive => [drive.key, drive])), fastest = [...drives].sort(bySpeed);
   const answers = fastest.filter(question.isAnswer), edges = frontiers.flatMap(frontier => [...frontier.edges].reverse()).map(([key]) => byKey.get(key)).filter(Boolean);
-  return [...new Set([...answers.slice(0, 1), ...edges, ...fastest.slice(0, FASTEST_LABELLED), ...answers, ...fastest])].slice(0, TRIED_MAX);
+  return [...new Set([...answers.slice(0, 1), ...edges.filter(question.isAnswer), ...answers, ...edges, ...fastest])].slice(0, TRIED_MAX);
 }
 
 // The name of a drive in one line and in two: its model, and its capacity if another drive has the model.
@@ -141,9 +141,10 @@ function labelsOf(question, drives, frontiers, marks, rules, plots, aboveCount) 
   for (const {model} of drives) models.set(model, (models.get(model) ?? 0) + 1);
   const wanted = orderOfLabels(question, drives, frontiers), found = [], leaders = [];
   const limitY = rules[0].y1, loadX = rules.find(({kind}) => kind === 'load')?.x1 ?? null;
-  const namesFirst = frontiers.reduce((sum, {edges}) => sum + edges.length, 0);
-  for (const [kind, width, height, most] of plots) {
-    const placer = labelPlacer(kind, width, height);
+  const edges = new Set(frontiers.flatMap(frontier => frontier.edges.map(([key]) => key)));
+  const namesFirst = wanted.filter(drive => edges.has(drive.key) && question.isAnswer(drive)).length;
+  for (const [kind, width, height, most, widthOf] of plots) {
+    const placer = labelPlacer(kind, width, height, widthOf);
     placer.avoidMarks(marks);
     placer.avoidLines(rules);
     found.push(...ruleNames(question, limitY, loadX, placer, kind));
@@ -155,7 +156,8 @@ function labelsOf(question, drives, frontiers, marks, rules, plots, aboveCount) 
       if (placedCount === most) return;
       const words = wordsOf(drive, models.get(drive.model) === 1), mark = markByKey.get(drive.key);
       let placed = placer.nextTo(mark, `name ${kind}`, ...words), lines = [];
-      if (number === 0 && !placed.length) [placed, lines] = placer.withLeader(mark, `name ${kind}`, ...words);
+      const isAnswer = kind === WIDE && question.load_tps && question.isAnswer(drive);
+      if (!placed.length && (number === 0 || isAnswer)) [placed, lines] = placer.withLeader(mark, `name ${kind}`, ...words);
       leaders.push(...lines);
       if (placed.length) placedCount += 1;
       found.push(...placed);
@@ -164,7 +166,7 @@ function labelsOf(question, drives, frontiers, marks, rules, plots, aboveCount) 
   return [found, leaders];
 }
 
-/** Return the picture of some drives; `question` has its axes. `plots` are the sizes to place labels for: class, width, height, number of labels. */
+/** Return the picture of some drives; `question` has its axes. `plots` are the sizes to place labels for: class, width, height, number of labels, and what measures a text. */
 export function speedChart(question, drives, frontiers = [], cells = [], plots = PLOTS) {
   const {x, y} = question, limitY = percent(1 - y.place(question.limit_pct));
   const loadX = question.load_tps ? percent(x.place(question.load_tps)) : null;

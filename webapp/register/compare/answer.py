@@ -21,6 +21,7 @@ FIRST_REASONS = ("workload", "time", "statistic", "compress_pct", "device_count"
 VALUE_WORDS = {ReadTime.SERVICE.value: "in the drive", ReadTime.WITH_QUEUE.value: "in drive plus queue"} | {
     statistic.value: words for statistic, words in STATISTIC_WORDS.items()
 }
+NUMBER_WORDS = {2: "two", 3: "three", 4: "four", 5: "five"}
 # Labels of rows that are no nouns, for sentences.
 NOUNS = {
     "compress_pct": "compression",
@@ -48,15 +49,52 @@ def list_of(heads: Sequence[Head]) -> str:
     return listed(names) if names == [head.name for head in heads] else f"Runs {listed(names)}"
 
 
-def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition]) -> str:
-    """Return in one sentence why runs do not compare, with the reason that matters most."""
-    first = min(differing, key=lambda each: _reason_order(each.name))
-    named = replace(first, values=[VALUE_WORDS.get(value, value) for value in first.values])
-    return f"{list_of(heads)} are not comparable: {_noun(first)} differs ({named.sides}), and {first.why}."
+def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition], limits: Sequence[Limit]) -> str:
+    """Return which runs do not compare and why, with the reason that matters most, and the result of the others."""
+    named = [replace(each, values=[VALUE_WORDS.get(value, value) for value in each.values]) for each in differing]
+    if len(heads) == 2:
+        first = min(named, key=_reason_order)
+        return f"{list_of(heads)} are not comparable: {_noun(first)} differs ({first.sides}), and {first.why}."
+    names = distinct_names(heads)
+    others = [place for place, head in enumerate(heads) if not head.is_grey]
+    by_reason: dict[tuple[str, str], list[int]] = {}
+    for place in (place for place, head in enumerate(heads) if head.is_grey):
+        reason = min((each for each in named if _opposite_values(each, place, others)), key=_reason_order)
+        by_reason.setdefault((reason.name, reason.values[place]), []).append(place)
+    rest = listed([names[place] for place in others])
+    if len(others) > 1 and len(by_reason) == 1:
+        rest = f"the other {NUMBER_WORDS[len(others)]}"
+    conditions = {each.name: each for each in named}
+    sentences = [
+        _grey_sentence([names[place] for place in places], rest, conditions[name], own, places[0], others)
+        for (name, own), places in by_reason.items()
+    ]
+    if len(others) > 1:
+        compared = [heads[place] for place in others]
+        result = result_sentence(compared, limits)
+        is_rated = all(head.run.tps for head in compared)
+        sentences.append(f"The other {NUMBER_WORDS[len(others)]} are comparable: {result}" if is_rated else result)
+    return " ".join(sentences)
 
 
-def _reason_order(name: str) -> int:
-    return FIRST_REASONS.index(name) if name in FIRST_REASONS else len(FIRST_REASONS)
+def _opposite_values(condition: Condition, place: int, others: Iterable[int]) -> list[str]:
+    """Return the values of the other runs that differ from the value of a run; none if it reports no value."""
+    own, values = condition.values[place], dict.fromkeys(condition.values[other] for other in others)
+    return [value for value in values if value and value != own] if own else []
+
+
+def _grey_sentence(
+    names: list[str], rest: str, condition: Condition, own: str, place: int, others: Iterable[int]
+) -> str:
+    """Return why some runs do not compare with the others, as a sentence."""
+    against = " or ".join(_opposite_values(condition, place, others))
+    are = "is" if len(names) == 1 else "are"
+    difference = f"{_noun(condition)} differs ({own} against {against})"
+    return f"{listed(names)} {are} not comparable with {rest}: {difference}, and {condition.why}."
+
+
+def _reason_order(condition: Condition) -> int:
+    return FIRST_REASONS.index(condition.name) if condition.name in FIRST_REASONS else len(FIRST_REASONS)
 
 
 def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from django.utils.text import Truncator
+
 from results.rules.act.limits import Limit
 from results.rules.endurance import needed_dwpd, three_digits, tps_per_tb
 from webapp.register.compare.figures import Value, share_value
@@ -16,9 +18,10 @@ from webapp.register.svg.scales import LinearScale
 from webapp.register.tables.columns import device_tps, product_of
 from webapp.templatetags import units
 
-# Letters and figures are left of the bars: right of a bar, a figure could be beyond the limit that its bar is within.
+# Names are above the bars, figures left of them: right of a bar, a figure could be beyond the limit of its bar.
 LEFT_PCT, WIDTH_PCT = 34, 64  # of the bars
-ROW_PX, BAR_PX = 24, 12
+ROW_PX, NAME_PX, BAR_PX = 38, 18, 12  # of a row, and of the name and the bar in it
+NAME_CHARS = 42  # that fit in the narrowest picture
 SHORTEST_PCT = 0.4  # of a bar that is not 0
 LIMITS_SHOWN = 3  # a bar ends at three times its limit, or the limit would be next to 0
 ABOVE_LIMIT = 1.12  # the scale ends a little above the limit
@@ -26,9 +29,10 @@ ABOVE_LIMIT = 1.12  # the scale ends a little above the limit
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its letter, its place, its figure as text. `tick` is the place of a rating."""
+    """One bar: the letter and name of its column, its place, its figure as text. `tick` is the place of a rating."""
 
     letter: str
+    name: str
     row: int
     width: str
     text: str
@@ -39,12 +43,22 @@ class Bar:
     @property
     def top_px(self) -> int:
         """Return the place of the upper edge."""
-        return self.row * ROW_PX + (ROW_PX - BAR_PX) // 2
+        return self.row * ROW_PX + NAME_PX
 
     @property
     def middle_px(self) -> int:
         """Return the place of the middle."""
-        return self.row * ROW_PX + ROW_PX // 2
+        return self.top_px + BAR_PX // 2
+
+    @property
+    def name_px(self) -> int:
+        """Return the place of the middle of the name."""
+        return self.row * ROW_PX + NAME_PX // 2
+
+    @property
+    def short_name(self) -> str:
+        """Return as much of the name as fits."""
+        return Truncator(self.name).chars(NAME_CHARS)
 
 
 @dataclass(frozen=True)
@@ -80,7 +94,9 @@ class BarChart:
     def sentence(self) -> str:
         """Return the figures as text, for readers who do not see the picture."""
         limit = f", limit {self.limit_text} %" if self.limit_text else ""
-        return f"{self.title}, {self.unit}{limit}: " + "; ".join(f"{bar.letter} {bar.text}" for bar in self.bars)
+        return f"{self.title}, {self.unit}{limit}: " + "; ".join(
+            f"{bar.name} ({bar.letter}) {bar.text}" for bar in self.bars
+        )
 
     @property
     def grey_letters(self) -> list[str]:
@@ -114,7 +130,7 @@ def _plain_chart(
         title,
         unit,
         [
-            Bar(head.letter, row, _width(scale, value), units.decimal(value), False, head.is_grey)
+            Bar(head.letter, head.name, row, _width(scale, value), units.decimal(value), False, head.is_grey)
             for row, (head, value) in enumerate(known)
         ],
     )
@@ -132,7 +148,15 @@ def _share_chart(heads: Sequence[Head], limit: Limit) -> BarChart | None:
         f"Over {units.threshold(limit.threshold_us)}",
         "% of reads",
         [
-            Bar(head.letter, row, _width(scale, value.share_pct), _share_text(value), value.is_over, head.is_grey)
+            Bar(
+                head.letter,
+                head.name,
+                row,
+                _width(scale, value.share_pct),
+                _share_text(value),
+                value.is_over,
+                head.is_grey,
+            )
             for row, (head, value) in enumerate(known)
         ],
         _pct(LEFT_PCT + scale.place(limit_pct) * WIDTH_PCT),
@@ -170,6 +194,7 @@ def _endurance_chart(heads: Sequence[Head]) -> BarChart | None:
         [
             Bar(
                 head.letter,
+                head.name,
                 row,
                 _width(scale, needed),
                 f"{units.decimal(three_digits(needed))}, rated {units.decimal(rated)}",

@@ -82,7 +82,8 @@ def _named(store: ColumnStore, typed: str) -> NamedDrive:
     is_sure = bool(wanted) and not found.sentence  # a corrected name may mean another drive, so the reader confirms it
     if is_sure and len(having) == 1:
         return NamedDrive(typed, having[0])
-    meant = having if wanted and having else similar_slugs("-".join(wanted), list(rows), OFFERED_MOST)
+    near = having or sorted({store.slugs[row] for row, text in enumerate(store.names.texts) if found.is_near(text)})
+    meant = near if wanted and near else similar_slugs("-".join(wanted), list(rows), OFFERED_MOST)
     offered = tuple((slug, name_of(store, rows[slug])) for slug in meant[:OFFERED_MOST])
     if is_sure and len(having) > 1:
         several = f"{len(having)} drives match; add the capacity or the part number"

@@ -87,7 +87,7 @@ class Comparison:
         """Return the result of the comparison, to be quoted."""
         if self.is_comparable:
             return result_sentence(self.heads, self.limits)
-        return differs_sentence(self.heads, self.differing)
+        return differs_sentence(self.heads, self.differing, self.limits)
 
     @property
     def conditions_sentence(self) -> str:
@@ -97,13 +97,8 @@ class Comparison:
     @property
     def grey_sentence(self) -> str:
         """Return which columns are grey; empty if all compare. The reason is in the result of the comparison."""
-        letters = [head.letter for head in self.heads if head.is_grey]
-        if not letters:
-            return ""
-        verb = "is" if len(letters) == 1 else "are"
-        others = [head.letter for head in self.heads if not head.is_grey]
-        reason = f": not comparable with {listed(others)}" if len(others) > 1 else ""
-        return f"{listed(letters)} {verb} shown in grey{reason}."
+        names = [f"{head.name} ({head.letter})" for head in self.heads if head.is_grey]
+        return f"{listed(names)} {'is' if len(names) == 1 else 'are'} shown in grey." if names else ""
 
     @property
     def endurance(self) -> list[tuple[Head, str]]:

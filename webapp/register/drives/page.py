@@ -17,7 +17,7 @@ from webapp.register.drives.device_counts import notes_on_other_counts
 from webapp.register.drives.filters import Test
 from webapp.register.drives.layouts import ALWAYS_SHOWN, LOADS, PageLayout
 from webapp.register.drives.limit_check import LimitCheck, limits_sentence
-from webapp.register.drives.order import RowGroup, grouped, page_of, pages_count
+from webapp.register.drives.order import ROWS_A_PAGE, RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.query import DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
 from webapp.register.drives.store.ranking import (
@@ -38,6 +38,7 @@ from webapp.templatetags import units
 
 COLUMNS_SIDE_BY_SIDE = 14  # that a desktop shows
 BY_NAME = Sort(ALWAYS_SHOWN, falls=False)
+FASTEST_ORDERS = (FASTEST_FIRST, Sort(DEVICE_SPEED.code, falls=True))
 CURRENT = ' aria-current="page"'
 ROWS_ID = "-rows"  # after the code of a table: the id of its first body
 HIDDEN_BECAUSE = {
@@ -250,6 +251,22 @@ class DrivesPage:
         """Return the number of shown rows and of all rows, as a sentence."""
         shown = self.filtered_rows.bit_count()
         return f"{units.count(shown)} of {units.count(shown + self._hidden_count)} shown."
+
+    @property
+    def first_over_sentence(self) -> str:
+        """Return how many rows at the top are over a limit, if the fastest are first: the headline names others.
+
+        It is empty if the first row is within the limits, and on later pages.
+        """
+        if self.query.page > 1 or self.query.sort not in FASTEST_ORDERS:
+            return ""
+        groups = [group for of_table in self.groups for group in of_table]
+        rows, over = groups[0].rows[:ROWS_A_PAGE] if groups else (), self.limit_check.over
+        count = next((place for place, row in enumerate(rows) if not over >> row & 1), len(rows))
+        limit = "one of your limits" if self.limits.is_own else "a limit of the profile"
+        if count < 2:
+            return f"The first row is over {limit}." if count else ""
+        return f"The first {units.count(count)} rows are over {limit}."
 
     @property
     def rating_sentence(self) -> str:

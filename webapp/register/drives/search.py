@@ -47,6 +47,11 @@ class ProductQuery:
         )
 
     @property
+    def is_found(self) -> bool:
+        """Return whether the drives that match have the searched name, not a similar one or another capacity."""
+        return self.has_part and not self.names.used
+
+    @property
     def sentence(self) -> str:
         """Return the note on how the words were read; empty if they were used unchanged."""
         sentences = (self._part_sentence(), self._capacity_sentence(), self.names.sentence)
@@ -125,6 +130,9 @@ def neighbours(store: ColumnStore, query: ProductQuery) -> Neighbours:
     rows = {slug: row for row, slug in enumerate(store.slugs) if current >> row & 1}
     if query.capacity_gb is not None and (near := _nearest_capacity(store, query, rows.values())):
         return near
+    if close := [row for row in rows.values() if query.names.is_near(store.names.texts[row])]:
+        drives = tuple(_known_drive(store, row) for row in close)
+        return Neighbours("", drives, similar=len(drives), is_other_model=True)
     return neighbours_of(query.names.alternatives, [_known_drive(store, row) for row in rows.values()])
 
 
@@ -148,7 +156,7 @@ def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str
     rows = {slug: row for row, slug in enumerate(store.slugs)}
     names = [_drive_name(store, rows[drive.key]) for drive in near.drives]
     more = f" and {units.count(len(names) - NAMED_AT_MOST)} more" if len(names) > NAMED_AT_MOST else ""
-    listed = f"{', '.join(names[:NAMED_AT_MOST])}{more}"
+    listed, missing = f"{', '.join(names[:NAMED_AT_MOST])}{more}", "result for"
     if near.maker:
         category = store.columns["category"]
         is_cloud = all(category.word(rows[drive.key]) == Category.CLOUD for drive in near.drives)
@@ -157,11 +165,11 @@ def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str
     elif near.capacity:
         has = f"The nearest capacity is {near.capacity}: {listed}."
     elif names:
-        has = f"Drives with a similar name: {listed}."
+        missing, has = "drive named", f"Nearest names: {listed}."
     else:
         makers = sorted(set(store.columns["vendor"].words), key=str.casefold)
         has = f"It has results of these makers and providers: {', '.join(makers)}." if makers else ""
-    return format_html("The register has no result for <bdi>{}</bdi>. <bdi>{}</bdi>", query, has)
+    return format_html("The register has no {} <bdi>{}</bdi>. <bdi>{}</bdi>", missing, query, has)
 
 
 def _drive_name(store: ColumnStore, row: int) -> str:
@@ -195,9 +203,17 @@ def _speeds(store: ColumnStore, rows: list[int]) -> list[tuple[str, str]]:
     return [(tps.word(row), f"{how}{together(store, row)}") for row, how in fastest]
 
 
-def found_sentence(query: str, count: int, shown: int) -> str:
-    """Return the sentence with the number of products found. What was typed cannot change the direction of its text."""
-    if not query:
+def found_sentence(typed: str, query: ProductQuery, count: int, shown: int) -> str:
+    """Return the sentence with the number of products found; only drives with the searched name are "found".
+
+    What was typed cannot change the direction of its text.
+    """
+    if not typed:
         return "Search for drives by maker, model, part number or capacity, or for publications, claims and terms."
     first = f", the first {shown} shown" if shown < count else ""
-    return format_html("{} found for <bdi>{}</bdi>{}.", units.counted(count, "drive"), query, first)
+    drives = units.counted(count, "drive")
+    if query.is_found:
+        return format_html("{} found for <bdi>{}</bdi>{}.", drives, typed, first)
+    similar = "a similar name" if query.has_part else "the same model name and another capacity"
+    has = f"has {similar}" if count == 1 else f"have {similar}"
+    return format_html("The register has no drive named <bdi>{}</bdi>. {} {}{}.", typed, drives, has, first)

@@ -242,7 +242,7 @@ class Answer:
             return SafeString("")
         row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
         return format_html(
-            '<a href="{}">In all kinds of drives</a>: {}; its rating allows {} tps.',
+            '<a href="{}">In all kinds of drives</a>: {}<span class="wide-only">; its rating allows {} tps</span>.',
             everywhere.question.address(),
             name_of(self.store, row),
             self.store.columns["sustained_tps"].word(row),

@@ -16,7 +16,7 @@ from webapp.register.landscape.picture import Line, Text, lines_of_text, percent
 CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 7.1, 14, 10.5, 3
 CLEARANCE_PX = 2
 APART_PX = 4  # from the ends of a name to other marks; its own one is nearer than that to only one end
-NEARER_PX = 1  # a name is to its own mark than to every other
+NEARER_PX = 5  # a name is to its own mark than to every other, although some fonts are wider than CHARACTER_PX
 AWAY_PX = (24, 36, 48, 60, 72, 90, 108, 126)  # from a mark to the end of its leader line, along the longer axis
 DIRECTIONS = tuple(
     (side * across, down)
@@ -37,7 +37,7 @@ class LabelPlacer:
     width_px: float
     height_px: float
     taken: list[Box] = field(default_factory=list)
-    covered: list[Box] = field(default_factory=list)  # marks and texts, which no leader line crosses
+    covered: list[Box] = field(default_factory=list)  # marks, texts and leader lines, which no leader line crosses
     marks: list[Mark] = field(default_factory=list)
 
     def avoid_marks(self, marks: Iterable[Mark]) -> None:
@@ -94,6 +94,7 @@ class LabelPlacer:
                 if all(_is_free(self._box_of_line(piece), others) for piece in pieces(leader)):
                     placed = self.first_free([text], fitting)
                     self.avoid_lines(pieces(leader))
+                    self.covered += [_widened(self._box_of_line(piece)) for piece in pieces(leader)]
                     return placed, [leader]
         return [], []
 

@@ -39,7 +39,7 @@ STACK_WIDTH, STACK_STEP = 1.6, 0.016  # of the plot: a mark's width in percent, 
 NAME_ABOVE, NAME_BELOW = (-6, -10), (14, 18)
 LIMIT_NAME_PLACES = tuple(range(5, 90, 5))  # percent, if both ends of the limit are taken
 LOAD_NAME_HEIGHTS = (0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.94)  # of the way from the limit down
-LABELS_MAX, FASTEST_LABELLED, TRIED_MAX = 12, 3, 40
+LABELS_MAX, TRIED_MAX = 12, 40
 WIDE_PX, PHONE_PX = (630, 208), (334, 148)
 LINE_STYLES = {Fill.SERVICE: "front solid", Fill.WITH_QUEUE: "front dashed"}
 NAME_HEIGHTS = (
@@ -244,7 +244,8 @@ def _labels(
     wanted, models = _order_of_labels(question, drives, frontiers), Counter(drive.model for drive in drives)
     mark_of = {mark.key: mark for mark in marks}
     limit_y, load_x = rules[0].y1, next((line.x1 for line in rules if line.kind == "load"), None)
-    names_first = sum(len(frontier.edges) for frontier in frontiers)
+    edges = {key for frontier in frontiers for key, _, _ in frontier.edges}
+    names_first = sum(drive.key in edges and question.is_answer(drive) for drive in wanted)
     for kind, (width, height), most in ((WIDE, WIDE_PX, LABELS_MAX), (PHONE, PHONE_PX, 1)):
         placer = LabelPlacer(kind, width, height)
         placer.avoid_marks(marks)
@@ -261,7 +262,8 @@ def _labels(
                 words = _words(drive, is_short=models[drive.model] == 1)
                 mark = mark_of[drive.key]
                 placed = placer.next_to(mark, f"name {kind}", *words)
-                if number == 0 and not placed:
+                is_answer = kind == WIDE and bool(question.load_tps) and question.is_answer(drive)
+                if not placed and (number == 0 or is_answer):
                     placed, lines = placer.with_leader(mark, f"name {kind}", *words)
                     leaders += lines
                 placed_count += bool(placed)
@@ -280,15 +282,15 @@ def _words(drive: PlottedDrive, *, is_short: bool) -> tuple[list[str], list[str]
 def _order_of_labels(
     question: SpeedQuestion, drives: Sequence[PlottedDrive], frontiers: Sequence[Frontier]
 ) -> list[PlottedDrive]:
-    """Return the drives in the order of labels: the fastest answer, the frontiers, the fastest three, then all others.
+    """Return the drives in the order of labels: the answers to the question, the frontiers, then all others.
 
-    Of these others, answers are first.
+    Of the answers, the fastest is first, then those of the frontiers.
     """
     by_key = {drive.key: drive for drive in drives}
     edges = [by_key[key] for frontier in frontiers for key, _, _ in reversed(frontier.edges) if key in by_key]
     fastest = sorted(drives, key=lambda drive: (-drive.tps, drive.key))
     answers = [drive for drive in fastest if question.is_answer(drive)]
-    wanted = [*answers[:1], *edges, *fastest[:FASTEST_LABELLED], *answers, *fastest]
+    wanted = [*answers[:1], *filter(question.is_answer, edges), *answers, *edges, *fastest]
     return [by_key[key] for key in dict.fromkeys(drive.key for drive in wanted)][:TRIED_MAX]
 
 

@@ -1,9 +1,9 @@
 """Search for products by name. It accepts one typing error and knows other names of makers.
 
 Every word of a query must occur in a product's names. A word that occurs in no product's names counts as a typing
-error; the known words that are one letter away replace it. A word that occurs in some names is used unchanged, so that
-P4610 never finds a P4510. A number without a letter is never replaced, and no capacity replaces a word: 7400 is another
-model than 9400.
+error; the known words that are one letter away and have the same digits replace it. A word with other digits is another
+model: PM9A3 is not PM983. Such a word matches nothing; the known words one letter away are its nearest names. A number
+without a letter has none, and no capacity replaces a word.
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,22 +55,32 @@ class Names:
         return tuple(filter(has_letter, known))
 
     def alternatives(self, word: str) -> tuple[str, ...]:
-        """Return the word itself if it occurs in a name, otherwise the words one typing error away."""
-        is_correctable = len(word) >= SHORTEST_CORRECTED and has_letter(word)
-        if not is_correctable or any(word in text for text in self.texts):
-            return (word,)
-        return one_error_away(word, self.words) or (word,)
+        """Return the word itself if it occurs in a name, otherwise the words one typing error away in its letters."""
+        return tuple(other for other in self._close(word) if digits_of(other) == digits_of(word)) or (word,)
+
+    def nearest(self, word: str) -> tuple[str, ...]:
+        """Return the words one letter away from a word that no name has and that is no typing error of a name."""
+        close = self._close(word)
+        return () if any(digits_of(other) == digits_of(word) for other in close) else close
+
+    def _close(self, word: str) -> tuple[str, ...]:
+        is_comparable = len(word) >= SHORTEST_CORRECTED and has_letter(word)
+        if not is_comparable or any(word in text for text in self.texts):
+            return ()
+        return one_error_away(word, self.words)
 
 
 @dataclass(frozen=True)
 class NameQuery:
     """A query as it was read: its words, and for each word the alternatives that match it.
 
-    `used` are those of the alternatives that a matching row has; none if no row matches.
+    `nearest` are for each word the nearest names, if it is the name of another model. `used` are those of the
+    alternatives that a matching row has; none if no row matches or if no word was corrected.
     """
 
     words: tuple[str, ...]
     alternatives: tuple[tuple[str, ...], ...]
+    nearest: tuple[tuple[str, ...], ...] = ()
     used: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -82,15 +92,32 @@ class NameQuery:
             if others != (word,)
         )
 
+    @property
+    def note(self) -> str:
+        """Return the sentence, and the nearest names of each word that names another model."""
+        pairs = zip(self.words, self.nearest, strict=False)
+        near = [f"No name contains {word}. Nearest names: {', '.join(others)}." for word, others in pairs if others]
+        return " ".join(filter(None, [self.sentence, *near]))
+
+    @property
+    def is_other_model(self) -> bool:
+        """Return whether a word is the name of another model that has nearest names."""
+        return any(self.nearest)
+
     def matches(self, text: str) -> bool:
         """Return whether a product's names have every word."""
         return all(any(word in text for word in others) for others in self.alternatives)
+
+    def is_near(self, text: str) -> bool:
+        """Return whether a product's names have every word, or one of its nearest names instead of it."""
+        readings = zip(self.alternatives, self.nearest, strict=True)
+        return self.is_other_model and all(any(word in text for word in near or same) for same, near in readings)
 
 
 def search(names: Names, query: str) -> NameQuery:
     """Return a query as it is read among names."""
     words = tuple(dict.fromkeys(words_of(query)))
-    found = NameQuery(words, tuple(names.alternatives(word) for word in words))
+    found = NameQuery(words, tuple(map(names.alternatives, words)), tuple(map(names.nearest, words)))
     if found.alternatives == tuple((word,) for word in words):
         return found
     matching = [text for text in names.texts if found.matches(text)]
@@ -98,6 +125,15 @@ def search(names: Names, query: str) -> NameQuery:
         return found
     used = [[other for other in others if any(other in text for text in matching)] for others in found.alternatives]
     return replace(found, used=tuple(map(tuple, used)))
+
+
+def digits_of(word: str) -> str:
+    """Return the digits of a word, which identify a model.
+
+    >>> digits_of("pm9a3"), digits_of("western")
+    ('93', '')
+    """
+    return "".join(filter(str.isdigit, word))
 
 
 def has_letter(word: str) -> bool:

@@ -32,13 +32,15 @@ class Neighbours:
     """The neighbours of a searched drive, the most similar first; `maker` is empty if the search names no maker.
 
     `capacity` is the nearest capacity, if no drive with the searched names has the searched one. The names of the first
-    `similar` drives are similar; the others only have the same maker.
+    `similar` drives are similar; the others only have the same maker. `is_other_model`: the search names a model, and
+    the names of all these drives differ from it by one letter or digit.
     """
 
     maker: str
     drives: tuple[KnownDrive, ...]
     capacity: str = ""
     similar: int = 0
+    is_other_model: bool = False
 
 
 def neighbours_of(words: Sequence[Collection[str]], known: Sequence[KnownDrive]) -> Neighbours:

@@ -37,16 +37,18 @@ def search(request: HttpRequest) -> HttpResponse:
         "section": "search",
         "query": query,
         "products": products,
-        "sentence": found_sentence(query, count, len(products)),
+        "sentence": found_sentence(query, product_query, count, len(products)),
         "read_sentence": product_query.sentence if query else "",
         "all_groups": groups,
         "first_groups": [],
         "groups": groups,
         "has_only_texts": False,
+        "drives_title": "Drives found" if product_query.is_found else "Drives with a similar name",
     }
     if query and not products:
         near = neighbours(store, product_query)
-        if groups and not near.maker and not near.capacity:  # a term such as DWPD resembles a name only by chance
+        is_model = near.maker or near.capacity or near.is_other_model
+        if groups and not is_model:  # a term such as DWPD resembles a name only by chance
             context |= {"has_only_texts": True, "read_sentence": ""}
         else:
             named = named_groups(groups)

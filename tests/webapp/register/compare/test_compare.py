@@ -211,9 +211,51 @@ def test_conditions_that_different_runs_do_not_report_are_counted_together(clien
 
 def test_a_value_that_several_runs_share_is_listed_once(client, make_run):
     runs = [make_run(facts={"record_bytes": size}) for size in (512, 1536, 512)]
-    assert "record size differs (512 bytes (A, C); 1,536 bytes (B)), and larger objects" in said(client, *runs)
+    assert "record size differs (1,536 bytes against 512 bytes), and larger objects" in said(client, *runs)
     assert [run["is_grey"] for run in comparison(client, *runs)["runs"]] == [False, True, False]
-    assert "B is shown in grey: not comparable with A and C." in client.get(compare_url(*runs)).text
+
+
+def test_the_result_of_a_mixed_set_names_who_differs_and_compares_the_others(client, make_product, make_published_run):
+    def published(model, version, tps, dwpd):
+        product = make_product(model=model, capacity_gb=3200, endurance_dwpd=Decimal(dwpd))
+        return make_published_run({1000: "4.00"}, product, tool_version=version, tps=Decimal(tps))
+
+    runs = [
+        published("FAST", "6.4", 900_000, 1),
+        published("OLD", "5.2", 500_000, 1),
+        published("SLOW", "6.1", 300_000, 3),
+    ]
+    assert said(client, *runs) == (
+        "Exemplar OLD 3.2 TB is not comparable with the other two: time measured differs (in drive plus queue against "
+        "in the drive), and one figure includes time in the queue, the other does not. The other two are comparable: "
+        "Exemplar FAST 3.2 TB was tested at 3 times the speed of Exemplar SLOW 3.2 TB: 900,000 against 300,000 tps. "
+        "4.00 % against 4.00 % of their reads took over 1 ms. The rating of Exemplar SLOW 3.2 TB sustains the highest "
+        "speed: 108,000 tps."
+    )
+    text = client.get(compare_url(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "<p>Exemplar OLD 3.2 TB (B) is shown in grey. Comparable results:</p>" in text
+    assert text.split("</head>")[1].count("one figure includes time in the queue") == 2  # the result, and its condition
+    assert '<tspan class="letter">B</tspan> Exemplar OLD 3.2 TB</text>' in text.split('id="bars"')[1]
+
+
+def test_each_reason_of_a_mixed_set_names_its_runs(client, make_product, make_published_run):
+    def published(model, **facts):
+        return make_published_run(product=make_product(model=model, capacity_gb=3200), **facts)
+
+    runs = [
+        published("ONE", tool_version="6.1"),
+        published("OLD", tool_version="5.2"),
+        published("OLDER", tool_version="5.3"),
+        published("HALF", tool_version="6.1", compress_pct=50),
+        published("FULL", tool_version="6.1", compress_pct=100),
+    ]
+    sentences = said(client, *runs)
+    assert "Exemplar OLD 3.2 TB and Exemplar OLDER 3.2 TB are not comparable with Exemplar " in sentences
+    assert (
+        "OLDER 3.2 TB are not comparable with Exemplar ONE 3.2 TB and Exemplar HALF 3.2 TB: time measured" in sentences
+    )
+    assert "Exemplar FULL 3.2 TB is not comparable with Exemplar ONE 3.2 TB and Exemplar HALF 3.2 TB: comp" in sentences
+    assert "The other two are comparable: Exemplar ONE 3.2 TB and Exemplar HALF 3.2 TB were tested" in sentences
 
 
 def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_others(client, make_run, make_product):
@@ -227,7 +269,7 @@ def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_other
         in said(client, small, large)
     )
     assert text.split("</head>")[1].count("not comparable: record size differs") == 1
-    assert "<p>B is shown in grey. Comparable results:</p>" in text
+    assert " (B) is shown in grey. Comparable results:</p>" in text
     assert "22 of 27 test conditions agree; 1 differs; 4 are unknown." in text
     shares = text.split('id="what-they-did"')[1].split("Over 1")[1].split("</tr>")[0]
     assert shares.count("5.83") == 2
@@ -308,13 +350,17 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
     fast = make_published_run({1000: "5.42", 8000: "0.10", 64000: "0.00"}, drive, tps=Decimal(1_728_000))
     slow = make_published_run(product=make_product(capacity_gb=3200), tps=Decimal(216_000))
     text = client.get(compare_url(fast, slow)).text.replace("\N{NO-BREAK SPACE}", " ")
+    first, second = (
+        f"{run.product.vendor} {run.product.model} {size} TB" for run, size in ((fast, "6.4"), (slow, "3.2"))
+    )
+    first, second = f"{first} (A)", f"{second} (B)"
     pictures = re.findall(r'<svg class="bar-chart"[^>]* aria-label="([^"]+)"', text)
     assert pictures == [
-        "Speed, tps: A 1,728,000; B 216,000",
-        "Over 1 ms, % of reads, limit 5 %: A 5.42, over; B 4.00",
-        "Over 8 ms, % of reads, limit 1 %: A 0.10; B 0.10",
-        "Endurance, drive writes a day at the tested speed; line: rating: A 24, rated 3",
-        "Speed per TB, tps, one device: A 270,000; B 67,500",
+        f"Speed, tps: {first} 1,728,000; {second} 216,000",
+        f"Over 1 ms, % of reads, limit 5 %: {first} 5.42, over; {second} 4.00",
+        f"Over 8 ms, % of reads, limit 1 %: {first} 0.10; {second} 0.10",
+        f"Endurance, drive writes a day at the tested speed; line: rating: {first} 24, rated 3",
+        f"Speed per TB, tps, one device: {first} 270,000; {second} 67,500",
     ]
     assert (
         "<b>A</b> At 1,728,000 tps, one drive needs 24 drive writes a day; it is rated for 3. Its rating allows "
@@ -724,7 +770,8 @@ def test_six_drives_of_two_groups_are_grey_by_column(client, make_published_run)
     runs = [make_published_run(tool_version=version) for version in ("6.1", "5.2", "6.4", "3", "6.2", "5.3")]
     document = comparison(client, *runs)
     assert [run["is_grey"] for run in document["runs"]] == [False, True, False, True, False, True]
-    assert "B, D and F are shown in grey: not comparable with A, C and E." in client.get(compare_url(*runs)).text
+    assert re.search(r" \(B\), .* \(D\) and .* \(F\) are shown in grey\.", client.get(compare_url(*runs)).text)
+    assert "are not comparable with the other three: time measured differs" in said(client, *runs)
 
 
 def test_a_drive_without_a_current_result_is_compared_by_a_withdrawn_one(client, make_product, make_run):

@@ -56,6 +56,12 @@ def test_a_typing_error_needs_confirmation(client, catalogue):
     )
 
 
+@pytest.mark.parametrize(("typed", "offered"), [("P5520", "Intel P5510"), ("PM9A3", "Samsung PM983")])
+def test_the_nearest_names_of_another_model_are_offered(client, catalogue, typed, offered):
+    answer = get(client, typed, MICRON)
+    assert (answer.status_code, f"<bdi>{offered} " in answer.text) == (404, True)
+
+
 def test_an_offered_drive_leads_to_the_comparison_with_the_limits_of_the_reader(client, catalogue):
     answer = client.get("/compare/", {"drive": ["sandisk dc sn862 6.4 tb", MICRON], "limit_1ms": "3"})
     assert f'<a href="?drive={SANDISK}&amp;drive={MICRON}&amp;limit_1ms=3"><bdi>SanDisk' in answer.text

@@ -49,6 +49,25 @@ def test_the_headline_names_the_first_row_within_the_limits(client, catalogue, q
     assert named[2] == first[2].replace("\N{NO-BREAK SPACE}", " ")
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("?provider=aws&sort=-device_tps", "The first row is over a limit of the profile."),
+        ("?provider=aws&sort=-device_tps&limit_1ms=0.001", "rows are over one of your limits."),
+        ("?provider=aws&sort=-device_tps&within=only", ""),
+        ("?provider=aws&sort=device_tps", ""),
+        ("?provider=aws&sort=drive&limit_1ms=0.001", ""),
+    ],
+)
+def test_rows_over_a_limit_above_the_fastest_are_counted(client, catalogue, query, said):
+    response = client.get(f"/drives/cloud/{query}")
+    shown = response.text.split("data-shown")[1].split("</div>")[0]
+    assert said in shown
+    assert (" over " in shown.split("<details")[0]) == bool(said)
+    over = [any("over the limit" in cell for cell in row) for row in read_rows(response)]
+    assert not said.startswith("The first row is") or over[:2] == [True, False]
+
+
 def test_an_instance_that_is_first_in_both_orders_is_named_once_with_both_speeds(
     client, make_product, make_published_run
 ):

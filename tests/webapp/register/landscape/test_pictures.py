@@ -320,6 +320,22 @@ def test_at_most_twelve_drives_are_labelled_and_one_on_a_phone():
     assert 8 <= len(names) <= 12
 
 
+def test_answers_are_named_before_the_frontier_and_all_others():
+    """The slow drives have few slow reads, so that they are the frontier; the load is above their speed."""
+    facts = {"fill": "full", "is_within": True, "capacity_gb": 960, "endurance_dwpd": 1.0}
+    slow = [(100_000 + 10_000 * number, 0.5 + 0.1 * number) for number in range(5)]
+    fast = [(400_000 + 220_000 * number, 1.5 + 0.5 * (number % 6)) for number in range(12)]
+    drives = [
+        PlottedDrive(key=key, tps=tps, share_pct=share, model=f"D{key:02}", name=f"D{key:02}", **facts)
+        for key, (tps, share) in enumerate(slow + fast)
+    ]
+    question = SpeedQuestion(5.0, 100_000, drives[-1].tps, 4.0, load_tps=300_000, answers_count=12)
+    picture = speed_chart(question, drives, frontiers_of(drives))
+    named = {text.text for text in picture.labels if text.kind == "name wide"}
+    assert {drive.name for drive in drives[:5]} & named == set() or named >= {drive.name for drive in drives[5:]}
+    assert len(named) >= 10
+
+
 def test_a_frontier_goes_from_the_slowest_drive_of_its_group_to_the_limit():
     picture = picture_of(PUBLISHED)
     solid = [line for line in picture.lines if line.kind == "front solid"]

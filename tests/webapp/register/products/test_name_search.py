@@ -42,9 +42,30 @@ def test_a_drive_is_found_by_its_names(query, models):
     assert found(query) == models
 
 
-@pytest.mark.parametrize("typo", ["p461", "p46100", "4610", "p4160", "p46l0", "o4610"])
-def test_one_typing_error_is_accepted(typo):
-    assert "P4610" in found(typo)
+@pytest.mark.parametrize(
+    ("typo", "model"),
+    [("p461", "P4610"), ("4610", "P4610"), ("o4610", "P4610"), ("px4610", "P4610"), ("westren", "Ultrastar DC SN840"),
+     ("n861", "DC SN861"), ("ns861", "DC SN861"), ("sandsik", "DC SN861")],
+)  # fmt: skip
+def test_one_typing_error_in_letters_is_accepted(typo, model):
+    assert model in found(typo)
+
+
+@pytest.mark.parametrize("other", ["p4611", "p46100", "p4160", "p46l0", "p4x10", "sn860", "sn850"])
+def test_a_name_with_other_digits_is_another_model(other):
+    read = search(NAMES, other)
+    assert (found(other), read.sentence, read.is_other_model) == ([], "", True)
+
+
+def test_the_nearest_names_of_another_model_are_named():
+    read = search(NAMES, "intel p4x10")
+    assert read.note == "No name contains p4x10. Nearest names: p4510, p4610."
+    assert [read.is_near(text) for text in NAMES.texts] == [True, True, False, False]
+
+
+def test_a_name_of_the_register_has_no_nearest_names():
+    read = search(NAMES, "P4610")
+    assert (read.note, read.is_other_model, any(map(read.is_near, NAMES.texts))) == ("", False, False)
 
 
 def test_a_known_word_is_not_treated_as_a_typing_error():
@@ -53,14 +74,15 @@ def test_a_known_word_is_not_treated_as_a_typing_error():
 
 
 def test_the_sentence_names_each_corrected_word():
-    assert search(NAMES, "p4611").sentence == "No name contains p4611, so it was read as p4610."
+    assert search(NAMES, "o4610").sentence == "No name contains o4610, so it was read as p4610."
 
 
 def test_the_sentence_names_only_words_that_a_matching_drive_has():
-    assert search(NAMES, "p4x10").alternatives == (("p4510", "p4610"),)
-    assert search(NAMES, "p4x10").sentence == "No name contains p4x10, so it was read as p4510 or p4610."
-    assert search(NAMES, "p4x10 1.6 tb").sentence == "No name contains p4x10, so it was read as p4610."
-    assert search(NAMES, "p4x10 sandisk").sentence == ""
+    names = Names(("intelpx10", "micronpy10"), ("px10", "py10"))
+    assert search(names, "pz10").alternatives == (("px10", "py10"),)
+    assert search(names, "pz10").sentence == "No name contains pz10, so it was read as px10 or py10."
+    assert search(names, "pz10 intel").sentence == "No name contains pz10, so it was read as px10."
+    assert search(names, "pz10 sandisk").sentence == ""
 
 
 @pytest.mark.parametrize("number", ["4611", "46100", "7400"])

@@ -97,7 +97,7 @@ def test_instances_are_not_called_drives(client, catalogue):
 
 def test_a_search_that_names_no_maker_states_similar_names_or_all_makers(client, catalogue):
     text = client.get("/search/?q=solidigm+p5520").text
-    assert "Drives with a similar name: Intel P5510 " in text
+    assert "Nearest names: Intel P5510 " in text
     text = client.get("/search/?q=zzzzz").text
     assert "It has results of these makers and providers: AWS, Azure, " in text
     assert "submit a result" in text
@@ -138,7 +138,38 @@ def test_a_search_by_number_or_brand_finds_its_drives(client, catalogue, query, 
 
 def test_a_corrected_word_is_named_with_the_word_that_the_drives_have(client, catalogue):
     text = client.get("/search/?q=westren").text
+    assert "The register has no drive named <bdi>westren</bdi>. 6 drives have a similar name." in text
     assert "No name contains westren, so it was read as western." in text
+    assert "found" not in lede(text)
+
+
+def lede(text):
+    return re.search(r'<p class="lede">(.*?)</p>', text)[1].replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.mark.parametrize(
+    ("query", "nearest", "models"),
+    [
+        ("PM9A3", "Samsung PM983 1.92 TB", {"Samsung PM983"}),
+        ("Samsung PM9A3", "Samsung PM983 1.92 TB", {"Samsung PM983"}),
+        ("PM9A3 3.84", "Samsung PM983 1.92 TB", {"Samsung PM983"}),
+        ("P5520", "Intel P5510 7.68 TB", {"Intel P5510"}),
+        ("SN850", "Western Digital SN650 15.36 TB, Western Digital Ultrastar DC SN840 3.2 TB", None),
+    ],
+)
+def test_a_model_with_other_digits_is_never_found(client, catalogue, query, nearest, models):
+    response = client.get("/search/", {"q": query})
+    said = f"The register has no drive named <bdi>{query}</bdi>. <bdi>Nearest names: {nearest}.</bdi>"
+    assert lede(response.text) == said
+    assert "read as" not in response.text
+    assert "Similar drives in the register" in response.text
+    assert models is None or {row[0] for row in read_rows(response)} == models
+
+
+def test_a_part_number_of_another_capacity_is_not_found(client, catalogue):
+    said = lede(client.get("/search/?q=SSDPE2KE032T8").text)
+    missing = "The register has no drive named <bdi>SSDPE2KE032T8</bdi>."
+    assert said == f"{missing} 2 drives have the same model name and another capacity."
 
 
 def test_the_nearest_capacity_is_that_of_drives_with_the_searched_names(client, make_product, make_published_run):

@@ -42,6 +42,20 @@ def test_a_page_names_its_canonical_address_under_any_host_name(client, make_pub
         assert f'<link rel="canonical" href="{SITE}/runs/{run.public_id}/">' in answer.text
 
 
+@pytest.mark.parametrize(
+    ("query", "printed"),
+    [
+        ("?limit_1ms=3&vendor=intel~micron", "?limit_1ms=3&amp;vendor=intel~micron"),
+        ("?limit_1ms=3&key=secret", "?limit_1ms=3"),
+        ("?key=secret", ""),
+        ("", ""),
+    ],
+)
+def test_the_printed_address_is_that_of_the_view_without_a_key(client, db, query, printed):
+    text = client.get(f"/nowhere/{query}").text
+    assert f'<span class="printed-address">{SITE}/nowhere/{printed}</span>' in text
+
+
 def test_a_citation_has_tier_and_the_shares_with_their_statistic(client, make_published_run):
     run = make_published_run(tps=300_000)
     told = client.get(f"/runs/{run.public_id}/").text
