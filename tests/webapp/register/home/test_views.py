@@ -102,7 +102,7 @@ def test_home_leads_with_how_many_rated_drives_were_tested_over_their_rating(cli
     sentence = "In 32 of 36 results of rated drives, the tested speed exceeds the endurance rating."
     assert f'<p class="findings"><a class="lead" href="/drives/?over_rating=yes">{sentence}</a>' in text
     listed = client.get("/drives/?over_rating=yes")
-    assert "32 of 81 results" in text_of(listed)
+    assert "32 results from publications match the filters." in text_of(listed)
     assert len(client.get("/drives/?over_rating=yes&format=csv").text.splitlines()) == 1 + 32
 
 
@@ -124,12 +124,12 @@ def test_home_has_no_sentence_on_ratings_without_rated_drives(client, make_produ
 def test_home_says_that_the_source_of_the_contradicted_claim_is_not_on_file(client):
     text = client.get("/").text
     sentence = "1 of 38 published claims that can be checked contradicts its own table, as the register has it"
-    link = '<a class="tag" href="/explain/glossary/#ycsb-source-not-on-file">source not on file</a>'
+    link = '<a class="tag" href="/explain/glossary/#what-is-kept-source-not-on-file">source not on file</a>'
     claims = f'<a href="/ycsb/claims/?outcome=contradicted">{sentence}</a> (understated by 1.8 points; {link}).'
     assert text.index(claims) < text.index("<h1>")
     used = "4 claims use an impossible result: 135.1 operations in flight with 128 threads"
     assert text.index(f'<a href="/ycsb/claims/?outcome=impossible-input">{used}</a> ({link}).') > text.index(claims)
-    assert 'id="ycsb-source-not-on-file"' in client.get("/explain/glossary/").text
+    assert 'id="what-is-kept-source-not-on-file"' in client.get("/explain/glossary/").text
 
 
 def test_home_says_that_no_drive_is_certified_yet_and_what_a_certificate_needs(client, catalogue):

@@ -301,7 +301,7 @@ def test_a_claim_says_that_its_source_is_not_on_file_until_it_has_an_address(cli
     sources = published_sources() | {entry.slug: replace(entry.source, address=address)}
     monkeypatch.setattr("webapp.register.ycsb.claims.entries.published_sources", lambda: sources)
     verdict = client.get(WRONG).text.split('<p class="verdict">')[1].split("</p>")[0]
-    link = '<a class="tag" href="/explain/glossary/#ycsb-source-not-on-file">source not on file</a>'
+    link = '<a class="tag" href="/explain/glossary/#what-is-kept-source-not-on-file">source not on file</a>'
     assert (link in verdict) is is_said
     assert any("source not on file" in line for line in card_foot(entry)) is is_said
     summary = client.get("/ycsb/claims/").text.split(f'<h2 id="{entry.slug}">')[1].split("</summary>")[0]
