@@ -21,7 +21,7 @@ SOURCE_NOTE = (
 )
 ENDURANCE_NOTE = (
     "The endurance rating is as Aerospike prints it with the result, or from the catalogue; its page names the origin. "
-    "The register does not verify it, and has no data sheet on file. DWPD means drive writes per day: "
+    "The register does not verify it. DWPD means drive writes per day: "
     "how often the whole drive may be written each day over its warranty."
 )
 STATES_NOTE = (

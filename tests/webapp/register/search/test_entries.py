@@ -52,3 +52,10 @@ def test_a_claim_is_described_by_its_publication_and_outcome(published):
     assert entry.title == "Micron on the 7400 PRO: 24 % mean improvement over thread counts, workload D"
     assert entry.detail.startswith("Contradicted. Its own table gives 25.8 %. Stated 1.8 percentage points too low: ")
     assert entry.detail.endswith("Micron 7400 PRO against 7300 PRO on RocksDB.")
+
+
+def test_a_confirmed_claim_does_not_repeat_its_outcome(published):
+    claims = [claim_entry(each) for each in entries() if each.outcome is Outcome.CONFIRMED]
+    assert claims
+    for claim in claims:
+        assert claim.detail.lower().count("confirmed") == 1, claim.detail

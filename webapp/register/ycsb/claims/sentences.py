@@ -44,14 +44,18 @@ def title(entry: ClaimEntry) -> str:
 
 def result(entry: ClaimEntry) -> str:
     """Return what the figures of a claim give, and whether that confirms it."""
+    if entry.recomputed and entry.impossible_results and not entry.row.check.span:
+        return f"{gives(entry)[:-1]}, from a result that cannot be true."
+    if entry.outcome is Outcome.CONFIRMED and entry.recomputed:
+        return f"{gives(entry)[:-1]}: {LABELS[entry.status]}."
+    return gives(entry)
+
+
+def gives(entry: ClaimEntry) -> str:
+    """Return what the figures of a claim give, without the outcome, for places that name it."""
     if entry.row.check.span:
         return f"Its own chart allows {entry.recomputed}."
-    if entry.recomputed:
-        confirmed = f": {LABELS[entry.status]}" if entry.outcome is Outcome.CONFIRMED else ""
-        if entry.impossible_results:
-            confirmed = ", from a result that cannot be true"
-        return f"Its own table gives {entry.recomputed}{confirmed}."
-    return "Its figures are not published."
+    return f"Its own table gives {entry.recomputed}." if entry.recomputed else "Its figures are not published."
 
 
 def impossible_sentences(entry: ClaimEntry) -> list[str]:
