@@ -17,7 +17,7 @@ DEVICE = (
 
 
 def headline(client, query=""):
-    return " ".join(read_headline(client.get(f"/drives/cloud/{query}")))
+    return " ".join(read_headline(client.get(f"/drives/cloud/{query}"))).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_fastest_instance_and_the_fastest_per_device_are_named(client, catalogue):
