@@ -27,11 +27,11 @@ HAS_BAD_CLAIMS = Q(kind=CLAIMS_RECOMPUTED) & (
     Q(details__outcomes__contradicted__gt=0) | Q(details__impossible_claims__gt=0)
 )
 BECAME_CONTRADICTED = Q(kind=CLAIM_CHANGED, details__changes__exact_status__1=Status.CONTRADICTS.value)
-NEW_RESULTS = (PUBLISHED, "certificate-issued", "run-reinstated", "certificate-reinstated")
+WITHDRAWALS = ("run-withdrawn", "certificate-withdrawn", "run-reinstated", "certificate-reinstated")
 IMPORTANCE = Case(  # the lowest number is the most important; other changes of results rank with re-evaluations
     When(HAS_BAD_CLAIMS | BECAME_CONTRADICTED, then=0),
-    When(kind__in=("run-withdrawn", "certificate-withdrawn"), then=1),
-    When(kind__in=NEW_RESULTS, then=3),
+    When(kind__in=WITHDRAWALS, then=1),
+    When(kind__in=(PUBLISHED, "certificate-issued"), then=3),
     When(kind__in=NEWS_KINDS, then=4),
     When(kind__in=CLAIM_KINDS, then=5),
     default=2,

@@ -71,7 +71,9 @@ def _sections(found: Sequence[tuple[int, str]], imports: Mapping[int, CatalogueI
     """Return the groups that have changes, from the ids and kinds of the changes of the month, the newest first."""
     by_group = {group: [pk for pk, kind in found if KINDS[kind].group is group] for group in Group}
     shown = [pk for ids in by_group.values() for pk in ids[:SHOWN_IN_GROUP]]
-    changes = changes_of(newest_first(Event.objects.filter(pk__in=shown)), imports)
+    places = {pk: place for place, (pk, _) in enumerate(found)}
+    events = sorted(Event.objects.filter(pk__in=shown), key=lambda event: places[event.pk])
+    changes = changes_of(events, imports)
     return [
         Section(group, GROUP_TITLES[group], len(ids), [change for change in changes if change.group is group])
         for group, ids in by_group.items()
