@@ -124,7 +124,10 @@ def _fastest_instances(page: DrivesPage, rows: Rows, whose: str, *, is_device_fi
             if instance == device:
                 yield f"Fastest instance and fastest per device {group}: {_same_words(store, instance)}."
                 continue
-            facts = [("instance", _instance_words(store, instance)), ("per device", _device_words(page, members, device, whose))]
+            facts = [
+                ("instance", _instance_words(store, instance)),
+                ("per device", _device_words(page, members, device, whose)),
+            ]
             first, second = reversed(facts) if is_device_first else facts
             yield f"Fastest {first[0]} {group}: {first[1]}."
             yield f"Fastest {second[0]}: {second[1]}."

@@ -69,7 +69,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ChangesPage:
-    """Changes, newest minute first; the event before which the next page begins, None at the end; and the first of all."""
+    """Changes, newest minute first; the last event of the page, None at the end; and the first change of all."""
 
     changes: Sequence[Change]
     older_than: int | None
@@ -77,7 +77,10 @@ class ChangesPage:
 
 
 def changes_page(before: int | None = None) -> ChangesPage:
-    """Return the newest changes, or those after an event in their order. Raises ParameterError if that event is no public change."""
+    """Return the newest changes, or those after an event in their order.
+
+    Raises ParameterError if that event is no public change.
+    """
     events = newest_first(public_changes())
     if before is not None:
         last = events.filter(pk=before).first()

@@ -196,8 +196,8 @@ def test_changes_of_one_minute_are_ordered_by_importance(client, clock, publish)
     contradicted = {"outcomes": {"contradicted": 1, "confirmed": 3}, "impossible_claims": 0}
     impossible = {"outcomes": {"impossible-input": 1}, "impossible_claims": 1}
     harmless = {"outcomes": {"confirmed": 3}, "impossible_claims": 0}
-    claims = zip(("micron-7400-brief", "kioxia-fl6-brief", "micron-7450-brief"), (contradicted, impossible, harmless))
-    for publication, details in claims:
+    briefs = ("micron-7400-brief", "kioxia-fl6-brief", "micron-7450-brief")
+    for publication, details in zip(briefs, (contradicted, impossible, harmless), strict=True):
         record_event(None, CLAIMS_RECOMPUTED, ("publication", publication), "", details)
     record_event(None, REEVALUATED, run_subject(first), "", {"kind": "outcome", "before": "x", "after": "y"})
     visibility.withdraw(first, make_user("rita", is_reviewer=True), "Wrong drive.")
