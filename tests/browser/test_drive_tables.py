@@ -85,6 +85,7 @@ QUESTIONS = {
         "?within=only&limit_8ms=0&q=wd&vendor=western-digital",
         *("?min_tps=500000&limit_1ms=3&within=only", "?within=only", "?limit_1ms=0&limit_8ms=0&limit_64ms=0"),
         "?over_provisioned=yes",
+        *(f"?over_rating={choice}" for choice in ("yes", "no~unstated")),
         *("?min_tb=6&max_tb=8", "?min_tb=6.4&max_tb=6.4&sort=capacity_gb", "?max_tb=0.001", "?min_tb=800%20GB"),
         *("?min_tps=2M&max_1ms=1", "?min_tps=2M&vendor=intel", "?min_tb=20", "?min_dwpd=20&max_1ms=0.1", "?q=7400"),
         *("?min_tps=1M", "?min_tps=0500k&max_1ms=3%25", "?pcie=unstated", "?limit_1ms=4.50%25"),

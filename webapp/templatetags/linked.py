@@ -2,7 +2,7 @@
 
 {% load linked %}
 {% block share %}{% include "register/syndication/share_tags.html" with title="..." description="..." image=path %}
-{% block head %}{% head_of_product product %}{% endblock %}    {% citation_of_product product %}
+{% block head %}{% head_of_product product %}{% endblock %}    {% citation_of_product product headline_run %}
 {% block head %}{% head_of_run run %}{% endblock %}            {% citation_of_run run %}
 {% block head %}{% head_of_certificate certificate sentence %}{% endblock %}
 {% citation_of_certificate certificate sentence %}    {% citation_of_claim entry %}
@@ -18,7 +18,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from results.models import YCSB, Certificate, Product, Run
+from results.catalogue.rows import CERTIFICATION_PAGE, published_sources
+from results.models import YCSB, Certificate, Product, Run, Tier
 from results.rules.plural import listed
 from webapp.register.http.access import is_public
 from webapp.register.syndication.citations import bibtex_entry, product_id
@@ -148,11 +149,12 @@ def citation_of_claim(entry: ClaimEntry) -> dict[str, Any]:
 
 
 @register.inclusion_tag("register/syndication/citation.html")
-def citation_of_product(product: Product) -> dict[str, Any]:
-    """Show the citation of a product's page."""
+def citation_of_product(product: Product, headline_run: Run | None) -> dict[str, Any]:
+    """Show the citation of a product's page, with the result that represents it under the limits of the profile."""
     own = {"badge": reverse("product-badge", args=[product.slug]), "feed": reverse("product-feed", args=[product.slug])}
     own |= {"badge_address": site_address(own["badge"])}
-    return _citation(plain_text(product_name(product)), product_id(product.slug)) | own
+    about = "" if headline_run is None else plain_text(_cited_words(headline_run))
+    return _citation(plain_text(product_name(product)), product_id(product.slug), about) | own
 
 
 @register.inclusion_tag("register/syndication/citation.html")
@@ -161,7 +163,7 @@ def citation_of_run(run: Run) -> dict[str, Any]:
     if run.product is None or not is_public(run):
         return {}
     name = f"{plain_text(run_name(run))}, run {run.public_id}"
-    return _citation(name, run.public_id, plain_text(_run_words(run)))
+    return _citation(name, run.public_id, plain_text(_cited_words(run)))
 
 
 def _citation(name: str, public_id: str, about: str = "") -> dict[str, Any]:
@@ -173,6 +175,24 @@ def _citation(name: str, public_id: str, about: str = "") -> dict[str, Any]:
     bibtex = bibtex_entry(public_id, {field: text for field, text in entry.items() if text})
     citation = {"name": name, "words": words, "site": SITE, "year": year, "address": address, "id": public_id}
     return citation | {"bibtex": bibtex}
+
+
+def _cited_words(run: Run) -> str:
+    """Return the figures of a run; those of a publication with their tester, and its address and date."""
+    is_published = run.tier == Tier.PUBLISHED and run.catalogue_key
+    return f"{_run_words(run)} {_publication_words(run.source)}" if is_published else _run_words(run)
+
+
+def _publication_words(tester: str) -> str:
+    publication = published_sources()[CERTIFICATION_PAGE]
+    figures = f"Figures by {tester}, published" if tester else "Figures published"
+    publisher = "" if tester == publication.publisher else f" by {publication.publisher}"
+    dates = [
+        f"dated {publication.published_on}" if publication.published_on else "",
+        f"retrieved on {publication.retrieved_on}" if publication.retrieved_on else "",
+    ]
+    dated = ", ".join(filter(None, dates)) or "date not recorded"
+    return f"{figures}{publisher} at {publication.address} ({dated}); listed by Drivecert."
 
 
 def _run_words(run: Run) -> str:

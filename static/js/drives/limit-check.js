@@ -3,7 +3,7 @@ import {billionths} from '../limits.js';
 import {count, nameOf} from './column-store.js';
 
 const NAMED_AT_MOST = 5;
-const shareCode = thresholdUs => thresholdUs % 1000 ? `pct_over_${thresholdUs}us` : `pct_over_${thresholdUs / 1000}ms`;
+export const shareCode = thresholdUs => thresholdUs % 1000 ? `pct_over_${thresholdUs}us` : `pct_over_${thresholdUs / 1000}ms`;
 
 /** Return for each limit (threshold in us -> limit as text) a flag for each word of its column: whether it is over. */
 function overFlags(store, limits) {
@@ -25,6 +25,7 @@ export function checkLimits(store, limits, profile) {
   const passesProfile = row => !isOver(overProfile, row) && hasPassed(row);
   return {
     isOver: row => isOver(over, row),
+    limitsOver: row => [...limits].filter((_, place) => isOver([over[place]], row)),
     isOwn,
     passes: row => isOwn ? !isOver(over, row) && isDecided(row) : passesProfile(row),
     passesProfile,

@@ -11,10 +11,10 @@ from fractions import Fraction
 from django.utils.text import Truncator
 
 from results.rules.act.limits import Limit
-from results.rules.endurance import needed_dwpd, three_digits, tps_per_tb
+from results.rules.endurance import is_within_rating, needed_dwpd, three_digits, tps_per_tb
 from webapp.register.compare.figures import Value, share_value
 from webapp.register.compare.heads import Head
-from webapp.register.svg.scales import LinearScale
+from webapp.register.svg.scales import LinearScale, LogScale
 from webapp.register.tables.columns import device_tps, product_of
 from webapp.templatetags import units
 
@@ -24,12 +24,17 @@ ROW_PX, NAME_PX, BAR_PX = 38, 18, 12  # of a row, and of the name and the bar in
 NAME_CHARS = 42  # that fit in the narrowest picture
 SHORTEST_PCT = 0.4  # of a bar that is not 0
 LIMITS_SHOWN = 3  # a bar ends at three times its limit, or the limit would be next to 0
+BEYOND = 1.3  # the ends of a logarithmic scale are beyond its lowest and its highest place by this factor
+GAP_PX = 4  # the height of the gap between a rating and a tested speed
 ABOVE_LIMIT = 1.12  # the scale ends a little above the limit
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: the letter and name of its column, its place, its figure as text. `tick` is the place of a rating."""
+    """One bar: the letter and name of its column, its place, its figure as text.
+
+    A bar of endurance is the gap between two places: the ring of the `rating`, and the bar of the `tested` speed.
+    """
 
     letter: str
     name: str
@@ -38,12 +43,19 @@ class Bar:
     text: str
     is_over: bool
     is_grey: bool
-    tick: str = ""
+    left: str = ""
+    rating: str = ""
+    tested: str = ""
 
     @property
     def top_px(self) -> int:
         """Return the place of the upper edge."""
         return self.row * ROW_PX + NAME_PX
+
+    @property
+    def gap_top_px(self) -> int:
+        """Return the place of the upper edge of a gap."""
+        return self.middle_px - GAP_PX // 2
 
     @property
     def middle_px(self) -> int:
@@ -89,6 +101,11 @@ class BarChart:
     def bar_px(self) -> int:
         """Return the height of a bar."""
         return BAR_PX
+
+    @property
+    def gap_px(self) -> int:
+        """Return the height of a gap between a rating and a tested speed."""
+        return GAP_PX
 
     @property
     def sentence(self) -> str:
@@ -178,33 +195,30 @@ def _share_text(value: Value) -> str:
 
 
 def _endurance_chart(heads: Sequence[Head]) -> BarChart | None:
-    """Return the drive writes a day that each tested speed needs, with a tick at the rating."""
+    """Return the gap between the rating and the drive writes a day that each tested speed needs.
+
+    The scale is logarithmic, as on the page of a drive: equal lengths are equal ratios.
+    """
     known = []
     for head in heads:
         product = product_of(head.run)
         needed = needed_dwpd(device_tps(head.run), product.capacity_gb)
-        if needed is not None and product.endurance_dwpd is not None:
+        if needed and product.endurance_dwpd:
             known.append((head, needed, product.endurance_dwpd))
     if not known:
         return None
-    scale = LinearScale(0, float(max(max(needed, Fraction(rated)) for _, needed, rated in known)) or 1.0)
-    return BarChart(
-        "Endurance",
-        "drive writes a day at the tested speed; line: rating",
-        [
-            Bar(
-                head.letter,
-                head.name,
-                row,
-                _width(scale, needed),
-                f"{units.decimal(three_digits(needed))}, rated {units.decimal(rated)}",
-                needed > Fraction(rated),
-                head.is_grey,
-                _pct(LEFT_PCT + scale.place(float(rated)) * WIDTH_PCT),
-            )
-            for row, (head, needed, rated) in enumerate(known)
-        ],
-    )
+    every = [float(value) for _, needed, rated in known for value in (needed, rated)]
+    scale = LogScale(min(every) / BEYOND, max(every) * BEYOND)
+    bars = [_gap(scale, head, row, needed, rated) for row, (head, needed, rated) in enumerate(known)]
+    return BarChart("Endurance", "drive writes a day, logarithmic; ring: rating, bar: tested speed", bars)
+
+
+def _gap(scale: LogScale, head: Head, row: int, needed: Fraction, rated: Decimal) -> Bar:
+    at_rating, at_test = (LEFT_PCT + scale.place(float(each)) * WIDTH_PCT for each in (rated, needed))
+    text = f"{units.decimal(three_digits(needed))}, rated {units.decimal(rated)}"
+    is_over, width = not is_within_rating(needed, rated), _pct(abs(at_test - at_rating))
+    left = _pct(min(at_rating, at_test))
+    return Bar(head.letter, head.name, row, width, text, is_over, head.is_grey, left, _pct(at_rating), _pct(at_test))
 
 
 def _width(scale: LinearScale, value: Decimal | Fraction | None) -> str:

@@ -26,9 +26,8 @@ def notes_on_other_counts(store: ColumnStore, check: LimitCheck) -> dict[int, st
 
     static/js/drives/device-counts.js makes the same notes.
     """
-    groups = store.cached("same instances", lambda: _several_counts(store, current_rows(store) & on_drives(store)))
     notes: dict[int, str] = {}
-    for same in groups:
+    for same in _several_counts(store):
         passing = [row for row in same if check.passes >> row & 1]
         over = [row for row in same if check.over >> row & 1]
         if passing and over:
@@ -37,9 +36,27 @@ def notes_on_other_counts(store: ColumnStore, check: LimitCheck) -> dict[int, st
     return notes
 
 
-def _several_counts(store: ColumnStore, rows: Rows) -> list[list[int]]:
+def over_with_one_device(store: ColumnStore, check: LimitCheck, row: int) -> int | None:
+    """Return the result of a row's instance with one device at the same speed per device if it is over a limit."""
+    over_with_one = check.over & with_one_device(store)
+    same = next((each for each in _several_counts(store) if row in each), [])
+    return next((each for each in same if over_with_one >> each & 1), None)
+
+
+def with_one_device(store: ColumnStore) -> Rows:
+    """Return the rows that were tested with one device."""
+    return store.columns["device_count"].of("1")
+
+
+def _several_counts(store: ColumnStore) -> list[list[int]]:
+    """Return the current results of the instances that were tested with several numbers of devices."""
     counts = store.columns["device_count"].codes
-    return [same for same in same_instances(store, rows_of(rows)) if len({counts[row] for row in same}) > 1]
+
+    def read() -> list[list[int]]:
+        groups = same_instances(store, rows_of(current_rows(store) & on_drives(store)))
+        return [same for same in groups if len({counts[row] for row in same}) > 1]
+
+    return store.cached("same instances", read)
 
 
 def _counts_words(store: ColumnStore, rows: Sequence[int]) -> str:

@@ -147,8 +147,30 @@ COMPRESSIBLE = Filter("compressible", "compressible", CHOICE, "Compressible data
 OVER_PROVISIONED = Filter(
     "over_provisioned", "over_provisioned", CHOICE, "Over-provisioned", "over-provisioning", labels=YES_NO
 )
+OVER_RATING = Filter(
+    "over_rating",
+    "over_rating",
+    CHOICE,
+    "Tested speed over the rating",
+    "tested speed over the endurance rating",
+    labels=YES_NO,
+    also_shows=("endurance_dwpd", "sustained_tps"),
+)
 ALWAYS = (*SHARES, ACT, TIER, COMPRESSIBLE)
-OF_DRIVES = (VENDOR, *CAPACITY_RANGE, CAPACITY, TPS, *SHARES, DWPD, PCIE, ACT, TIER, COMPRESSIBLE, OVER_PROVISIONED)
+OF_DRIVES = (
+    VENDOR,
+    *CAPACITY_RANGE,
+    CAPACITY,
+    TPS,
+    *SHARES,
+    DWPD,
+    OVER_RATING,
+    PCIE,
+    ACT,
+    TIER,
+    COMPRESSIBLE,
+    OVER_PROVISIONED,
+)
 OF_NETWORKED = (VENDOR, PROTOCOL, TPS, *ALWAYS, OVER_PROVISIONED)
 OF_CLOUD = (PROVIDER, TENANCY, DEVICES, *CAPACITY_RANGE, DEVICE_TPS, TPS_TOGETHER, *ALWAYS)
 BY_NAME = {each.name: each for each in (CATEGORY, *OF_CLOUD, *OF_NETWORKED, *OF_DRIVES)}

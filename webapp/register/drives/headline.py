@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from results.models import Statistic
-from webapp.register.drives.limit_check import name_of, together
+from webapp.register.drives.device_counts import over_with_one_device, with_one_device
+from webapp.register.drives.limit_check import name_of, over_flags, together
 from webapp.register.drives.order import in_order
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.ranking_requirements import unranked_sentences
@@ -25,6 +26,7 @@ from webapp.register.drives.store.ranking import (
 )
 from webapp.register.landscape.marks import Fill
 from webapp.register.limits.reader_limits import YourLimits
+from webapp.register.tables.columns import share_code
 from webapp.register.tables.parameters import FASTEST_FIRST, Sort
 from webapp.register.tables.sentences import HOW, results_words
 from webapp.templatetags import units
@@ -66,7 +68,7 @@ def _headline(page: DrivesPage) -> Headline:
         results = f"{results[:-1]} {'matches' if rows.bit_count() == 1 else 'match'} the filters."
     is_device_first = page.query.sort == DEVICE_FIRST
     fastest = list(
-        _fastest_instances(store, passing, whose, is_device_first=is_device_first)
+        _fastest_instances(page, passing, whose, is_device_first=is_device_first)
         if page.layout.has_only_instances
         else _fastest(store, passing, whose)
     )
@@ -107,11 +109,12 @@ def _of(store: ColumnStore, group: str) -> Rows:
     return store.columns["comparison_group"].of(group)
 
 
-def _fastest_instances(store: ColumnStore, rows: Rows, whose: str, *, is_device_first: bool) -> Iterable[str]:
+def _fastest_instances(page: DrivesPage, rows: Rows, whose: str, *, is_device_first: bool) -> Iterable[str]:
     """Yield the fastest instance and the fastest per device, for each statistic and each kind of time.
 
     Both come from the order of the table, so that they are its first rows within the limits.
     """
+    store = page.store
     for statistic, how in HOW.items():
         for fill, words in GROUP_WORDS.items():
             if not (members := rows & ranked_rows(store, statistic, fill)):
@@ -121,7 +124,10 @@ def _fastest_instances(store: ColumnStore, rows: Rows, whose: str, *, is_device_
             if instance == device:
                 yield f"Fastest instance and fastest per device {group}: {_same_words(store, instance)}."
                 continue
-            facts = [("instance", _instance_words(store, instance)), ("per device", _device_words(store, device))]
+            facts = [
+                ("instance", _instance_words(store, instance)),
+                ("per device", _device_words(page, members, device, whose)),
+            ]
             first, second = reversed(facts) if is_device_first else facts
             yield f"Fastest {first[0]} {group}: {first[1]}."
             yield f"Fastest {second[0]}: {second[1]}."
@@ -137,5 +143,26 @@ def _same_words(store: ColumnStore, row: int) -> str:
     return f"{_instance_words(store, row)}{each}"
 
 
-def _device_words(store: ColumnStore, row: int) -> str:
-    return f"{name_of(store, row)} at {store.columns['device_tps'].word(row)} tps per device"
+def _device_words(page: DrivesPage, members: Rows, row: int, whose: str) -> str:
+    """Return the fastest per device; if it has several, also what is known of one device.
+
+    That is its own result with one device if that is over a limit, and the fastest of the results with one device.
+    """
+    store = page.store
+    words = f"{name_of(store, row)} at {store.columns['device_tps'].word(row)} tps per device"
+    if with_one_device(store) >> row & 1:
+        return words
+    alone = over_with_one_device(store, page.limit_check, row)
+    over = "" if alone is None else f"; with 1 device it is over a limit: {_over_words(store, alone, page.limits)}"
+    single = in_order(store, members & with_one_device(store), DEVICE_FIRST)[:1]
+    fastest = [f"; fastest with 1 device within {whose} limits: {_instance_words(store, each)}" for each in single]
+    return f"{words}{over}{''.join(fastest)}"
+
+
+def _over_words(store: ColumnStore, row: int, limits: YourLimits) -> str:
+    """Return the shares of a row that are over a limit, each with its limit."""
+    return " and ".join(
+        f"{share.word(row)}{units.NBSP}% over {units.threshold(field.threshold_us)}, limit {field.text}{units.NBSP}%"
+        for field in limits.fields
+        if over_flags([(share := store.columns[share_code(field.threshold_us)]).value(row) or 0], field.limit_pct)[0]
+    )

@@ -6,14 +6,16 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 
 from results.models import Statistic
 from results.models.categories import SYSTEMS, Category
 from webapp.register.certificates.summary import certified_sentence
+from webapp.register.drives.filters import OVER_RATING
 from webapp.register.drives.limit_check import LimitCheck
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
-from webapp.register.drives.store.ranking import current_rows, rated_rows, sustaining_rows
+from webapp.register.drives.store.ranking import current_rows
 from webapp.register.home.answer import Answer
 from webapp.register.home.question import EXAMPLE_TPS, read_question
 from webapp.register.http.responses import public_page
@@ -24,7 +26,7 @@ from webapp.register.tables import categories
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of
 from webapp.register.ycsb.claims.entries import entries
-from webapp.register.ycsb.claims.sentences import contradicted_sentence
+from webapp.register.ycsb.claims.sentences import contradicted_finding, impossible_finding
 from webapp.templatetags import units
 
 
@@ -45,14 +47,15 @@ def home(request: HttpRequest) -> HttpResponse:
         "lines": [_line(store, category, numbers, within) for category in Category],
         "historical_number": numbers.historical,
         "sentence": numbers.sentence,
-        "rating_sentence": _rating_sentence(store),
+        "rating_finding": _rating_finding(store),
         "limits": question.limits,
         "drive_choices": question.choices,
         "example_tps": EXAMPLE_TPS,
         "tiers": tier_meanings(),
         "example_address": example_address(),
         "certified": certified_sentence(),
-        "claims_sentence": contradicted_sentence(entries()),
+        "claims_finding": contradicted_finding(entries()),
+        "impossible_finding": impossible_finding(entries()),
     }
     return render(request, "register/home/home.html", context)
 
@@ -96,12 +99,27 @@ def _line(store: ColumnStore, category: Category, numbers: Numbers, within: int)
     }
 
 
-def _rating_sentence(store: ColumnStore) -> str:
-    """Return in how many current results the tested speed exceeds the endurance rating; empty without rated drives."""
-    rated = rated_rows(store) & current_rows(store) & ~store.columns["historical"].of("yes")
-    exceeding = (rated & ~sustaining_rows(store)).bit_count()
-    if not rated:
-        return ""
-    results = number_of(rated.bit_count(), "result of a rated drive", "results of rated drives")
-    exceeded = f"In {units.count(exceeding)} of {results}, in all categories"
-    return f"{exceeded}, the tested speed exceeds the endurance rating."
+@dataclass(frozen=True)
+class RatingFinding:
+    """How many current results of rated drives are faster than the rating sustains."""
+
+    exceeding: int
+    rated: int
+
+    @property
+    def sentence(self) -> str:
+        """Return the counts as a sentence."""
+        results = number_of(self.rated, "result of a rated drive", "results of rated drives")
+        return f"In {units.count(self.exceeding)} of {results}, the tested speed exceeds the endurance rating."
+
+    @property
+    def address(self) -> str:
+        """Return the address of the list of these results."""
+        return f"{reverse('drives')}?{urlencode({OVER_RATING.name: 'yes'})}"
+
+
+def _rating_finding(store: ColumnStore) -> RatingFinding | None:
+    """Return in how many results of all categories the tested speed exceeds the rating; None without rated drives."""
+    rows, over = current_rows(store) & ~store.columns["historical"].of("yes"), store.columns[OVER_RATING.column]
+    exceeding, within = ((rows & over.of(each)).bit_count() for each in ("yes", "no"))
+    return RatingFinding(exceeding, exceeding + within) if exceeding + within else None

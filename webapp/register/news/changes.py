@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from urllib.parse import urlencode
 
-from django.db.models import Q
 from django.urls import reverse
 
 from results.access.withholding import visible_events
@@ -16,7 +15,15 @@ from results.naming.addresses import current_product
 from results.rules.ycsb.claim_terms import claim_id
 from results.rules.ycsb.statements import Outcome
 from webapp.register.http.query_params import ParameterError
-from webapp.register.news.events import PRODUCT, CatalogueImport, catalogue_imports, first_change, public_changes
+from webapp.register.news.events import (
+    PRODUCT,
+    CatalogueImport,
+    catalogue_imports,
+    first_change,
+    newest_first,
+    older_than,
+    public_changes,
+)
 from webapp.register.news.past_results import PastResults
 from webapp.register.news.sentences import KINDS, Facts, Group
 from webapp.register.tables.columns import product_of
@@ -62,7 +69,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ChangesPage:
-    """Changes, newest first; the event before which the next page begins, None at the end; and the first of all."""
+    """Changes, newest minute first; the last event of the page, None at the end; and the first change of all."""
 
     changes: Sequence[Change]
     older_than: int | None
@@ -70,15 +77,18 @@ class ChangesPage:
 
 
 def changes_page(before: int | None = None) -> ChangesPage:
-    """Return the newest changes, or those before an event. Raises ParameterError if that event is no public change."""
-    events = public_changes()
+    """Return the newest changes, or those after an event in their order.
+
+    Raises ParameterError if that event is no public change.
+    """
+    events = newest_first(public_changes())
     if before is not None:
         last = events.filter(pk=before).first()
         if last is None:
             expected = "expected the number of a change, as the link to older changes has it"
             raise ParameterError("before", expected, str(before))
-        events = events.filter(Q(at__lt=last.at) | Q(at=last.at, pk__lt=last.pk))
-    found = list(events.order_by("-at", "-pk")[: CHANGES_PER_PAGE + 1])
+        events = older_than(events, last)
+    found = list(events[: CHANGES_PER_PAGE + 1])
     shown, first = found[:CHANGES_PER_PAGE], first_change()
     changes = changes_of(shown, catalogue_imports(first))
     return ChangesPage(changes, shown[-1].pk if len(found) > len(shown) else None, first)

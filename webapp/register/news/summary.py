@@ -10,7 +10,7 @@ from results.history import PUBLISHED
 from results.models import Event
 from results.rules.plural import listed
 from webapp.register.news.changes import Change, changes_of
-from webapp.register.news.events import CatalogueImport, between, catalogue_imports, public_changes
+from webapp.register.news.events import CatalogueImport, between, catalogue_imports, newest_first, public_changes
 from webapp.register.news.months import Month
 from webapp.register.news.new_results import CategoryLine, category_lines
 from webapp.register.news.sentences import GROUP_TITLES, KINDS, Group
@@ -60,7 +60,7 @@ class Summary:
 
 def summary_of(month: Month, first: Event | None) -> Summary:
     """Return the summary of a month, in a fixed number of queries; `first` is the first change of the register."""
-    changes = between(public_changes(), month.start, month.end).order_by("-at", "-pk")
+    changes = newest_first(between(public_changes(), month.start, month.end))
     found, imports, lines = list(changes.values_list("pk", "kind")), catalogue_imports(first), category_lines(month)
     totals = Counter(kind for _, kind in found)
     opening_count = sum(imports[pk].results_count for pk, _ in found if pk in imports and imports[pk].is_opening)
@@ -71,7 +71,9 @@ def _sections(found: Sequence[tuple[int, str]], imports: Mapping[int, CatalogueI
     """Return the groups that have changes, from the ids and kinds of the changes of the month, the newest first."""
     by_group = {group: [pk for pk, kind in found if KINDS[kind].group is group] for group in Group}
     shown = [pk for ids in by_group.values() for pk in ids[:SHOWN_IN_GROUP]]
-    changes = changes_of(Event.objects.filter(pk__in=shown).order_by("-at", "-pk"), imports)
+    places = {pk: place for place, (pk, _) in enumerate(found)}
+    events = sorted(Event.objects.filter(pk__in=shown), key=lambda event: places[event.pk])
+    changes = changes_of(events, imports)
     return [
         Section(group, GROUP_TITLES[group], len(ids), [change for change in changes if change.group is group])
         for group, ids in by_group.items()

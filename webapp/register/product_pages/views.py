@@ -14,7 +14,7 @@ from webapp.register.drives.store.column_store import current_store
 from webapp.register.http.former_slugs import follows_renames
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
-from webapp.register.limits.reader_limits import LOAD, YourLimits, changes_sentence, has_plain_load
+from webapp.register.limits.reader_limits import LOAD, YourLimits, changes_sentence, has_plain_load, read_limits
 from webapp.register.objections.page import prominent_lines_of
 from webapp.register.product_pages.alternatives import capacities_address, capacities_of, other_drives
 from webapp.register.product_pages.answer import answer_sentence, short_noun
@@ -33,6 +33,7 @@ from webapp.register.tables.evaluation import evaluate_limits
 from webapp.register.tables.exports import runs_response
 from webapp.register.tables.parameters import FASTEST_FIRST, PROFILE_ALONE, ListQuery, read_list_query
 from webapp.register.tables.prices import priced_drives
+from webapp.register.tables.rating_origin import rating_origin
 from webapp.register.tables.sentences import product_name, table_sentence
 from webapp.register.tables.tables import Table, TableSpec, build_table
 from webapp.templatetags import units
@@ -77,6 +78,8 @@ def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQue
         "load_sentences": load_sentences(product, rows, query.limits, query.load_tps),
         "load_field": {"name": LOAD, "text": units.count(query.load_tps) if query.load_tps else ""},
         "name": product_name(product),
+        "rating_origin": rating_origin(product) if product.endurance_dwpd else "",
+        "cited_run": headline_of(rows, read_limits({}, current_limits()), has_ycsb=has_ycsb).run,
         "evidence": evidence_sentence(current),
         "publication": publication_of(current),
         "category": categories.spec_of(product),

@@ -44,6 +44,7 @@ from webapp.register.objections.page import objections_part
 from webapp.register.runs.side_file import Pair, filled
 from webapp.register.runs.verdict import reason_text
 from webapp.register.tables.groups import taken_as_one_sentence
+from webapp.register.tables.rating_origin import rating_origin
 from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
@@ -217,7 +218,7 @@ def product_pairs(run: Run) -> list[Pair]:
     ]
     if run.product is not None:
         dwpd = units.decimal(run.product.endurance_dwpd)
-        endurance = units.with_unit(dwpd, "DWPD, from the data sheet, not verified")
+        endurance = units.with_unit(dwpd, f"DWPD, {rating_origin(run.product)}") if dwpd else ""
         pairs += [("PCIe generation", run.product.pcie_gen), ("Endurance", endurance)]
     return filled(*pairs)
 

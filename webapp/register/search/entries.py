@@ -16,7 +16,7 @@ from webapp.register.explain.site_pages import SITE_PAGES
 from webapp.register.http.query_params import words_of
 from webapp.register.tables.meanings import ALL, meaning_address
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries, entries_of, headline_of
-from webapp.register.ycsb.claims.sentences import favours, result
+from webapp.register.ycsb.claims.sentences import favours, gives
 from webapp.register.ycsb.publications import publication_of
 
 DETAIL_WORDS = 32  # of the detail that is shown
@@ -87,7 +87,7 @@ def _claims() -> Sequence[SearchEntry]:
 def _claim(entry: ClaimEntry) -> SearchEntry:
     claim = entry.row.check.claim
     favoured = f" {favours(entry)}" if entry.is_contradicted else ""
-    detail = f"{capfirst(entry.status_line)}. {result(entry)}{favoured} {entry.publication.title}."
+    detail = f"{capfirst(entry.status_line)}. {gives(entry)}{favoured} {entry.publication.title}."
     keywords = f"{entry.slug} {entry.source.title} {claim.device} {claim.against}"
     return SearchEntry(entry.assertion, entry.address, detail, keywords, entry.slug)
 

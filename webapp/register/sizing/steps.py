@@ -8,12 +8,13 @@ from results.rules import sizing
 from results.rules.act.loads import printed_decimal
 from results.rules.sizing import Demand, Mix, Size, Tested
 from webapp.register.sizing.offers import Candidate
+from webapp.register.tables.rating_origin import rating_origin
 from webapp.templatetags import units
 
 RULE = "the rules below"
 REQUESTED = "your input"
-SHEET = "data sheet, not verified"
 ASSUMED, BECAUSE = "assumed", ", because the source does not report the mix"
+NO_RATING = "the catalogue has none"
 UNTESTED = "untested at this workload"
 MIX_WORDS = {Mix.TESTED: "tested mix", Mix.BOUND: "not tested: upper bound", Mix.UNTESTED: "untested"}
 
@@ -116,12 +117,13 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     )
     rating = candidate.offer.dwpd
     if rating is None:
-        return [writes, Step("Drives by endurance", "no endurance rating", "not known", SHEET)]
+        return [writes, Step("Drives by endurance", "no endurance rating", "not known", NO_RATING)]
+    origin = f"endurance rating {rating_origin(candidate.product)}"
     how = (
         f"{_tb(daily)} / {_tb(Fraction(candidate.offer.capacity_bytes))} x {figure(demand.life_years)} years / "
         f"{figure(demand.warranty_years)} years warranty / {figure(rating)} DWPD, rounded up"
     )
-    drives = Step("Drives by endurance", how, units.count(found.needs.endurance), SHEET)
+    drives = Step("Drives by endurance", how, units.count(found.needs.endurance), origin)
     if found.dwpd is None or found.working_drives is None:
         return [writes, drives]
     how = (
@@ -131,7 +133,7 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     if found.margin is None:
         return [writes, drives, required]
     left = f"1 - {figure(found.dwpd)} / {figure(rating)} DWPD"
-    return [writes, drives, required, Step("Margin of endurance", left, f"{figure(found.margin * 100)} %", SHEET)]
+    return [writes, drives, required, Step("Margin of endurance", left, f"{figure(found.margin * 100)} %", origin)]
 
 
 def _nodes(demand: Demand, found: Size) -> list[Step]:

@@ -20,7 +20,8 @@ SOURCE_NOTE = (
     "who then supplied the result. Published tables list drives that passed; failures are not published."
 )
 ENDURANCE_NOTE = (
-    "Endurance comes from the makers' data sheets; the register does not verify it. DWPD means drive writes per day: "
+    "The endurance rating is as Aerospike prints it with the result, or from the catalogue; its page names the origin. "
+    "The register does not verify it. DWPD means drive writes per day: "
     "how often the whole drive may be written each day over its warranty."
 )
 STATES_NOTE = (

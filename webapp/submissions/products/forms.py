@@ -36,7 +36,7 @@ class FactsForm(VersionForm, ReasonForm):
         min_value=0,
         max_digits=7,
         decimal_places=2,
-        help_text="Drive writes per day from the data sheet.",
+        help_text="Drive writes per day. Name their source in the reason.",
     )
     pcie_gen = forms.CharField(label="PCIe generation", required=False, max_length=10, help_text="For example 4.")
     form_factor = forms.CharField(required=False, max_length=40, help_text="For example U.2 15 mm, E3.S or M.2 2280.")

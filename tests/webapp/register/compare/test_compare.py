@@ -359,7 +359,7 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
         f"Speed, tps: {first} 1,728,000; {second} 216,000",
         f"Over 1 ms, % of reads, limit 5 %: {first} 5.42, over; {second} 4.00",
         f"Over 8 ms, % of reads, limit 1 %: {first} 0.10; {second} 0.10",
-        f"Endurance, drive writes a day at the tested speed; line: rating: {first} 24, rated 3",
+        f"Endurance, drive writes a day, logarithmic; ring: rating, bar: tested speed: {first} 24, rated 3",
         f"Speed per TB, tps, one device: {first} 270,000; {second} 67,500",
     ]
     assert (
@@ -385,6 +385,23 @@ def test_shares_of_zero_have_a_sentence_instead_of_bars(client, make_product, ma
     runs = [make_published_run({64000: share}, make_product()) for share in shares]
     charts = client.get(compare_url(*runs)).context["comparison"].bars
     assert next(chart.zero_sentence for chart in charts if chart.title.startswith("Over 64")) == sentence
+
+
+def test_the_gaps_of_endurance_have_equal_lengths_for_equal_ratios(client, make_product, make_published_run):
+    """A rating of 100 does not flatten one of 1: the axis is logarithmic."""
+    drives = [make_product(capacity_gb=6400, endurance_dwpd=Decimal(dwpd)) for dwpd in ("1", "100")]
+    speeds = (Decimal(144_106), Decimal(14_410_600))  # 2 and 200 drive writes a day
+    runs = [make_published_run(product=drive, tps=tps) for drive, tps in zip(drives, speeds, strict=True)]
+    text = client.get(compare_url(*runs)).text
+    endurance = text.split('aria-label="Endurance')[1].split("</svg>")[0]
+    widths = [float(each) for each in re.findall(r'<rect class="strong" [^>]*width="([\d.]+)%"', endurance)]
+    assert len(widths) == 2
+    assert widths[0] == pytest.approx(widths[1], abs=0.02)
+    assert widths[0] > 5
+    rings = [float(each) for each in re.findall(r'<circle class="rating" cx="([\d.]+)%"', endurance)]
+    ticks = [float(each) for each in re.findall(r'<rect class="tick" x="([\d.]+)%"', endurance)]
+    assert all(34 < place < 98 for place in (*rings, *ticks))
+    assert [tick > ring for ring, tick in zip(rings, ticks, strict=True)] == [True, True]
 
 
 def test_the_bar_of_endurance_is_grey_if_its_run_does_not_compare(client, make_product, make_published_run):

@@ -10,11 +10,14 @@ pytestmark = pytest.mark.django_db
 INSTANCE = (
     "Fastest instance within the limits as published, ACT 6.x: GCP n2-standard-80 (24 x 375 GB) at 6,408,000 tps."
 )
-DEVICE = "GCP n2-standard-80 (4 x 375 GB) at 327,000 tps per device."
+DEVICE = (
+    "GCP n2-standard-80 (4 x 375 GB) at 327,000 tps per device; "
+    "fastest with 1 device within the limits: GCP n2-standard-64 (1 x 375 GB) at 267,000 tps."
+)
 
 
 def headline(client, query=""):
-    return " ".join(read_headline(client.get(f"/drives/cloud/{query}")))
+    return " ".join(read_headline(client.get(f"/drives/cloud/{query}"))).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_fastest_instance_and_the_fastest_per_device_are_named(client, catalogue):
@@ -24,6 +27,18 @@ def test_the_fastest_instance_and_the_fastest_per_device_are_named(client, catal
         "Fastest instance and fastest per device within the limits as published, ACT up to 5.3: "
         "Azure L16s v2 (1 x 160 GB) at 15,000 tps. 5 of 40 results are over a limit of the profile."
     ) in said
+
+
+def test_the_fastest_per_device_says_what_one_device_does(client, catalogue):
+    said = headline(client, "?provider=aws&sort=-device_tps")
+    single = "fastest with 1 device within the limits: AWS m5ad.4xlarge (1 x 300 GB) at 174,000 tps."
+    assert (
+        "AWS r5d.4xlarge (2 x 300 GB) at 177,000 tps per device; with 1 device it is over a limit: "
+        f"7.25 % over 1 ms, limit 5 %; {single}"
+    ) in said
+    wider = headline(client, "?provider=aws&sort=-device_tps&limit_1ms=7.25")
+    assert "it is over a limit" not in wider
+    assert "fastest with 1 device" not in headline(client, "?provider=azure")
 
 
 def test_the_fact_of_the_shown_order_comes_first(client, catalogue):

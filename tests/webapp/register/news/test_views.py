@@ -1,17 +1,20 @@
 """Pages and feed of news: addresses, links, caching, and a fixed number of queries."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
 
-from results.catalogue.claims import import_claims
+from results.access.withholding import REEVALUATED
+from results.catalogue.claims import CLAIMS_RECOMPUTED, import_claims
 from results.history import record_event, run_subject
 from results.lifecycle import visibility
 from results.models import Run
 from tests.results.builders import make_user
 from tests.webapp.register.syndication.answers import read_xml
 from webapp.register.news.changes import CHANGES_PER_PAGE
+from webapp.register.ycsb.publications import publication_of
 
 pytestmark = pytest.mark.django_db
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -185,3 +188,35 @@ def test_a_summary_reads_the_changes_twice(clock, publish, django_assert_max_num
         client.get("/news/2026-11/")
     reads = [query for query in captured.captured_queries if "claims-recomputed" in query["sql"]]
     assert len(reads) == 2
+
+
+def test_changes_of_one_minute_are_ordered_by_importance(client, clock, publish):
+    clock.set(2026, 11, 20, 12, 0, 1)
+    first = publish()
+    contradicted = {"outcomes": {"contradicted": 1, "confirmed": 3}, "impossible_claims": 0}
+    impossible = {"outcomes": {"impossible-input": 1}, "impossible_claims": 1}
+    harmless = {"outcomes": {"confirmed": 3}, "impossible_claims": 0}
+    briefs = ("micron-7400-brief", "kioxia-fl6-brief", "micron-7450-brief")
+    for publication, details in zip(briefs, (contradicted, impossible, harmless), strict=True):
+        record_event(None, CLAIMS_RECOMPUTED, ("publication", publication), "", details)
+    record_event(None, REEVALUATED, run_subject(first), "", {"kind": "outcome", "before": "x", "after": "y"})
+    visibility.withdraw(first, make_user("rita", is_reviewer=True), "Wrong drive.")
+    publish()
+    assert clock.at.replace(second=0) == datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+    rows = client.get("/news/?format=json").json()["rows"]
+    groups = [row["group"] for row in rows]
+    assert groups == ["claims", "claims", "withdrawals", "verdicts", "results", "results", "claims"]
+    named = [publication_of(each).title for each in ("kioxia-fl6-brief", "micron-7400-brief")]
+    assert [row["name"] for row in rows[:2]] == named
+    for place, row in enumerate(rows):
+        older = client.get(f"/news/?format=json&before={row['event']}").json()["rows"]
+        assert older == rows[place + 1 :]
+
+
+def test_a_later_minute_is_before_a_more_important_change(client, clock, publish):
+    clock.set(2026, 11, 20, 12, 0, 1)
+    visibility.withdraw(publish(), make_user("rita", is_reviewer=True), "Wrong drive.")
+    clock.set(2026, 11, 20, 12, 1, 0)
+    publish()
+    groups = [row["group"] for row in client.get("/news/?format=json").json()["rows"]]
+    assert groups == ["results", "withdrawals", "results"]

@@ -5,7 +5,9 @@ import re
 import pytest
 
 from results.catalogue.claims import import_figures
+from results.rules.ycsb.statements import Outcome
 from webapp.register.search.entries import search_sections
+from webapp.register.ycsb.claims.entries import entries
 
 pytestmark = pytest.mark.django_db
 
@@ -52,3 +54,11 @@ def test_a_claim_is_described_by_its_publication_and_outcome(published):
     assert entry.title == "Micron on the 7400 PRO: 24 % mean improvement over thread counts, workload D"
     assert entry.detail.startswith("Contradicted. Its own table gives 25.8 %. Stated 1.8 percentage points too low: ")
     assert entry.detail.endswith("Micron 7400 PRO against 7300 PRO on RocksDB.")
+
+
+def test_a_confirmed_claim_does_not_repeat_its_outcome(published):
+    confirmed = {each.address for each in entries() if each.outcome is Outcome.CONFIRMED}
+    claims = [each for each in search_sections()[1].entries if each.address in confirmed]
+    assert claims
+    for claim in claims:
+        assert claim.detail.lower().count("confirmed") == 1, claim.detail

@@ -556,7 +556,8 @@ def test_every_step_is_shown_with_its_source(client, drive):
     text = client.get(f"/sizing/?{ASKED}&drive={product.slug}").text
     assert "100,000 x 2 copies; reads go to one copy" in text
     assert "53.1 TB / 6.4 TB x 5 years / 5 years warranty / 3 DWPD, rounded up" in text
-    assert "data sheet, not verified" in text
+    assert "endurance rating from the catalogue, not verified" in text
+    assert "data sheet" not in text
     assert "5 years assumed" in text
     assumed = "assumed 2:1, because the source does not report the mix"
     assert f"400,000/s / 133,333/s of one, {assumed}; rounded up" in text

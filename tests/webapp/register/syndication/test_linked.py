@@ -69,6 +69,46 @@ def test_a_citation_has_tier_and_the_shares_with_their_statistic(client, make_pu
     assert f"{SITE}/id/{run.public_id}" in told
 
 
+PAGE = "https://aerospike.com/docs/server/operations/plan/ssd/ssd_certification"
+
+
+@pytest.mark.parametrize(
+    ("tester", "figures"),
+    [
+        ("Aerospike", "Figures by Aerospike, published"),
+        ("Intel", "Figures by Intel, published by Aerospike"),
+        ("", "Figures published by Aerospike"),
+    ],
+)
+def test_the_citations_of_a_drive_and_its_run_name_the_publication_of_the_headline_figure(
+    client, make_published_run, tester, figures
+):
+    run = make_published_run(tps=300_000, source=tester, catalogue_key="k")
+    slower = make_published_run(product=run.product, tps=200_000, source=tester, catalogue_key="l")
+    origin = f"level of evidence (tier): published. {figures} at {PAGE} (date not recorded); listed by Drivecert."
+    for path, tps in (
+        (f"/drive/{run.product.slug}/", "300,000"),
+        (f"/drive/{run.product.slug}/?limit_1ms=0", "300,000"),
+        (f"/runs/{slower.public_id}/", "200,000"),
+    ):
+        cited = client.get(path).text.split('id="cite"')[1]
+        assert f"{tps} tps; slow reads: " in cited
+        assert "(steady state as published)" in cited
+        assert cited.count(origin) == 1
+        assert "listed by Drivecert. State of the data: " in cited.split("<pre>")[1]
+
+
+def test_the_citation_of_a_result_from_a_log_names_no_publication(client, make_log_run):
+    run = make_log_run(tps=300_000, device_count=1)
+    for path in (f"/drive/{run.product.slug}/", f"/runs/{run.public_id}/"):
+        assert "listed by Drivecert" not in client.get(path).text
+
+
+def test_the_citation_of_a_drive_without_a_result_has_no_figure(client, make_published_run):
+    run = make_published_run(visibility=Visibility.WITHDRAWN)
+    assert "tps; slow reads" not in client.get(f"/drive/{run.product.slug}/").text.split('id="cite"')[1]
+
+
 CLAIM = "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/"
 
 

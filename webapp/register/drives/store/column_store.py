@@ -17,10 +17,12 @@ from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnEncod
 from webapp.register.drives.store.row_reader import LISTED_IN_TABLES, RowReader, rows_state
 from webapp.register.tables import categories
 from webapp.register.tables.columns import (
+    SUSTAINED,
     Column,
     newest_verdict,
     notes_of,
     product_of,
+    ranked_tps,
     share_of,
     total_gb,
     whole_device_tps,
@@ -62,6 +64,16 @@ def _over_provisioned(run: Run) -> str | None:
     if run.over_provisioning_pct or run.over_provisioned_to_gb:
         return "yes"
     return None if run.over_provisioning_pct is None else "no"
+
+
+def _over_rating(run: Run) -> str | None:
+    """Return whether the tested speed exceeds the speed that the rating sustains, as tables print it; None if unknown.
+
+    It decides as `sustaining_rows` does, which counts for sentences.
+    """
+    sustained, tested = SUSTAINED.order(run), ranked_tps(run)
+    is_known = sustained is not None and tested and not run.is_on_no_drive
+    return _yes_no(tested > sustained) if is_known else None
 
 
 def _outcome(run: Run) -> str | None:
@@ -109,6 +121,7 @@ OWN = {
     "total_gb": ColumnEncoding(total_gb, text_of_key=units.capacity, value=int),
     "compressible": ColumnEncoding(_compressible, option=str),
     "over_provisioned": ColumnEncoding(_over_provisioned, option=str),
+    "over_rating": ColumnEncoding(_over_rating, option=str),
 }  # fmt: skip
 EXTRA_OPTIONS: dict[str, dict[str, Any]] = {
     "capacity_gb": {"value": int, "option_of_key": band_of},

@@ -106,6 +106,7 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
     found = selected(query)
     return {
         "sentence": _sentence(entries()),
+        "rule": _confirmed_rule(entries()),
         "contradicted": [(entry, result(entry), favours(entry)) for entry in entries() if entry.is_contradicted],
         "groups": _groups(found, is_filtered=bool(_given(query))),
         "shown": len(found),
@@ -177,6 +178,17 @@ def _sentence(found: Sequence[ClaimEntry]) -> str:
         f"publication: {len(confirmed)} are confirmed{f' ({odd} of them with unusual rounding)' if odd else ''}, "
         f"{agreeing}{outcomes[Outcome.CONTRADICTED]} contradicted, {outcomes[Outcome.FROM_CHART]} read from a chart, "
         f"and {outcomes[Outcome.UNCHECKED]} cannot be checked."
+    )
+
+
+def _confirmed_rule(found: Sequence[ClaimEntry]) -> str:
+    """Return when a claim is confirmed, and how many of the confirmed ones are rounded in which way."""
+    counts = Counter(entry.status for entry in found if entry.outcome is Outcome.CONFIRMED)
+    ways = ((Status.REPRODUCES, "rounded correctly"), (Status.TRUNCATED, "cut off"), (Status.ROUNDED_UP, "rounded up"))
+    numbers = ", ".join(f"{units.count(counts[status])} {words}" for status, words in ways)
+    return (
+        "Confirmed: the figures give the stated number, rounded correctly, cut off or rounded up to its last stated "
+        f"digit; the difference is always less than one unit of that digit ({numbers})."
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from django.utils.text import capfirst
@@ -43,14 +44,18 @@ def title(entry: ClaimEntry) -> str:
 
 def result(entry: ClaimEntry) -> str:
     """Return what the figures of a claim give, and whether that confirms it."""
+    if entry.recomputed and entry.impossible_results and not entry.row.check.span:
+        return f"{gives(entry)[:-1]}, from a result that cannot be true."
+    if entry.outcome is Outcome.CONFIRMED and entry.recomputed:
+        return f"{gives(entry)[:-1]}: {LABELS[entry.status]}."
+    return gives(entry)
+
+
+def gives(entry: ClaimEntry) -> str:
+    """Return what the figures of a claim give, without the outcome, for places that name it."""
     if entry.row.check.span:
         return f"Its own chart allows {entry.recomputed}."
-    if entry.recomputed:
-        confirmed = f": {LABELS[entry.status]}" if entry.outcome is Outcome.CONFIRMED else ""
-        if entry.impossible_results:
-            confirmed = ", from a result that cannot be true"
-        return f"Its own table gives {entry.recomputed}{confirmed}."
-    return "Its figures are not published."
+    return f"Its own table gives {entry.recomputed}." if entry.recomputed else "Its figures are not published."
 
 
 def impossible_sentences(entry: ClaimEntry) -> list[str]:
@@ -130,24 +135,56 @@ def favours(entry: ClaimEntry) -> str:
     return unfavoured.get(found.side) or f"Stated {_too_far(entry, found)}: {_favoured_words(entry, found)}."
 
 
-def contradicted_sentence(found: Sequence[ClaimEntry]) -> str:
-    """Return how many of the claims that can be checked their own publications contradict; empty if none.
+@dataclass(frozen=True)
+class ContradictedFinding:
+    """How many claims their own publications contradict; `size` is the difference of a single one."""
 
-    A single one has its difference.
+    sentence: str
+    size: str
+    is_source_on_file: bool
+
+
+def contradicted_finding(found: Sequence[ClaimEntry]) -> ContradictedFinding | None:
+    """Return how many of the claims that can be checked their own publications contradict; None if none.
+
+    The sentence has no full stop, because the page adds the size and the state of the source.
     """
     wrong = [entry for entry in found if entry.is_contradicted]
     if not wrong:
-        return ""
-    verb, whose = ("contradicts", "its") if len(wrong) == 1 else ("contradict", "their")
+        return None
+    is_single = len(wrong) == 1
+    verb, whose = ("contradicts", "its") if is_single else ("contradict", "their")
     source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
     checkable = counted(sum(entry.is_checkable for entry in found), "published claim")
-    sentence = f"{len(wrong)} of {checkable} that can be checked {verb} {whose} own {source}"
+    is_on_file = all(entry.is_source_on_file for entry in wrong)
+    as_recorded = "" if is_on_file else ", as the register has it"
+    sentence = f"{len(wrong)} of {checkable} that can be checked {verb} {whose} own {source}{as_recorded}"
     difference = favoured(wrong[0].row.check)
-    has_size = len(wrong) == 1 and difference.side in {Side.DEVICE, Side.AGAINST}
-    if not has_size:
-        return f"{sentence}."
-    size = _difference(wrong[0], difference.difference, of_percent="points")
-    return f"{sentence} ({'over' if difference.side is Side.DEVICE else 'under'}stated by {size})."
+    size = ""
+    if is_single and difference.side in {Side.DEVICE, Side.AGAINST}:
+        points = _difference(wrong[0], difference.difference, of_percent="points")
+        size = f"{'over' if difference.side is Side.DEVICE else 'under'}stated by {points}"
+    return ContradictedFinding(sentence, size, is_on_file)
+
+
+@dataclass(frozen=True)
+class ImpossibleFinding:
+    """How many claims use a published result that cannot be true, and why the first of these results cannot."""
+
+    sentence: str
+    is_source_on_file: bool
+
+
+def impossible_finding(found: Sequence[ClaimEntry]) -> ImpossibleFinding | None:
+    """Return how many claims use impossible results; None if none."""
+    using = [entry for entry in found if entry.impossible_results]
+    if not using:
+        return None
+    first = using[0].impossible_results[0]
+    use = "claim uses" if len(using) == 1 else "claims use"
+    why = f"{first.in_flight} operations in flight with {counted(first.check.law.threads, 'thread')}"
+    is_on_file = all(entry.is_source_on_file for entry in using)
+    return ImpossibleFinding(f"{len(using)} {use} an impossible result: {why}", is_on_file)
 
 
 def _too_far(entry: ClaimEntry, found: Favoured) -> str:

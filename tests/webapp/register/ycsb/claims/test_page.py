@@ -4,6 +4,7 @@ import csv
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from html import unescape
 
 import pytest
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from results.catalogue.rows import published_sources
 from results.models.ids import derived_id
+from results.rules.ycsb.statements import Outcome, Status, places_of
 from tests.webapp.register.drawings import charts_of, texts_of, words_of
 from webapp.register.ycsb.claims.entries import ClaimEntry, entries, headline_of
 from webapp.register.ycsb.claims.sentences import card_foot, title
@@ -301,7 +303,31 @@ def test_a_claim_says_that_its_source_is_not_on_file_until_it_has_an_address(cli
     sources = published_sources() | {entry.slug: replace(entry.source, address=address)}
     monkeypatch.setattr("webapp.register.ycsb.claims.entries.published_sources", lambda: sources)
     verdict = client.get(WRONG).text.split('<p class="verdict">')[1].split("</p>")[0]
-    assert ('<span class="tag">source not on file</span>' in verdict) is is_said
+    link = '<a class="tag" href="/explain/glossary/#what-is-kept-source-not-on-file">source not on file</a>'
+    assert (link in verdict) is is_said
     assert any("source not on file" in line for line in card_foot(entry)) is is_said
     summary = client.get("/ycsb/claims/").text.split(f'<h2 id="{entry.slug}">')[1].split("</summary>")[0]
     assert ("source not on file" in summary) is is_said
+
+
+def test_the_rule_of_confirmed_and_its_counts_are_next_to_the_outcomes(client):
+    text = client.get("/ycsb/claims/").text
+    shown = text.split('aria-label="Filter by outcome"')[1].split('aria-label="Filter by publication"')[0]
+    statuses = [entry.status for entry in entries() if entry.outcome is Outcome.CONFIRMED]
+    correct, cut, up = (statuses.count(each) for each in (Status.REPRODUCES, Status.TRUNCATED, Status.ROUNDED_UP))
+    assert correct + cut + up == len(statuses)
+    assert cut
+    assert (
+        "Confirmed: the figures give the stated number, rounded correctly, cut off or rounded up to its last stated "
+        f"digit; the difference is always less than one unit of that digit ({correct} rounded correctly, {cut} cut "
+        f"off, {up} rounded up)."
+    ) in shown
+    assert "<details" not in shown
+
+
+def test_a_confirmed_claim_differs_by_less_than_one_unit_of_its_last_digit():
+    for entry in entries():
+        if entry.outcome is Outcome.CONFIRMED and len(entry.row.check.values) == 1:
+            stated = entry.row.check.claim.stated_value
+            unit = Fraction(1, 10 ** places_of(stated))
+            assert abs(entry.row.check.values[0] - Fraction(stated)) < unit, entry.text
