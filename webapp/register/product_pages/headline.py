@@ -15,6 +15,8 @@ from results.models.categories import SYSTEMS
 from results.rules.act.limits import Limit
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.columns import (
+    duration_text,
+    is_duration_assumed,
     newest_verdict,
     ranked_tps,
     share_code,
@@ -67,7 +69,8 @@ class Headline:
         """Return what the speed covers, and how long the test ran."""
         if self.run is None:
             return ""
-        lasted = f"tested for {units.duration(self.run.duration_s)}" if self.run.duration_s else "duration not reported"
+        tested = "" if is_duration_assumed(self.run) else "tested for "
+        lasted = f"{tested}{duration_text(self.run)}" if self.run.duration_s else "duration not reported"
         return f"tps{_devices_note(self.run)}, {lasted}"
 
     @property

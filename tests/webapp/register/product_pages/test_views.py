@@ -85,3 +85,18 @@ def test_one_run_needs_as_many_queries_as_fifty(make_product, make_published_run
         make_published_run(product=product)
         make_log_run(product=product)
     assert count_queries(f"/drive/{product.slug}/") == one
+
+
+def test_the_speed_of_a_published_result_states_whose_rule_its_duration_is(client, make_product, make_published_run):
+    by_rule, other = make_product(), make_product()
+    make_published_run(product=by_rule)
+    make_published_run(product=other, duration_s=43_200)
+    texts = [client.get(f"/drive/{each.slug}/").text.replace("\N{NO-BREAK SPACE}", " ") for each in (by_rule, other)]
+    assert "tps, 24 h by the rule of the source, not stated in the row</small>" in texts[0]
+    assert "tps, tested for 12 h</small>" in texts[1]
+
+
+def test_a_note_on_another_instance_is_not_on_the_page_of_an_instance(client, catalogue):
+    note = "ran for 12 hours"
+    assert note not in client.get("/drive/aws-r5d-4xlarge/").text
+    assert note in client.get("/drive/aws-r5ad-24xlarge/").text
