@@ -34,7 +34,10 @@ class Mix(StrEnum):
 
 @dataclass(frozen=True)
 class Demand:
-    """The requirements of a cluster. Rates are the clients'; `data_bytes` is one copy; ratios are from 0 to 1."""
+    """The requirements of a cluster. Rates are the clients'; `data_bytes` is one copy; ratios are from 0 to 1.
+
+    `speed_ratio` is the part of its tested speed that a drive may be loaded with; the rest is headroom.
+    """
 
     reads_per_s: Fraction
     writes_per_s: Fraction
@@ -47,6 +50,7 @@ class Demand:
     spare_nodes: int
     life_years: Fraction
     warranty_years: Fraction
+    speed_ratio: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -196,13 +200,13 @@ def differences_from_test(demand: Demand, tested: Tested) -> tuple[str, ...]:
 
 
 def drives_for_reads(demand: Demand, offer: Offer) -> int:
-    """Return the drives whose tested reads a second suffice for the reads alone."""
-    return ceil(demand.reads_per_s / offer.reads_per_s)
+    """Return the drives whose tested reads a second, without the headroom, suffice for the reads alone."""
+    return ceil(demand.reads_per_s / (offer.reads_per_s * demand.speed_ratio))
 
 
 def drives_for_writes(demand: Demand, offer: Offer) -> int:
-    """Return the drives whose tested writes a second suffice for the writes alone, copies included."""
-    return ceil(drive_writes_per_s(demand) / offer.writes_per_s)
+    """Return the drives whose tested writes a second, without the headroom, suffice for the writes of all copies."""
+    return ceil(drive_writes_per_s(demand) / (offer.writes_per_s * demand.speed_ratio))
 
 
 def object_size_note(demand: Demand, tested: Tested) -> str:

@@ -865,3 +865,25 @@ def test_the_name_of_the_fastest_drive_is_shown_at_its_mark(new_page, path, widt
     page = new_page(viewport={"width": width, "height": 900})
     page.goto(f"{path}?threshold={threshold}")
     assert page.evaluate(NEAREST_MARK, "DC SN861 6.4 TB").startswith("SanDisk DC SN861 6.4 TB: 1,728,000 tps")
+
+
+def test_zoom_and_pan_state_which_of_them_is_chosen(page):
+    page.goto("/drives/nvme-flash/")
+    page.get_by_role("button", name="Explore: Speed and slow reads").click()
+    zoom, pan = (page.locator(f".explored-speed .modebar-btn[data-val={mode}]") for mode in ("zoom", "pan"))
+    expect(zoom).to_have_attribute("aria-pressed", "true")
+    expect(pan).to_have_attribute("aria-pressed", "false")
+    pan.click()
+    expect(pan).to_have_attribute("aria-pressed", "true")
+    expect(zoom).to_have_attribute("aria-pressed", "false")
+
+
+def test_on_paper_the_times_of_the_rating_follow_their_bar_in_the_same_line(new_page):
+    page = new_page(viewport={"width": 794, "height": 1123})
+    page.emulate_media(media="print")
+    page.goto("/")
+    heights = page.locator(".answers td.gap").evaluate_all(
+        "cells => cells.map(each => [each.querySelector('svg'), each.lastChild].map(part => { const range = document.createRange(); range.selectNode(part); return range.getBoundingClientRect(); })).map(([bar, words]) => words.top < bar.bottom && bar.top < words.bottom)"
+    )
+    assert heights
+    assert all(heights), heights

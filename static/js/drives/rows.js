@@ -49,12 +49,12 @@ const marks = (visibility, outcome, isHistorical, note) => [
 function driveCell(store, row, tagsHistorical, carried, note) {
   const [vendor, model, capacity, visibility, outcome, historical] =
     ['vendor', 'model', 'capacity_gb', 'visibility', 'outcome', 'historical'].map(code => store.columns[code].word(row));
-  const words = marks(visibility, outcome, tagsHistorical && historical === 'yes', note);
+  const storage = capacity ? '' : store.columns.storage.word(row), words = marks(visibility, outcome, tagsHistorical && historical === 'yes', note);
   const symbol = `${shapeOf(store.columns.endurance_dwpd.value(row))}${sizeClass(capacityOf(store, row))}`;
   return part('drive', {
     glyph_html: part('glyph', {fill: groupsOf(store)[row].fill, symbol}),
     run: store.run[row], product: store.product[row], vendor, model, carried,
-    size: capacity ? `, ${capacity}` : '', marks_html: words.map(word => ` ${tagged(...word)}`).join(''),
+    size: capacity ? `, ${capacity}` : '', storage_html: storage ? part('storage', {storage}) : '', marks_html: words.map(word => ` ${tagged(...word)}`).join(''),
   });
 }
 

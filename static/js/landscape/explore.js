@@ -93,6 +93,11 @@ function nearer(view, marks, selected) {
   return {x: half('x'), y: half('y')};
 }
 
+// Zoom and pan are modes of Plotly's bar, whose buttons have no state for screen readers.
+function markModes(plot) {
+  plot.querySelectorAll('.modebar-btn[data-attr=dragmode]').forEach(button => button.setAttribute('aria-pressed', button.dataset.val === plot.layout.dragmode));
+}
+
 const isShown = ({kind}) => !kind.split(' ').includes(isNarrow() ? WIDE : PHONE);
 
 const lineTraces = ({lines}) => Object.entries(LINES).map(([kind, [colour, width, dash]]) => {
@@ -216,6 +221,8 @@ export async function explorer(library, {store, plotted, query}) {
     const open = place => location.assign(linkOf(marks[place].key).address);
     const changes = new MutationObserver(redraw), media = ['(prefers-color-scheme: dark)', '(max-width: 760px)'].map(condition => matchMedia(condition));
     redraw();
+    plot.on('plotly_afterplot', () => markModes(plot));
+    markModes(plot);
     listen(plot, 'last', (point, sentence) => select(point?.[1], sentence)); // the fastest mark is the first
     plot.on('plotly_hover', ({points: [point]}) => select(point.data.mode === 'markers' ? point.pointNumber : undefined, sentenceAt(point, marks, linkOf)));
     plot.on('plotly_unhover', () => select());
@@ -224,6 +231,7 @@ export async function explorer(library, {store, plotted, query}) {
       view = {x: plot.layout.xaxis.range, y: plot.layout.yaxis.range};
       if (isChanged('yaxis')) isFitted = view.y[0] === WHOLE.y[0] && view.y[1] === WHOLE.y[1];
       else if (isChanged('xaxis') && isFitted) view = {...view, y: fittedShares(charted, view.x)};
+      markModes(plot);
       plot.chartPlace = undefined; // other marks may be in view
       redraw();
     });

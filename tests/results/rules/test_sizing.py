@@ -307,3 +307,9 @@ def test_the_tested_mix_by_hand():
     demand = replace(DEMAND, reads_per_s=Fraction(300_000), writes_per_s=Fraction(75_000))
     assert sizing.writes_as_tested(demand, PROFILE) == 73_900
     assert sizing.reads_as_tested(demand, PROFILE) == 305_000
+
+
+@pytest.mark.parametrize(("speed_pct", "drives"), [(100, 3), (75, 4), (Fraction("74.999999"), 5), (50, 6)])
+def test_headroom_leaves_a_part_of_the_tested_speed_unused(speed_pct, drives):
+    found = sized(offer_of(200_000, 10**15, Fraction(1000)), speed_ratio=Fraction(speed_pct) / 100)
+    assert (found.drives, found.binding) == (drives, "throughput")

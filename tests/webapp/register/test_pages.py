@@ -33,3 +33,10 @@ def test_every_page_has_one_heading_without_javascript(client, catalogue):
     answers = {visit.path: client.get(visit.path) for visit in VISITS}
     found = {path: (answer.status_code, headings_count(answer)) for path, answer in answers.items()}
     assert {path: one for path, one in found.items() if one != (200, 1)} == {}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/drives/", "/drives/nvme-flash/", "/drives/cloud/", "/drives/historical/"])
+def test_lists_have_headings_for_filters_charts_and_results(client, catalogue, path):
+    headings = re.findall(r'<h2 class="vh">([^<]*)</h2>', client.get(path, follow=True).text)
+    assert headings == ["Filters", "Charts of the results", "Results"]

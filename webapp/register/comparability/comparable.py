@@ -11,7 +11,7 @@ from results.models import Run
 from results.rules.act.loads import printed_decimal
 from results.rules.comparability import Difference, differences, is_weak, reasons_of
 from webapp.register.comparability.conditions import Conditions, conditions_of
-from webapp.register.tables.columns import is_taken_as_one
+from webapp.register.tables.columns import BY_RULE, is_duration_assumed, is_taken_as_one
 from webapp.templatetags import units
 
 NAMES = {
@@ -31,6 +31,7 @@ NAMES = {
     "host": "Host", "is_defrag_active": "Defragmentation active", "fill_pct": "Fill level",
     "index_placement": "Index", "pending_limit": "Pending limit",
 }  # fmt: skip
+ASSUMED_NOTES = {"device_count": " (one drive assumed: not reported)", "asked_duration_s": BY_RULE}
 NOT_REPORTED = "not reported"
 NOT_STATED = "not stated"  # for a missing value in CSV and JSON files
 
@@ -116,16 +117,21 @@ def _row(name: str, why: str, runs: Sequence[RunConditions]) -> Condition:
     known = [value for value in values if value is not None]
     differs = any(value != known[0] for value in known)
     texts = ["" if value is None else value_text(name, value) for value in values]
-    if name == "device_count":
-        note = " (one drive assumed: not reported)"
-        texts = [text + (note if is_taken_as_one(each.run) else "") for text, each in zip(texts, runs, strict=True)]
+    note = ASSUMED_NOTES.get(name, "")
+    texts = [text + (note if _is_assumed(name, each) else "") for text, each in zip(texts, runs, strict=True)]
     is_unknown = any(_is_unreported(name, each) for each in runs)
     return Condition(name, NAMES[name], texts, differs, is_unknown, why)
 
 
 def _is_unreported(name: str, each: RunConditions) -> bool:
-    """Return whether a run does not report a condition; an assumed number of devices is not reported."""
-    return getattr(each.conditions, name) is None or (name == "device_count" and is_taken_as_one(each.run))
+    """Return whether a run does not report a condition; an assumed number of devices or duration is not reported."""
+    return getattr(each.conditions, name) is None or _is_assumed(name, each)
+
+
+def _is_assumed(name: str, each: RunConditions) -> bool:
+    if name == "device_count":
+        return is_taken_as_one(each.run)
+    return name == "asked_duration_s" and is_duration_assumed(each.run)
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,7 @@ class RowWriter:
 
     def _drive(self, row: int, note: str) -> str:
         vendor, model, capacity = (self.store.columns[code].word(row) for code in ("vendor", "model", "capacity_gb"))
+        storage = "" if capacity else self.store.columns["storage"].word(row)
         symbol, own_fill = row_glyph(self.store, row)
         return fill(
             "drive",
@@ -100,6 +101,7 @@ class RowWriter:
             vendor=vendor,
             model=model,
             size=f", {capacity}" if capacity else "",
+            storage_html=fill("storage", storage=storage) if storage else "",
             marks_html="".join(f" {fill('word', kind=kind, word=word)}" for kind, word in self._words_after(row, note)),
             carried="",
         )

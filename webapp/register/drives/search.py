@@ -183,10 +183,21 @@ def _product(store: ColumnStore, rows: list[int], current: Rows, passing: Rows) 
     words = {name: store.columns[name].word(rows[0]) for name in names}
     return words | {
         "slug": store.slugs[rows[0]],
+        "capacity_gb": words["capacity_gb"] or _storage(store, rows),
         "category": SPECS[Category(words["category"])].title,
         "speeds": _speeds(store, [row for row in rows if passing >> row & 1]),
         "results": sum(current >> row & 1 for row in rows),
     }
+
+
+def _storage(store: ColumnStore, rows: Iterable[int]) -> str:
+    """Return the storage that the results of an instance report: each if there are two, otherwise least and most."""
+    storage = store.columns["storage"]
+    reported = sorted(
+        (row for row in rows if storage.word(row)), key=lambda row: store.columns["total_gb"].value(row) or 0
+    )
+    words = list(dict.fromkeys(map(storage.word, reported)))
+    return ", ".join(words) if len(words) < 3 else f"{words[0]} to {words[-1]}"
 
 
 def _speeds(store: ColumnStore, rows: list[int]) -> list[tuple[str, str]]:

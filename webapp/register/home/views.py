@@ -1,5 +1,6 @@
 """The home page: one question, its answer with charts and drives, and the ways into the register."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from results.models import Statistic
+from results.models import Profile, Statistic
 from results.models.categories import SYSTEMS, Category
 from webapp.register.certificates.summary import certified_sentence
 from webapp.register.drives.filters import OVER_RATING
@@ -51,6 +52,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "limits": question.limits,
         "drive_choices": question.choices,
         "example_tps": EXAMPLE_TPS,
+        "object_bytes": json.loads(Profile.current_document())["object_bytes"],
         "tiers": tier_meanings(),
         "example_address": example_address(),
         "certified": certified_sentence(),

@@ -9,12 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from results.models import RATED_WORKLOAD, Run, Statistic, Verdict, Visibility
 from results.models.categories import SYSTEMS
 from results.rules.act.limits import Limit
+from results.rules.sizing import rates_of_act
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.tables.columns import (
+    duration_text,
+    is_duration_assumed,
     newest_verdict,
     ranked_tps,
     share_code,
@@ -67,7 +73,8 @@ class Headline:
         """Return what the speed covers, and how long the test ran."""
         if self.run is None:
             return ""
-        lasted = f"tested for {units.duration(self.run.duration_s)}" if self.run.duration_s else "duration not reported"
+        tested = "" if is_duration_assumed(self.run) else "tested for "
+        lasted = f"{tested}{duration_text(self.run)}" if self.run.duration_s else "duration not reported"
         return f"tps{_devices_note(self.run)}, {lasted}"
 
     @property
@@ -88,9 +95,32 @@ class Headline:
         return f"The shares are those {_how(self.run)}."
 
     @property
+    def nines_address(self) -> str:
+        """Return the page of nines with the figures of the result; empty without one."""
+        return _nines_address(self.run, self.limits.fields[0].threshold_us) if self.run else ""
+
+    @property
     def devices_note(self) -> str:
         """Return why the result counts as one device; empty if it states its number of devices."""
         return taken_as_one_sentence(self.run) if self.run else ""
+
+
+MOST_NINES = 12
+
+
+def _nines_address(run: Run, threshold_us: int) -> str:
+    """Return the page of nines for the reads of a result and its share of slow reads.
+
+    A share of 0 is rounded by its source, and one above 10 % has no nine: then the page uses its own target.
+    """
+    tps = shown_tps(run)
+    reads_ratio = Fraction(run.reads_per_s or 0) / Fraction(run.tps or 1) if run.is_mix_reported else rates_of_act(1)[0]
+    parameters = {"reads": max(round(tps * reads_ratio), 1)}
+    share = share_of(run, threshold_us)
+    if share is not None and 0 < share.share_pct <= 10:
+        ratio = Fraction(share.share_pct) / 100
+        parameters["nines"] = max(n for n in range(1, MOST_NINES + 1) if ratio * 10**n <= 1)
+    return f"{reverse('nines')}?{urlencode(parameters)}"
 
 
 def shown_tps(run: Run) -> Fraction:

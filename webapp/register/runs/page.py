@@ -43,6 +43,7 @@ from webapp.register.limits.virtual_devices import DEMO_TITLE
 from webapp.register.objections.page import objections_part
 from webapp.register.runs.side_file import Pair, filled
 from webapp.register.runs.verdict import reason_text
+from webapp.register.tables.columns import duration_text, is_duration_assumed
 from webapp.register.tables.groups import taken_as_one_sentence
 from webapp.register.tables.rating_origin import rating_origin
 from webapp.register.tables.sentences import product_name
@@ -158,7 +159,7 @@ def _achieved(run: Run) -> str:
 
 def _duration(run: Run) -> str:
     requested_s = run.facts.get("asked_duration_s", run.duration_s)
-    lasted = units.duration(run.duration_s)
+    lasted = duration_text(run)
     return lasted if requested_s == run.duration_s else f"{lasted} of {units.duration(requested_s)} requested"
 
 
@@ -178,7 +179,7 @@ def missing_facts(run: Run) -> str:
         "number of devices": run.device_count,
         "firmware": run.firmware,
         "date of the test": run.started_at,
-        "duration": run.duration_s,
+        "duration": run.duration_s and not is_duration_assumed(run),
         "compression of the data": run.compress_pct,
         "share of reads": run.reads_per_s,
     }

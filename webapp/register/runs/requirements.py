@@ -17,7 +17,7 @@ from results.rules.certification.single_result import (
     met_by_result,
     requirements_on_drives,
 )
-from webapp.register.tables.columns import is_taken_as_one
+from webapp.register.tables.columns import duration_text, is_duration_assumed, is_taken_as_one
 from webapp.templatetags import units
 
 NOT_REPORTED = "not reported"
@@ -48,6 +48,7 @@ class RequirementLine:
     found: str
     needed: str
     is_met: bool
+    is_assumed: bool = False  # the source's rule meets it, but the row does not state it
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,12 @@ class ResultRequirements:
     @property
     def met(self) -> list[RequirementLine]:
         """Return the lines of the requirements that are met."""
-        return [line for line in self.lines if line.is_met]
+        return [line for line in self.lines if line.is_met and not line.is_assumed]
+
+    @property
+    def assumed(self) -> list[RequirementLine]:
+        """Return the lines of the requirements that are met only if an assumption is true."""
+        return [line for line in self.lines if line.is_met and line.is_assumed]
 
     @property
     def missing(self) -> list[RequirementLine]:
@@ -95,13 +101,14 @@ def requirements_view(run: Run) -> ResultRequirements:
 def _result_lines(run: Run, candidate: CandidateRun, duration_s: int) -> Iterator[RequirementLine]:
     found = {
         LOAD: _outcome(run, candidate),
-        DURATION: units.duration(run.duration_s) or NOT_REPORTED,
+        DURATION: duration_text(run) or NOT_REPORTED,
         DEVICES: _devices(run),
         RATES: _load(run, candidate),
     }
     for name, is_met in met_by_result(candidate, duration_s).items():
         label, needed = OF_RESULT[name]
-        yield RequirementLine(label, found[name], needed.format(duration=units.duration(duration_s)), is_met)
+        lasts, is_assumed = units.duration(duration_s), name == DURATION and is_duration_assumed(run)
+        yield RequirementLine(label, found[name], needed.format(duration=lasts), is_met, is_assumed)
 
 
 def _outcome(run: Run, candidate: CandidateRun) -> str:

@@ -25,7 +25,7 @@ from webapp.templatetags import units
 FIELDS = (
     *("product", "name", "drives", "nodes", "working_drives", "binding", "by_throughput", "by_capacity"),
     *("by_endurance", "needed_dwpd", "rated_dwpd", "tested_tps", "capacity_gb", "basis", "tier", "statistic", "price"),
-    *("at_least_drives", "at_least_nodes", "mix", "group", "endurance_margin_pct"),
+    *("at_least_drives", "at_least_nodes", "mix", "group", "endurance_margin_pct", "use_pct"),
 )
 WORST_SLICE = Statistic.WORST_SLICE.value  # certificates always use it
 SHOWN_ROWS = 100
@@ -37,11 +37,15 @@ BYTES_PER_GB = 10**9
 
 @dataclass(frozen=True)
 class SizingRow:
-    """One drive or instance with the size of its cluster; `limiting_rate` is the rate that needs more of them."""
+    """One drive or instance with the size of its cluster; `limiting_rate` is the rate that needs more of them.
+
+    `speed_ratio` is the part of its tested speed that it is loaded with at most.
+    """
 
     candidate: Candidate
     size: Size
     limiting_rate: str
+    speed_ratio: Fraction
 
     @property
     def key(self) -> str:
@@ -177,7 +181,9 @@ def _vendors(rows: Iterable[SizingRow], chosen: str) -> list[tuple[str, str]]:
 def _row(question: SizingQuestion, candidate: Candidate, tested: Tested) -> SizingRow:
     demand, offer = question.demand, candidate.offer
     is_by_reads = sizing.drives_for_reads(demand, offer) >= sizing.drives_for_writes(demand, offer)
-    return SizingRow(candidate, sizing.size(demand, offer, tested), "reads" if is_by_reads else "writes")
+    return SizingRow(
+        candidate, sizing.size(demand, offer, tested), "reads" if is_by_reads else "writes", demand.speed_ratio
+    )
 
 
 def _is_allowed(row: SizingRow, restrictions: Restrictions) -> bool:
@@ -302,6 +308,9 @@ def _remarks(question: SizingQuestion, groups: Sequence[SizingGroup], difference
     """Return what to know about the answer: the ranked comparison group, and the rule for a mix without a test."""
     noun, first = question.kind.one, groups[0]
     sentences = []
+    if question.demand.speed_ratio < 1 and first.rows[0].size.mix is not Mix.UNTESTED:
+        used = f"{figure(question.demand.speed_ratio * 100)}{units.NBSP}%"
+        sentences.append(f"Each {noun} is loaded with at most {used} of its tested speed.")
     if first.rows[0].size.mix is Mix.BOUND:
         sentences += [
             f"Your mix was not tested: {'; '.join(differences)}.",
@@ -361,5 +370,6 @@ def sizing_values(row: SizingRow) -> dict[str, Value]:
         "at_least_nodes": found.least.nodes if found.least else None,
         "mix": found.mix.value,
         "group": candidate.group.code,
+        "use_pct": figure(row.speed_ratio * 100).replace(",", ""),
         "endurance_margin_pct": None if found.margin is None else figure(found.margin * 100).replace(",", ""),
     }

@@ -85,6 +85,7 @@ FIELDS = (
     Field("copies", "replication_factor", "Copies", "", "2", "1", "100", is_whole=True, note="replication factor"),
     Field("usable", "usable_ratio", "Usable share of a drive", "%", "50", "1", "100", scale=Fraction(1, 100)),
     Field("defrag", "defrag_ratio", "Defrag threshold", "%", "50", "0", "99", scale=Fraction(1, 100)),
+    Field("use", "speed_ratio", "Use at most, of the tested speed", "%", "100", "1", "100", scale=Fraction(1, 100)),
     Field("per_node", "drives_per_node", "Drives per node", "", "4", "1", "1000", is_whole=True),
     Field("spare", "spare_nodes", "Spare nodes", "", "1", "0", "100000", is_whole=True, note="may fail"),
     Field("life", "life_years", "Life", "years", "5", "0.1", "100", part=ENDURANCE),

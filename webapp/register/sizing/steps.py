@@ -84,15 +84,17 @@ def _rates(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     offer, writes_per_s = candidate.offer, sizing.drive_writes_per_s(demand)
     by_reads, by_writes = sizing.drives_for_reads(demand, offer), sizing.drives_for_writes(demand, offer)
     return [
-        _rate("Drives for the reads", demand.reads_per_s, offer.reads_per_s, by_reads, candidate),
-        _rate("Drives for the writes", writes_per_s, offer.writes_per_s, by_writes, candidate),
+        _rate("Drives for the reads", demand, demand.reads_per_s, offer.reads_per_s, by_reads, candidate),
+        _rate("Drives for the writes", demand, writes_per_s, offer.writes_per_s, by_writes, candidate),
         Step("Drives by throughput", "the larger of the two", units.count(found.needs.throughput), RULE),
     ]
 
 
-def _rate(name: str, needed: Fraction, tested: Fraction, drives: int, candidate: Candidate) -> Step:
+def _rate(name: str, demand: Demand, needed: Fraction, tested: Fraction, drives: int, candidate: Candidate) -> Step:
     source = f"{ASSUMED} 2:1{BECAUSE}" if candidate.is_mix_assumed else "as tested"
-    how = f"{figure(needed)}/s / {figure(tested)}/s of one, {source}; rounded up"
+    used = f" x {figure(demand.speed_ratio * 100)} % used" if demand.speed_ratio < 1 else ""
+    of_one = f"({figure(tested)}/s of one, {source},{used})" if used else f"{figure(tested)}/s of one, {source}"
+    how = f"{figure(needed)}/s / {of_one}; rounded up"
     return Step(name, how, units.count(drives), candidate.basis)
 
 

@@ -46,6 +46,7 @@ CLOUD_CAUTION = (
     "within a class of instances. Average several cloud runs from different times and regions; even their average can "
     "change over time."
 )
+NOTES_OF_MODELS = {"r5ad.24xlarge": "The test of r5ad.24xlarge ran for 12 hours."}  # by model; not on other pages
 EVERY_CLOUD_NOTES = (
     CLOUD_CAUTION,
     "The speed and the percentages in a row are those of all devices of the instance together.",
@@ -56,7 +57,7 @@ CLOUD_NOTES = (
     *EVERY_CLOUD_NOTES,
     "Google local SSDs are gen2 (Intel Cascade Lake or later). The source states that the speed of Google instances "
     "grows linearly up to 4 devices; the table Speed by number of devices has its results with up to 24 devices.",
-    "The test of r5ad.24xlarge ran for 12 hours.",
+    *NOTES_OF_MODELS.values(),
 )
 THREE_SHARES_NOTE = (
     "For three rows the source gives only three percentages of slow reads; the register takes them as those over 1, 8 "
@@ -130,5 +131,7 @@ def historical_spec(category: str) -> TableSpec:
 
 
 def spec_of(product: Product) -> TableSpec:
-    """Return the table that lists a product's runs."""
-    return historical_spec(product.category) if product.historical else SPECS[Category(product.category)]
+    """Return the table that lists a product's runs, without notes on other models."""
+    spec = historical_spec(product.category) if product.historical else SPECS[Category(product.category)]
+    others = {note for model, note in NOTES_OF_MODELS.items() if model != product.model}
+    return replace(spec, source_notes=tuple(note for note in spec.source_notes if note not in others))

@@ -14,6 +14,7 @@ from webapp.templatetags import units
 
 Order = Any  # values of one column compare with each other; None if a run does not report it
 PROFILE_RUN_S, PROFILE_SLICE_S = 86_400, 3_600  # the profile's values; only others need a note
+BY_RULE = " by the rule of the source, not stated in the row"
 YES_OR_NO = {True: "yes", False: "no", None: ""}
 SHARE_THRESHOLDS_US = (256, 512, 1_000, 8_000, 64_000)
 
@@ -76,6 +77,19 @@ def is_taken_as_one(run: Run) -> bool:
     """Return whether a run counts as one device because its publication's table lists drives, not systems."""
     is_of_drives = run.product is not None and run.product.category in OF_DRIVES
     return run.device_count is None and run.statistic == Statistic.STEADY_AS_PUBLISHED and is_of_drives
+
+
+def is_duration_assumed(run: Run) -> bool:
+    """Return whether the duration of a published run is the rule of its source, not a statement of its row.
+
+    The source tests for 24 h, and its rows state no duration. It marks the one row with another duration.
+    """
+    return run.statistic == Statistic.STEADY_AS_PUBLISHED and run.duration_s == PROFILE_RUN_S
+
+
+def duration_text(run: Run) -> str:
+    """Return how long a run lasted, and for a published run whether its row states that; empty if not reported."""
+    return f"{units.duration(run.duration_s)}{BY_RULE if is_duration_assumed(run) else ''}"
 
 
 def device_tps(run: Run) -> Fraction | None:

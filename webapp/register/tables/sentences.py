@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from results.models import Product, Run, Statistic
 from webapp.register.limits.reader_limits import LimitEvaluation
-from webapp.register.tables.columns import product_of, ranked_tps, storage_text
+from webapp.register.tables.columns import duration_text, is_duration_assumed, product_of, ranked_tps, storage_text
 from webapp.templatetags import units
 
 if TYPE_CHECKING:
@@ -106,5 +106,8 @@ def rating_sentence(sustained: int, count: int, speed: str, *, speed_of_one: str
 
 def published_sentence(run: Run) -> str:
     """Return the sentence on a published run."""
-    lasted = f" for {units.duration(run.duration_s)}" if run.duration_s else ""
-    return f"As published, {run_name(run)} sustained {units.decimal(run.tps)} tps{lasted}{devices_note(run)}."
+    start = f"As published, {run_name(run)} sustained {units.decimal(run.tps)} tps"
+    if is_duration_assumed(run):
+        return f"{start}{devices_note(run)}; duration {duration_text(run)}."
+    lasted = f" for {duration_text(run)}" if run.duration_s else ""
+    return f"{start}{lasted}{devices_note(run)}."

@@ -451,3 +451,9 @@ def test_the_categories_of_the_address_are_chosen_in_the_form(client, catalogue,
 
 def test_the_speed_is_a_whole_number(client):
     assert client.get("/?min_device_tps=500.5").status_code == 400
+
+
+def test_the_form_states_what_kind_of_load_the_speed_is(client, catalogue):
+    text = client.get("/").text
+    assert '<abbr title="transactions per second: reads and writes together">tps</abbr> or more' in text
+    assert '<a href="/explain/">2 reads to 1 write of records of 1,536 bytes</a>' in text

@@ -1,5 +1,7 @@
 """The page of a product: its details, and its runs by statistic."""
 
+import re
+
 import pytest
 
 from results.models import Visibility
@@ -85,3 +87,54 @@ def test_one_run_needs_as_many_queries_as_fifty(make_product, make_published_run
         make_published_run(product=product)
         make_log_run(product=product)
     assert count_queries(f"/drive/{product.slug}/") == one
+
+
+def test_the_speed_of_a_published_result_states_whose_rule_its_duration_is(client, make_product, make_published_run):
+    by_rule, other = make_product(), make_product()
+    make_published_run(product=by_rule)
+    make_published_run(product=other, duration_s=43_200)
+    texts = [client.get(f"/drive/{each.slug}/").text.replace("\N{NO-BREAK SPACE}", " ") for each in (by_rule, other)]
+    assert "tps, 24 h by the rule of the source, not stated in the row</small>" in texts[0]
+    assert "tps, tested for 12 h</small>" in texts[1]
+
+
+def test_a_note_on_another_instance_is_not_on_the_page_of_an_instance(client, catalogue):
+    note = "ran for 12 hours"
+    assert note not in client.get("/drive/aws-r5d-4xlarge/").text
+    assert note in client.get("/drive/aws-r5ad-24xlarge/").text
+
+
+def test_a_drive_page_starts_with_links_to_its_parts(client, catalogue):
+    text = client.get("/drive/sandisk-dc-sn861-6400gb/").text
+    contents = text[text.index('<nav class="jump') : text.index('<div id="answer">')]
+    anchors = re.findall('href="#([a-z]+)"', contents)
+    assert anchors == ["position", "endurance", "similar", "runs", "history", "cite"]
+    assert [anchor for anchor in anchors if f' id="{anchor}"' not in text] == []
+
+
+def test_the_contents_of_a_drive_page_leave_out_missing_parts(client, make_product, make_published_run):
+    product = make_product(category="cloud", capacity_gb=None, endurance_dwpd=None)
+    make_published_run(product=product)
+    text = client.get(f"/drive/{product.slug}/").text
+    contents = text[text.index('<nav class="jump') : text.index('<div id="answer">')]
+    anchors = re.findall('href="#([a-z]+)"', contents)
+    assert "similar" not in anchors
+    assert [anchor for anchor in anchors if f' id="{anchor}"' not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("share", "parameters"),
+    [
+        ("10.00", "reads=200000&amp;nines=1"),
+        ("10.01", "reads=200000"),
+        ("1.00", "reads=200000&amp;nines=2"),
+        ("1.01", "reads=200000&amp;nines=1"),
+        ("0.00", "reads=200000"),
+    ],
+)
+def test_the_link_to_nines_carries_the_figures_of_the_drive(
+    client, make_product, make_published_run, share, parameters
+):
+    product = make_product()
+    make_published_run({1000: share}, product)
+    assert f'href="/nines/?{parameters}">nines at scale' in client.get(f"/drive/{product.slug}/").text

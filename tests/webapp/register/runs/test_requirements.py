@@ -24,9 +24,13 @@ def requirements_of(client):
     return lambda run: client.get(f"/runs/{run.public_id}/").context["requirements"]
 
 
-def test_a_published_result_shows_its_duration_and_lacks_the_rest(requirements_of, make_published_run):
-    met, missing = lines_of(requirements_of(make_published_run(firmware="FW7")))
-    assert met == {"Duration": "24\N{NO-BREAK SPACE}h"}
+def test_a_published_result_has_an_assumed_duration_and_lacks_the_rest(requirements_of, make_published_run):
+    requirements = requirements_of(make_published_run(firmware="FW7"))
+    met, missing = lines_of(requirements)
+    assert met == {}
+    assert [(line.name, line.found) for line in requirements.assumed] == [
+        ("Duration", "24\N{NO-BREAK SPACE}h by the rule of the source, not stated in the row")
+    ]
     assert missing == {
         "Load test": "no log",
         "Number of devices": "not reported; counted as one",
@@ -110,3 +114,12 @@ def test_a_drive_without_a_result_shows_no_requirements(client, make_product, ma
     product = make_product()
     make_published_run(product=product, visibility=Visibility.WITHDRAWN)
     assert client.get(f"/drive/{product.slug}/").context["requirements"] is None
+
+
+def test_a_published_run_states_whose_rule_its_duration_is(client, make_published_run):
+    by_rule, other = make_published_run(), make_published_run(duration_s=43_200)
+    texts = [client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ") for run in (by_rule, other)]
+    assert "sustained 300,000 tps; duration 24 h by the rule of the source, not stated in the row." in texts[0]
+    assert "<p>Assumed:</p>" in texts[0]
+    assert "sustained 300,000 tps for 12 h." in texts[1]
+    assert "by the rule of the source" not in texts[1]

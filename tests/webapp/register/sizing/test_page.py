@@ -791,3 +791,26 @@ def test_a_log_is_sized_by_its_own_reads_and_writes(client, make_product, make_l
     run.verdicts.update(outcome="pass")
     query = f"{ASKED}&limit_1ms=100&limit_8ms=100&limit_64ms=100"
     assert answer(client, query)[product.slug]["by_throughput"] == 4  # 200,000 writes / 64,000
+
+
+@pytest.mark.parametrize(("use", "drives"), [("100", 3), ("75", 4), ("74.999999", 5)])
+def test_headroom_needs_more_drives_and_is_exported(client, drive, use, drives):
+    product = drive(capacity_gb=100_000)
+    found = answer(client, f"{ASKED}&use={use}")[product.slug]
+    assert (found["by_throughput"], found["use_pct"]) == (drives, use if use != "74.999999" else "75")
+
+
+def test_headroom_is_stated_in_the_answer_and_its_steps(client, drive):
+    drive(capacity_gb=100_000)
+    whole, used = (client.get(f"/sizing/?{ASKED}{more}").text.replace(NB, " ") for more in ("", "&use=75"))
+    assert "use at most, of the tested speed 100 %</a>" in whole
+    assert "of its tested speed" not in whole
+    assert "Each drive is loaded with at most 75 % of its tested speed." in used
+    assert (
+        "400,000/s / (133,333/s of one, assumed 2:1, because the source does not report the mix, x 75 % used)" in used
+    )
+
+
+@pytest.mark.parametrize(("use", "status"), [("1", 200), ("0.9", 400), ("100", 200), ("100.1", 400)])
+def test_headroom_is_from_1_to_100_percent(client, drive, use, status):
+    assert client.get(f"/sizing/?use={use}").status_code == status
