@@ -882,8 +882,11 @@ def test_on_paper_the_times_of_the_rating_follow_their_bar_in_the_same_line(new_
     page = new_page(viewport={"width": 794, "height": 1123})
     page.emulate_media(media="print")
     page.goto("/")
-    heights = page.locator(".answers td.gap").evaluate_all(
-        "cells => cells.map(each => [each.querySelector('svg'), each.lastChild].map(part => { const range = document.createRange(); range.selectNode(part); return range.getBoundingClientRect(); })).map(([bar, words]) => words.top < bar.bottom && bar.top < words.bottom)"
-    )
-    assert heights
-    assert all(heights), heights
+    cells = page.locator(".answers td.gap").evaluate_all("""cells => cells.map(cell => {
+      const words = document.createRange();
+      words.selectNode(cell.lastChild);
+      const [bar, text] = [cell.querySelector('svg'), words].map(each => each.getBoundingClientRect());
+      return text.top < bar.bottom && bar.top < text.bottom;
+    })""")
+    assert cells
+    assert all(cells), cells

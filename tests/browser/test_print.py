@@ -47,7 +47,8 @@ def test_a_sheet_has_the_address_of_its_page_without_javascript(new_page):
 
 
 @pytest.mark.parametrize(
-    "path", ["/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9400-max-12800gb", "/sizing/?reads=500000&writes=125000"]
+    "path",
+    ["/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9400-max-12800gb", "/sizing/?reads=500000&writes=125000"],
 )
 def test_the_address_of_a_view_is_printed_with_its_query(new_page, path):
     page = new_page(java_script_enabled=False)

@@ -1,6 +1,9 @@
 """Public pages as a browser without JavaScript receives them."""
 
+import re
 from html.parser import HTMLParser
+
+import pytest
 
 from results.catalogue.claims import import_claims, import_figures
 from tests.browser.test_pages import VISITS
