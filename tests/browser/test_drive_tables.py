@@ -256,7 +256,7 @@ HOSTILE = """async text => {
   const names = ['vendor', 'model', 'outcome', 'source', 'notes', 'tier', 'tps'];
   const columns = Object.fromEntries(names.map(name => [name, said])), query = {limits: new Map(), ownLimits: []};
   Object.assign(columns, {endurance_dwpd: nothing, device_count: nothing, device_gb: nothing, statistic: said});
-  Object.assign(columns, {capacity_gb: nothing, visibility: {words: ['public'], codes: [0]}, historical: nothing});
+  Object.assign(columns, {capacity_gb: nothing, storage: said, visibility: {words: ['public'], codes: [0]}, historical: nothing});
   const shelf = decode({count: 1, run: ['r-1'], product: ['x'], remarks: {0: [['annotation', text, '']]}, columns});
   const kinds = {drive: 'drive', source: 'text', notes: 'notes', tier: 'tier', tps: 'speed'};
   const shown = Object.entries(kinds).map(([code, kind]) => ({code, kind, group: 'ev'}));
@@ -271,7 +271,7 @@ HOSTILE = """async text => {
 )
 def test_no_text_of_the_data_file_is_rendered_as_markup(page, text):
     page.goto("/drives/m2-flash/")
-    assert page.evaluate(HOSTILE, text) == [0, 10]
+    assert page.evaluate(HOSTILE, text) == [0, 11]
 
 
 GOLDEN = """async ([{data, groups, columns, limits}, golden]) => {
