@@ -868,8 +868,8 @@ def test_the_name_of_the_fastest_drive_is_shown_at_its_mark(new_page, path, widt
 
 
 def test_zoom_and_pan_state_which_of_them_is_chosen(page):
-    page.goto("/drives/nvme-flash/")
-    page.get_by_role("button", name="Explore: Speed and slow reads").click()
+    page.goto("/")
+    explore(page)
     zoom, pan = (page.locator(f".explored-speed .modebar-btn[data-val={mode}]") for mode in ("zoom", "pan"))
     expect(zoom).to_have_attribute("aria-pressed", "true")
     expect(pan).to_have_attribute("aria-pressed", "false")

@@ -1,5 +1,6 @@
 // The results of a query: the rows of each table, the hidden ones with reasons, and the effect of the limits. Does not touch the page.
 import {applyTests, choiceTest, defaultTest, numberTest} from './filters.js';
+import {count} from './column-store.js';
 import {notesOnOtherCounts} from './device-counts.js';
 import {headline, passingRows} from './headline.js';
 import {checkLimits, limitsSentence} from './limit-check.js';

@@ -188,7 +188,7 @@ def test_published_results_have_a_result_and_unreported_conditions_are_counted(c
     assert "weak" not in text.lower()
     document = comparison(client, first, second)
     assert (document["is_weak"], document["conditions_count"]) == (True, 27)
-    assert [run["not_stated_count"] for run in document["runs"]] == [23, 24]
+    assert [run["not_stated_count"] for run in document["runs"]] == [24, 25]
 
 
 def test_details_of_the_conditions_are_closed(client, make_published_run):

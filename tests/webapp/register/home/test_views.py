@@ -456,4 +456,4 @@ def test_the_speed_is_a_whole_number(client):
 def test_the_form_states_what_kind_of_load_the_speed_is(client, catalogue):
     text = client.get("/").text
     assert '<abbr title="transactions per second: reads and writes together">tps</abbr> or more' in text
-    assert '<a href="/explain/">2 reads to 1 write of records of 1,536 bytes</a>' in text
+    assert '<a href="/explain/">2 reads to 1 write of 1,536-byte records</a>' in text

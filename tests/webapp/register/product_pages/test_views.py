@@ -106,7 +106,7 @@ def test_a_note_on_another_instance_is_not_on_the_page_of_an_instance(client, ca
 
 def test_a_drive_page_starts_with_links_to_its_parts(client, catalogue):
     text = client.get("/drive/sandisk-dc-sn861-6400gb/").text
-    contents = text[text.index('<nav class="jump') : text.index('<div id="answer">')]
+    contents = text[text.index('<nav class="jump') : text.index('<p class="crumb">')]
     anchors = re.findall('href="#([a-z]+)"', contents)
     assert anchors == ["position", "endurance", "similar", "runs", "history", "cite"]
     assert [anchor for anchor in anchors if f' id="{anchor}"' not in text] == []
@@ -116,7 +116,7 @@ def test_the_contents_of_a_drive_page_leave_out_missing_parts(client, make_produ
     product = make_product(category="cloud", capacity_gb=None, endurance_dwpd=None)
     make_published_run(product=product)
     text = client.get(f"/drive/{product.slug}/").text
-    contents = text[text.index('<nav class="jump') : text.index('<div id="answer">')]
+    contents = text[text.index('<nav class="jump') : text.index('<p class="crumb">')]
     anchors = re.findall('href="#([a-z]+)"', contents)
     assert "similar" not in anchors
     assert [anchor for anchor in anchors if f' id="{anchor}"' not in text] == []

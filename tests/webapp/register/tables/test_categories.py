@@ -58,7 +58,7 @@ def test_cloud_instances_of_all_providers_are_sorted_by_speed_with_tenancy_and_s
     )
     assert titles[2].startswith("ACT version or number of devices not reported, as published. 1 result, not ranked")
     assert read_rows(response)[0][:4] == ["GCP n2-standard-80, 24 x 375 GB", "yes", "24 x 375 GB", "6,408,000"]
-    assert read_rows(response)[7][:4] == ["AWS c5d.24xlarge", "no", "4 x 900 GB", "564,000"]
+    assert read_rows(response)[7][:4] == ["AWS c5d.24xlarge, 4 x 900 GB", "no", "4 x 900 GB", "564,000"]
     speeds = [int(row[3].replace(",", "")) for row in read_rows(response)[:38]]
     assert speeds == sorted(speeds, reverse=True)
 
