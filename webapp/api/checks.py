@@ -23,7 +23,9 @@ from webapp.api.submissions import refuse_size
 from webapp.register.fleet.answers import answers, counts
 from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
-from webapp.register.fleet.views import LIST_BYTES_MAX, SCHEMA, TOO_LARGE, decoded, values_of
+from webapp.register.fleet.loads import read_question
+from webapp.register.fleet.views import LIST_BYTES_MAX, SCHEMA, TOO_LARGE, decoded, rows_of
+from webapp.register.http.query_params import ParameterError
 from webapp.register.http.responses import NO_STORE
 from webapp.register.products.model_index import register_index
 from webapp.register.trial.refusals import of_limit
@@ -93,8 +95,9 @@ class FleetCheck(APIView):
     a column model. An optional CSV column count gives the number of drives of a row. The state of a drive is one of:
     certified; other-firmware (certified only with different firmware); tested (logs, but no certificate); published
     (only figures from publications); withdrawn (the certificate or all results were withdrawn); other-capacity (the
-    register has the model with other capacities only); unknown (not in the register). If the body is not a list of
-    drives, the response is 400 with the reason.
+    register has the model with other capacities only); unknown (not in the register). With the parameters of the form,
+    such as tps and limit_1ms, each drive is compared with a load and limits. If the body is not a list of drives, the
+    response is 400 with the reason.
     """
 
     permission_classes = [AllowAny]
@@ -110,8 +113,11 @@ class FleetCheck(APIView):
         if len(body) > LIST_BYTES_MAX:
             raise Problem(413, TOO_LARGE)
         try:
+            question = read_question(request.query_params)
             found = answers(read_drives(decoded(body)), register_index())
+        except ParameterError as error:
+            raise Problem(400, error.sentence) from error
         except FleetError as error:
             raise Problem(400, str(error)) from error
-        state = {"schema": SCHEMA, "counts": counts(found), "rows": [values_of(each) for each in found]}
+        state = {"schema": SCHEMA, "counts": counts(found), "rows": rows_of(found, question)}
         return Response(state, headers={"Cache-Control": NO_STORE})

@@ -191,7 +191,7 @@ def _publication_words(tester: str) -> str:
         f"dated {publication.published_on}" if publication.published_on else "",
         f"retrieved on {publication.retrieved_on}" if publication.retrieved_on else "",
     ]
-    dated = ", ".join(filter(None, dates)) or "date not recorded"
+    dated = ", ".join(filter(None, dates)) or "undated"
     return f"{figures}{publisher} at {publication.address} ({dated}); listed by Drivecert."
 
 

@@ -140,8 +140,8 @@ def post_with(client, *companions, log=b"log"):
 def test_attachments_of_a_log_are_listed_with_their_hashes(script, evidence_dir):
     answer = post_with(script, ("run.stderr", b"said"), ("empty.cmd", b"")).json()
     assert answer["companions"] == [
-        {"filename": "empty.cmd", "role": "", "sha256": sha256(b""), "size_bytes": 0},
-        {"filename": "run.stderr", "role": "", "sha256": sha256(b"said"), "size_bytes": 4},
+        {"filename": "empty.cmd", "role": "", "sha256": sha256(b""), "size_bytes": 0, "is_hidden": False},
+        {"filename": "run.stderr", "role": "", "sha256": sha256(b"said"), "size_bytes": 4, "is_hidden": False},
     ]
 
 

@@ -107,7 +107,7 @@ def test_every_head_of_the_answer_of_a_fleet_check_links_to_its_meaning(client, 
     answer = client.post("/check/answer/", {"list": "device,model,firmware\n/dev/nvme0n1,P5510,F1\n"})
     reader = HeadReader()
     reader.feed(answer.text)
-    assert [len(links) for _, links in reader.heads] == [1] * 7
+    assert [len(links) for _, links in reader.heads] == [1] * 11
     assert {links[0][0].partition("#")[2] for _, links in reader.heads} <= anchors
 
 

@@ -1,5 +1,6 @@
 """Fleet check: the state in the register of each drive of a list. The list is read in memory and never stored."""
 
+from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
@@ -128,9 +129,7 @@ def _check(request: HttpRequest) -> HttpResponse:
         return _refused(request, question, str(error), typed, error.status)
     wanted = request.POST.get("format", "html")
     if wanted in {"csv", "json"}:
-        loads = models_at_load(found, question)
-        rows = [values_of(each) | load.values for each, load in zip(found, loads, strict=True)]
-        return rows_response(wanted, "fleet-check", SCHEMA, (*FIELDS, *LOAD_FIELDS), rows)
+        return rows_response(wanted, "fleet-check", SCHEMA, (*FIELDS, *LOAD_FIELDS), rows_of(found, question))
     return render(request, "register/fleet/answer.html", _form_context(question) | _answer_context(found, question))
 
 
@@ -160,8 +159,14 @@ def _too_many(request: HttpRequest, wait_s: int) -> HttpResponse:
     return refused
 
 
-def values_of(answer: FleetAnswer) -> dict[str, Value]:
-    """Return a row of the export. Serial numbers are never read."""
+def rows_of(found: Sequence[FleetAnswer], question: FleetQuestion) -> list[dict[str, Value]]:
+    """Return the rows of the export and of the API: a drive of the list, and what is known of it at the load."""
+    loads = models_at_load(found, question)
+    return [_values_of(each) | load.values for each, load in zip(found, loads, strict=True)]
+
+
+def _values_of(answer: FleetAnswer) -> dict[str, Value]:
+    """Return the fields of a drive. Serial numbers are never read."""
     drive = answer.drive
     return {
         "device": drive.device or None,

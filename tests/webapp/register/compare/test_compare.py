@@ -162,11 +162,11 @@ def said(client, *runs, **more):
     return html.unescape(re.search(r'<p class="verdict">(.*?)</p>', text)[1])
 
 
-def test_the_result_names_the_drive_whose_rating_sustains_the_highest_speed(client, make_product, make_published_run):
+def test_the_result_names_the_drive_whose_rating_allows_the_highest_speed(client, make_product, make_published_run):
     ratings = [Decimal(1), Decimal(3), None]
     runs = [make_published_run(product=make_product(endurance_dwpd=dwpd, capacity_gb=3_200)) for dwpd in ratings]
     name = f"Exemplar {runs[1].product.model} 3.2 TB"
-    assert said(client, *runs).endswith(f"The rating of {name} sustains the highest speed: 108,000 tps.")
+    assert said(client, *runs).endswith(f"The rating of {name} allows the highest speed: 108,000 tps.")
     assert "highest speed" not in said(client, runs[0], runs[2])
 
 
@@ -229,7 +229,7 @@ def test_the_result_of_a_mixed_set_names_who_differs_and_compares_the_others(cli
         "Exemplar OLD 3.2 TB is not comparable with the other two: time measured differs (in drive plus queue against "
         "in the drive), and one figure includes time in the queue, the other does not. The other two are comparable: "
         "Exemplar FAST 3.2 TB was tested at 3 times the speed of Exemplar SLOW 3.2 TB: 900,000 against 300,000 tps. "
-        "4.00 % against 4.00 % of their reads took over 1 ms. The rating of Exemplar SLOW 3.2 TB sustains the highest "
+        "4.00 % against 4.00 % of their reads took over 1 ms. The rating of Exemplar SLOW 3.2 TB allows the highest "
         "speed: 108,000 tps."
     )
     text = client.get(compare_url(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")

@@ -62,7 +62,7 @@ def test_the_strip_of_endurance_counts_the_drives_without_a_rating(make_ranked, 
     make_ranked(300_000)
     make_ranked(300_000, endurance_dwpd=None)
     strips = context_of(make_ranked(400_000))["position"].strips
-    assert strips[2].words == "sustains as much as the other; 1 without a rating left out"
+    assert strips[2].words == "allows as much as the other; 1 without a rating left out"
     unrated = context_of(make_ranked(500_000, endurance_dwpd=None))["position"].strips
     assert [strip.title for strip in unrated] == ["Speed", "Slow reads"]
 

@@ -85,7 +85,7 @@ def test_the_citations_of_a_drive_and_its_run_name_the_publication_of_the_headli
 ):
     run = make_published_run(tps=300_000, source=tester, catalogue_key="k")
     slower = make_published_run(product=run.product, tps=200_000, source=tester, catalogue_key="l")
-    origin = f"level of evidence (tier): published. {figures} at {PAGE} (date not recorded); listed by Drivecert."
+    origin = f"level of evidence (tier): published. {figures} at {PAGE} (undated); listed by Drivecert."
     for path, tps in (
         (f"/drive/{run.product.slug}/", "300,000"),
         (f"/drive/{run.product.slug}/?limit_1ms=0", "300,000"),
