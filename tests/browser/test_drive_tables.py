@@ -256,7 +256,8 @@ HOSTILE = """async text => {
   const names = ['vendor', 'model', 'outcome', 'source', 'notes', 'tier', 'tps'];
   const columns = Object.fromEntries(names.map(name => [name, said])), query = {limits: new Map(), ownLimits: []};
   Object.assign(columns, {endurance_dwpd: nothing, device_count: nothing, device_gb: nothing, statistic: said});
-  Object.assign(columns, {capacity_gb: nothing, storage: said, visibility: {words: ['public'], codes: [0]}, historical: nothing});
+  Object.assign(columns, {capacity_gb: nothing, storage: said, historical: nothing});
+  Object.assign(columns, {visibility: {words: ['public'], codes: [0]}});
   const shelf = decode({count: 1, run: ['r-1'], product: ['x'], remarks: {0: [['annotation', text, '']]}, columns});
   const kinds = {drive: 'drive', source: 'text', notes: 'notes', tier: 'tier', tps: 'speed'};
   const shown = Object.entries(kinds).map(([code, kind]) => ({code, kind, group: 'ev'}));
