@@ -362,7 +362,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": f"The {SITE_DESCRIPTION}.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {"CertificateStateEnum": "results.models.certificate.Certificate.State"},
+    "ENUM_NAME_OVERRIDES": {
+        "CertificateStateEnum": "results.models.certificate.Certificate.State",
+        "ObjectionStateEnum": "results.models.objection.ObjectionState",
+    },
 }
 
 # Each of these loggers would write at least one line for every poll of a dispatch.
