@@ -21,8 +21,9 @@ use super::progress_text::ProgressText;
 /// Period of drawing.
 const DRAW_PERIOD: Duration = Duration::from_secs(1);
 
-/// Maximum delay of the end of a run by a terminal that does not read.
-const END_LIMIT: Duration = Duration::from_millis(500);
+/// Maximum delay of the end of a run by a terminal that does not read. With the lowest priority on a busy host, the last
+/// drawing takes a second or more; without it, the summary would follow the progress on its line.
+const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// Lowest priority, so that drawing takes no processor time from the load.
 const GIVE_WAY: i32 = 19;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::bench::{Bench, skip, totals};
 
@@ -36,7 +38,15 @@ impl Loop {
 
     fn unmount(&mut self) {
         if let Some(at) = self.mount.take() {
-            succeeds("umount", &[&at.display().to_string()]);
+            let patience = Instant::now() + Duration::from_secs(10);
+            // What looks at all mounts of the machine keeps one busy for a moment.
+            while !succeeds("umount", &[&at.display().to_string()]) {
+                if Instant::now() > patience {
+                    assert!(thread::panicking(), "{} stays mounted", at.display());
+                    return;
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
         }
     }
 }
