@@ -211,7 +211,7 @@ pub fn labels(log: &str) -> Vec<u64> {
     log.lines().filter_map(label).collect()
 }
 
-/// Returns whether plain files support direct I/O. If not, reports it outside the captured output.
+/// Returns whether plain files next to the drive support direct I/O. If not, reports it outside the captured output.
 pub fn takes_direct_io(bench: &Bench) -> bool {
     use std::os::unix::fs::OpenOptionsExt;
     const O_DIRECT: i32 = if cfg!(target_arch = "aarch64") {
@@ -219,7 +219,7 @@ pub fn takes_direct_io(bench: &Bench) -> bool {
     } else {
         0o40_000
     };
-    let probe = bench.path("probe");
+    let probe = Path::new(&bench.device).with_file_name("probe");
     let opened = fs::OpenOptions::new()
         .write(true)
         .create(true)
