@@ -254,8 +254,8 @@ def is_missing(name: str) -> bool:
     return {"act_storage": "ACT_STORAGE" not in os.environ, "fio": shutil.which("fio") is None}.get(name, False)
 
 
-# A program starts once the benchmark has it in hand. A signal that ends the benchmark earlier closes the pipe, and `read`
-# fails: no program is left behind, and none is started.
+# A program starts once the benchmark has it in hand. A signal that ends the benchmark earlier closes the pipe, and
+# `read` fails: no program is left behind, and none is started.
 WAIT_FOR_A_LINE = ("sh", "-c", 'read -r _ && exec "$@" < /dev/null', "sh")
 
 
