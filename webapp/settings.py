@@ -364,6 +364,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
         "CertificateStateEnum": "results.models.certificate.Certificate.State",
+        "ObjectionOutcomeEnum": "results.models.objection.Objection.Outcome",
+        "VerdictOutcomeEnum": "results.models.run.Verdict.Outcome",
         "ObjectionStateEnum": "results.models.objection.ObjectionState",
     },
 }

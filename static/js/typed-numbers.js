@@ -37,5 +37,6 @@ export function plainNumber(text, unit = '', places = 6) {
   const [, before, decimals = ''] = digits;
   const top = BigInt(before + decimals) * factor[0] * 10n ** BigInt(places + Number(exponent)), bottom = 10n ** BigInt(decimals.length) * factor[1];
   if (top % bottom && !(word && SIZES.has(unit.toLowerCase()))) return null;
-  return decimal((2n * top + bottom) / (2n * bottom), places);
+  const plain = decimal((2n * top + bottom) / (2n * bottom), places);
+  return PLAIN.test(plain) ? plain : null;
 }

@@ -29,8 +29,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest"), pytes
 CLIENT = Path(__file__).parent / "ycsb_client"
 JARS = Path(django_settings.BASE_DIR) / "var/ycsb-0.17.0"
 MAVEN_LIMIT_S = 300
-# The download is retried, never a test: a registry may be unreachable for seconds.
-PAUSES_S = (0, 5, 20)
+# The download is retried, never a test: a registry may be unreachable for minutes.
+PAUSES_S = (0, 5, 20, 60, 120, 240)
 # Full coordinates, because Maven asks every repository to resolve the short prefix `dependency:`.
 COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 OPTIONS = {"preset": "no-database", "threads": [1, 4], "operation_count": 3000, "status_interval_s": 1,

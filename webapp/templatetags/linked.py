@@ -33,6 +33,8 @@ register = template.Library()
 # As Django's json_script: no text from outside can end the element or begin another.
 ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
 SITE = f"Drivecert, {settings.SITE_DESCRIPTION}"
+# Characters of the parameters: a comparison of eight drives with limits has fewer.
+PRINTED_LENGTH = 450
 
 
 @register.simple_tag(takes_context=True)
@@ -54,13 +56,17 @@ def page_address(context: template.Context) -> str:
 
 @register.simple_tag(takes_context=True)
 def printed_address(context: template.Context) -> str:
-    """Return the address of the view on paper: with its parameters, but without the key that opens a private page."""
+    """Return the address of the view on paper: with its parameters, but without the key that opens a private page.
+
+    Nobody types a very long address, and an error page repeats no text of any length: those have no parameters.
+    """
     request = context.get("request")
     if request is None:
         return ""
     query = request.GET.copy()
     query.pop("key", None)
-    return site_address(request.path) + (f"?{query.urlencode(safe='~,')}" if query else "")
+    parameters = query.urlencode(safe="~,")
+    return site_address(request.path) + (f"?{parameters}" if 0 < len(parameters) <= PRINTED_LENGTH else "")
 
 
 @register.simple_tag

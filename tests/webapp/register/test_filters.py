@@ -34,7 +34,8 @@ def rows_of(client, address):
 def test_an_address_always_has_the_same_meaning(client, catalogue, path, query, number, first):
     rows = rows_of(client, f"{path}?{query}")
     assert len(rows) == int(number)
-    maker, words = rows[0][0].split(",")[0], rows[0][0].replace(",", "").split()  # storage or a note may follow the model
+    # Storage or a note may follow the model.
+    maker, words = rows[0][0].split(",")[0], rows[0][0].replace(",", "").split()
     assert first.split(" ", 1)[1].split()[-1] in words
     assert maker.split()[0] == first.split()[0]
 

@@ -38,6 +38,7 @@ SHOWN = {
     "head_of_run", "withdrawal_parts", "file_parts", "member_list.may", "TransferForm.__init__", "may_read",
     "_invitations", "_empty", "object_to_run", "_show_form",
     "_may_read_unadmitted",  # of an objection: tests of its states
+    "_find_run",  # to object to: tests of runs that are not public
     "_require_operator",  # of a sequestered run: tests of states
     "_lock_as_owner",  # views check the same first
     "AccountAdapter.get_login_redirect_url",

@@ -56,7 +56,8 @@ def plain_number(text: str, unit: str = "", places: int = PLACES) -> str | None:
     scaled = Fraction(digits) * factor * 10 ** (places + int(typed["exponent"] or 0))
     if scaled.denominator != 1 and not (is_size and word):
         return None
-    return _decimal(floor(scaled + Fraction(1, 2)), places)
+    plain = _decimal(floor(scaled + Fraction(1, 2)), places)
+    return plain if PLAIN.fullmatch(plain) else None
 
 
 def _size_factor(word: str, unit: str) -> Fraction | None:

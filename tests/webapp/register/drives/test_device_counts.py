@@ -12,7 +12,8 @@ pytestmark = pytest.mark.django_db
 def notes_of(client, query=""):
     """Return the notes in the list of cloud instances by name and storage of the row."""
     found = re.findall(
-        r'<tr><th.*?>([^<]*)</a>(?:<span class="only-phone">[^<]*</span>)?(?: <span class="sub other-counts">([^<]*)</span>)?</th>',
+        r'<tr><th.*?>([^<]*)</a>(?:<span class="only-phone">[^<]*</span>)?'
+        r'(?: <span class="sub other-counts">([^<]*)</span>)?</th>',
         client.get(f"/drives/cloud/{query}").text,
     )
     return [(name, note) for name, note in found if note]

@@ -60,7 +60,8 @@ def test_the_headline_names_the_first_row_within_the_limits(client, catalogue, q
     rows = read_rows(client.get(f"/drives/cloud/{query}"))
     first = next(row for row in rows if not any("over the limit" in cell for cell in row))
     named = re.search(r"Fastest [^:]*: ([^(]+) \(([^)]+)\) at", headline(client, query))
-    assert first[0].replace(",", "").split(" ", 2)[:2] == named[1].split(" ", 2)[:2]  # storage or a note may follow the name
+    # Storage or a note may follow the name.
+    assert first[0].replace(",", "").split(" ", 2)[:2] == named[1].split(" ", 2)[:2]
     assert named[2] == first[2].replace("\N{NO-BREAK SPACE}", " ")
 
 

@@ -48,6 +48,8 @@ def test_a_page_names_its_canonical_address_under_any_host_name(client, make_pub
         ("?limit_1ms=3&vendor=intel~micron", "?limit_1ms=3&amp;vendor=intel~micron"),
         ("?limit_1ms=3&key=secret", "?limit_1ms=3"),
         ("?key=secret", ""),
+        ("?q=" + "9" * 448, "?q=" + "9" * 448),
+        ("?q=" + "9" * 449, ""),
         ("", ""),
     ],
 )
