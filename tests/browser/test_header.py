@@ -34,7 +34,7 @@ def test_the_navigation_names_the_tasks_first_and_then_every_other_part_of_the_s
     assert {"Try your log", "Rules"} <= set(footer.all_inner_texts())
 
 
-@pytest.mark.parametrize("width", [1024, 1079, 1080, 1280])
+@pytest.mark.parametrize("width", [1024, 1099, 1100, 1280])
 def test_the_link_to_try_a_log_is_on_every_screen(new_page, width):
     page = new_page(viewport={"width": width, "height": 844})
     page.goto("/about/")
@@ -108,7 +108,7 @@ def test_the_theme_is_offered_only_with_the_script_that_changes_it(new_page, has
     expect(page.get_by_role("button", name="Dark")).to_be_visible(visible=has_script)
 
 
-@pytest.mark.parametrize("width", [320, 360, 390, 768, 1024, 1079, 1080, 1239, 1240, 1280])
+@pytest.mark.parametrize("width", [320, 360, 390, 768, 1024, 1099, 1100, 1239, 1240, 1280])
 @pytest.mark.parametrize("is_touched", [True, False])
 def test_the_header_is_one_line(new_page, width, is_touched):
     page = new_page(viewport={"width": width, "height": 844}, has_touch=is_touched, is_mobile=is_touched)

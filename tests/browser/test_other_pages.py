@@ -210,6 +210,11 @@ def test_the_result_of_a_sizing_begins_on_the_first_screen_and_the_other_rows_ar
     assert page.locator(".sizes tbody tr:not(.group):visible").count() == 8
     page.locator("summary", has_text="Show all").click()
     assert page.locator(".sizes tbody tr:not(.group):visible").count() > 8
+
+
+def test_all_rows_of_a_sizing_keep_the_rules_of_axe(page):
+    page.goto("/sizing/?reads=3000000")
+    page.locator("summary", has_text="Show all").click()
     assert broken_rules(page) == []
 
 

@@ -57,12 +57,13 @@ def test_the_address_of_a_view_is_printed_with_its_query(new_page, path):
     assert page.locator(".printed").inner_text().endswith(path)
 
 
-def test_the_line_of_a_rating_differs_from_its_bar_on_paper(page):
+def test_the_ring_of_a_rating_differs_from_its_bar_on_paper(page):
     page.goto("/compare/?drive=sandisk-dc-sn861-6400gb&drive=micron-9400-max-12800gb")
     page.emulate_media(media="print")
-    tick, bar = (page.locator(f".bar-chart rect.{name}").first for name in ("tick", "strong"))
+    ring, bar = (page.locator(f".bar-chart {name}").first for name in ("circle.rating", "rect.strong"))
     look = "each => [getComputedStyle(each).fill, getComputedStyle(each).stroke]"
-    assert tick.evaluate(look)[1] not in {bar.evaluate(look)[0], "none"}
+    (inside, line), (colour, _) = ring.evaluate(look), bar.evaluate(look)
+    assert inside not in {colour, line, "none"}
 
 
 def test_the_configuration_of_a_run_is_printed_whether_it_is_folded_or_not(staff_page):

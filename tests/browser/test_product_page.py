@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 FASTEST = "/drive/sandisk-dc-sn861-6400gb/"
 LADDER = "/drive/gcp-n2-standard-80/"
 TOP_OF = "selector => document.querySelector(selector).getBoundingClientRect().top"
-LONGEST_PX = 3500  # on a phone; it was 5,260 before parts were folded
+LONGEST_PX = 3600  # on a phone; it was 5,260 before parts were folded
 FOCUSED = "document.activeElement.getAttribute('aria-label') ?? ''"
 
 
