@@ -60,7 +60,8 @@ BROKEN_WORDS = f"""() => {{
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {{
     const {{currentNode: text}} = texts;
-    if (!text.data.trim() || !isShown(text.parentElement)) continue;
+    // Addresses in blocks of code break anywhere.
+    if (!text.data.trim() || !isShown(text.parentElement) || text.parentElement.closest('pre')) continue;
     for (const word of text.data.matchAll(/[\\p{{L}}\\p{{N}}]{{2,}}/gu)) {{
       range.setStart(text, word.index);
       range.setEnd(text, word.index + word[0].length);
