@@ -47,6 +47,7 @@ def test_a_folded_jump_list_is_closed_on_a_phone():
         ("a" * 20, "a" * 20),
         ("0123456789abcdef" * 2, "01234567<wbr>89abcdef<wbr>01234567<wbr>89abcdef"),
         ("https://a.example/id/x", "https://<wbr>a.example/<wbr>id/<wbr>x"),
+        ("see https://a.example/id/x\n  now", "see https://<wbr>a.example/<wbr>id/<wbr>x\n  now"),
         ("<b>", "&lt;b&gt;"),
         ("", ""),
     ],

@@ -48,6 +48,7 @@ register.simple_tag(glyph_html, name="glyph")
 # A heading with an id; what follows its name, in a lighter tone, is no part of the name.
 HEADING = re.compile(r'<h2[^>]* id="([^"]+)"[^>]*>(.*?)(?: *<span class="aside|</h2>)', re.DOTALL)
 AFTER_SEPARATOR = re.compile(r"(?<=[/_=&?,])(?=[^/_=&?,])")
+BLANKS = re.compile(r"(\s+)")
 LONGEST_WORD = 20  # a shorter code, or a shorter word of a code, never breaks
 PIECE = 8
 
@@ -131,13 +132,17 @@ def jump_list(content: SafeString, *, is_folded: bool = False) -> SafeString:
 
 @register.filter
 def breakable(code: str) -> SafeString:
-    """Return a long code, such as a hash, a path or an address, with places where a line may break.
+    """Return a long code (a hash, a path, an address), or a text with such codes, with places where a line may break.
 
     >>> breakable("act/load_30x_second_day.txt")
     'act/<wbr>load_<wbr>30x_<wbr>second_<wbr>day.txt'
     """
+    return mark_safe("".join(map(_breakable_word, BLANKS.split(code))))  # noqa: S308 - each piece is escaped
+
+
+def _breakable_word(code: str) -> str:
     pieces: list[str] = []
     for word in AFTER_SEPARATOR.split(code) if len(code) > LONGEST_WORD else [code]:
         size = PIECE if len(word) > LONGEST_WORD else LONGEST_WORD
         pieces += [word[start : start + size] for start in range(0, len(word), size)]
-    return mark_safe("<wbr>".join(map(escape, pieces)))  # noqa: S308 - each piece is escaped
+    return "<wbr>".join(map(escape, pieces))
