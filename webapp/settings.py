@@ -365,8 +365,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "CertificateStateEnum": "results.models.certificate.Certificate.State",
         "ObjectionOutcomeEnum": "results.models.objection.Objection.Outcome",
-        "VerdictOutcomeEnum": "results.models.run.Verdict.Outcome",
         "ObjectionStateEnum": "results.models.objection.ObjectionState",
+        "VerdictOutcomeEnum": "results.models.run.Verdict.Outcome",
     },
 }
 

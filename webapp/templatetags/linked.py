@@ -33,7 +33,7 @@ register = template.Library()
 # As Django's json_script: no text from outside can end the element or begin another.
 ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
 SITE = f"Drivecert, {settings.SITE_DESCRIPTION}"
-# Characters of the parameters: a comparison of eight drives with limits has fewer.
+# Characters of the parameters. An error page repeats fewer than 500 of what was typed.
 PRINTED_LENGTH = 450
 
 

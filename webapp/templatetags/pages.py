@@ -141,6 +141,7 @@ def breakable(code: str) -> SafeString:
 
 
 def _breakable_word(code: str) -> str:
+    """Return one word as HTML, escaped, with places where a line may break."""
     pieces: list[str] = []
     for word in AFTER_SEPARATOR.split(code) if len(code) > LONGEST_WORD else [code]:
         size = PIECE if len(word) > LONGEST_WORD else LONGEST_WORD
