@@ -26,8 +26,9 @@ from webapp.register.runs.example import example_address
 from webapp.register.tables import categories
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of
+from webapp.register.ycsb.claims.counts import claims_sentence
 from webapp.register.ycsb.claims.entries import entries
-from webapp.register.ycsb.claims.sentences import contradicted_finding, impossible_finding
+from webapp.register.ycsb.claims.sentences import impossible_subject, overstatement
 from webapp.templatetags import units
 
 
@@ -56,8 +57,9 @@ def home(request: HttpRequest) -> HttpResponse:
         "tiers": tier_meanings(),
         "example_address": example_address(),
         "certified": certified_sentence(),
-        "claims_finding": contradicted_finding(entries()),
-        "impossible_finding": impossible_finding(entries()),
+        "claims_sentence": claims_sentence(entries()),
+        "contradicted": [(each, overstatement(each)) for each in entries() if each.is_contradicted],
+        "impossible": next(((each, impossible_subject(each)) for each in entries() if each.impossible_results), None),
     }
     return render(request, "register/home/home.html", context)
 

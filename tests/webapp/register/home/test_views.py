@@ -90,11 +90,13 @@ def test_abbreviations_are_spelt_out_before_the_form_and_below_the_answer_of_hom
         assert f"<abbr>{short}</abbr> ({long})" in intro
 
 
-def test_the_page_begins_with_what_drivecert_is(client):
+def test_the_heading_and_what_drivecert_is_come_first_then_the_form_the_results_and_the_findings(client, catalogue):
     text = client.get("/").text.split('<main id="main"')[1]
     what = "Drivecert lists published tests of storage drives: how fast they are, how many reads are slow, and how long"
-    assert text.index(what) < text.index("<h1>")
-    assert text.index(what) < text.index('<p class="findings">') < text.index("<h1>")
+    order = ["<h1>", what, '<form class="filters question"', 'id="answer-rows"', '<p class="findings">']
+    places = [text.index(each) for each in order]
+    assert places == sorted(places)
+    assert "<a " not in text[: places[2]]
 
 
 def test_home_leads_with_how_many_rated_drives_were_tested_over_their_rating(client, catalogue):
@@ -121,14 +123,17 @@ def test_home_has_no_sentence_on_ratings_without_rated_drives(client, make_produ
     assert "exceeds the endurance rating" not in client.get("/").text
 
 
-def test_home_says_that_the_source_of_the_contradicted_claim_is_not_on_file(client):
+def test_home_names_and_links_the_contradicted_and_the_impossible_claim_below_the_results(client, catalogue):
     text = client.get("/").text
-    sentence = "1 of 38 published claims that can be checked contradicts its own table, as the register has it"
+    findings = (
+        text.split('<p class="findings">')[1].split("</p>")[0].replace("\N{NBSP}", " ").replace("\N{WORD JOINER}", "")
+    )
+    assert text.index('<p class="findings">') > text.index('id="answer-rows"') > text.index("<h1>")
     link = '<a class="tag" href="/explain/glossary/#what-is-kept-source-not-on-file">source not on file</a>'
-    claims = f'<a href="/ycsb/claims/?outcome=contradicted">{sentence}</a> (understated by 1.8 points; {link}).'
-    assert text.index(claims) < text.index("<h1>")
-    used = "4 claims use an impossible result: 135.1 operations in flight with 128 threads"
-    assert text.index(f'<a href="/ycsb/claims/?outcome=impossible-input">{used}</a>.') > text.index(claims)
+    assert f"</a> (understated by 1.8 points; {link})." in findings
+    assert re.search(r'Contradicted: <a href="/ycsb/claims/micron-7400-brief/[^"]*">Micron on the 7400 PRO', findings)
+    used = "KIOXIA on the TLC PCIe 4.0: 135.1 operations in flight with 128 threads</a>."
+    assert re.search(r'Impossible: <a href="/ycsb/claims/kioxia-fl6-brief/[^"]*-a/">' + re.escape(used), findings)
     assert 'id="what-is-kept-source-not-on-file"' in client.get("/explain/glossary/").text
 
 
@@ -185,9 +190,9 @@ def test_home_has_headings_for_its_charts_and_its_results(client, catalogue):
     assert headings[:2] == ["Charts of the drives", "Drives that match"]
 
 
-def test_home_leads_a_newcomer_to_a_trial_before_its_question(client, catalogue):
-    before = client.get("/").text.split("<h1>")[0].split('<main id="main"')[1]
-    assert '<a href="/try/">Try your log</a>' in before
+def test_home_leads_a_newcomer_to_a_trial_below_the_results(client, catalogue):
+    after = client.get("/").text.split('id="answer-rows"')[1].split('<p class="findings">')[0]
+    assert '<a href="/try/">Try your log</a>' in after
 
 
 def test_home_has_a_link_to_its_view(client, catalogue):

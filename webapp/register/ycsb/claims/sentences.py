@@ -1,8 +1,6 @@
 """Sentences of a claim: statement, recomputation, formula, favoured side, other computations, and citation."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from django.utils.text import capfirst
@@ -135,56 +133,20 @@ def favours(entry: ClaimEntry) -> str:
     return unfavoured.get(found.side) or f"Stated {_too_far(entry, found)}: {_favoured_words(entry, found)}."
 
 
-@dataclass(frozen=True)
-class ContradictedFinding:
-    """How many claims their own publications contradict; `size` is the difference of a single one."""
-
-    sentence: str
-    size: str
-    is_source_on_file: bool
-
-
-def contradicted_finding(found: Sequence[ClaimEntry]) -> ContradictedFinding | None:
-    """Return how many of the claims that can be checked their own publications contradict; None if none.
-
-    The sentence has no full stop, because the page adds the size and the state of the source.
-    """
-    wrong = [entry for entry in found if entry.is_contradicted]
-    if not wrong:
-        return None
-    is_single = len(wrong) == 1
-    verb, whose = ("contradicts", "its") if is_single else ("contradict", "their")
-    source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
-    checkable = counted(sum(entry.is_checkable for entry in found), "published claim")
-    is_on_file = all(entry.is_source_on_file for entry in wrong)
-    as_recorded = "" if is_on_file else ", as the register has it"
-    sentence = f"{len(wrong)} of {checkable} that can be checked {verb} {whose} own {source}{as_recorded}"
-    difference = favoured(wrong[0].row.check)
-    size = ""
-    if is_single and difference.side in {Side.DEVICE, Side.AGAINST}:
-        points = _difference(wrong[0], difference.difference, of_percent="points")
-        size = f"{'over' if difference.side is Side.DEVICE else 'under'}stated by {points}"
-    return ContradictedFinding(sentence, size, is_on_file)
+def overstatement(entry: ClaimEntry) -> str:
+    """Return by how much a contradicted claim is over- or understated; empty if that is not known."""
+    found = favoured(entry.row.check)
+    if found.side not in {Side.DEVICE, Side.AGAINST}:
+        return ""
+    points = _difference(entry, found.difference, of_percent="points")
+    return f"{'over' if found.side is Side.DEVICE else 'under'}stated by {points}"
 
 
-@dataclass(frozen=True)
-class ImpossibleFinding:
-    """How many claims use a published result that cannot be true, and why the first of these results cannot."""
-
-    sentence: str
-    is_source_on_file: bool
-
-
-def impossible_finding(found: Sequence[ClaimEntry]) -> ImpossibleFinding | None:
-    """Return how many claims use impossible results; None if none."""
-    using = [entry for entry in found if entry.impossible_results]
-    if not using:
-        return None
-    first = using[0].impossible_results[0]
-    use = "claim uses" if len(using) == 1 else "claims use"
-    why = f"{first.in_flight} operations in flight with {counted(first.check.law.threads, 'thread')}"
-    is_on_file = all(entry.is_source_on_file for entry in using)
-    return ImpossibleFinding(f"{len(using)} {use} an impossible result: {why}", is_on_file)
+def impossible_subject(entry: ClaimEntry) -> str:
+    """Return who published the first impossible result of a claim, of which drive, and why it cannot be true."""
+    found = entry.impossible_results[0]
+    threads = counted(found.check.law.threads, "thread")
+    return f"{found.publisher} on the {found.check.model}: {found.in_flight} operations in flight with {threads}"
 
 
 def _too_far(entry: ClaimEntry, found: Favoured) -> str:
