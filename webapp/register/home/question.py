@@ -10,8 +10,8 @@ from results.models import Category, Statistic
 from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.act.limits import Limit
 from webapp.register.drives.filters import DEVICE_TPS, TPS
-from webapp.register.drives.query import SEPARATOR, THRESHOLD, THRESHOLDS_US, require_known_codes
-from webapp.register.http.query_params import Parameter, read_parameters, word
+from webapp.register.drives.query import SEPARATOR, THRESHOLD, THRESHOLDS_US
+from webapp.register.http.query_params import Parameter, known_codes, read_parameters, word
 from webapp.register.limits.reader_limits import LOAD, YourLimits, limits_parameter, load_parameter
 from webapp.templatetags import units
 
@@ -122,5 +122,5 @@ def read_question(query: QueryDict, profile: Iterable[Limit]) -> HomeQuestion:
 
 def _categories(given: Mapping[str, str]) -> tuple[str, ...]:
     codes = [code for code in given.get("category", "").split(SEPARATOR) if code]
-    require_known_codes("category", codes, Category.values)
-    return tuple(code for code in Category.values if code in codes) or USUAL
+    found = known_codes("category", codes, Category.values)
+    return tuple(code for code in Category.values if code in found) or USUAL

@@ -11,7 +11,6 @@ from results.rules.ycsb.statements import Status
 from tests.webapp.register.pages import read_rows
 from webapp.register.ycsb.claims.entries import LABELS, entries
 
-
 CLAIMS = (
     "62 claims in 4 publications: 38 checked, of which 1 contradicts its own table, 4 agree but use an impossible "
     "result and 33 are confirmed; 4 read from a chart; 20 cannot be checked."
@@ -271,3 +270,13 @@ def test_a_reason_has_the_label_of_its_metric_on_the_page_and_its_id_in_exports(
 def test_home_and_the_list_state_the_same_split_of_the_claims(client, db):
     assert CLAIMS in client.get("/").text
     assert CLAIMS in client.get("/ycsb/claims/").text
+
+
+def test_the_guessed_address_leads_to_the_claims_for_good(client, db):
+    response = client.get("/claims/?outcome=contradicted")
+    assert (response.status_code, response["Location"]) == (301, "/ycsb/claims/?outcome=contradicted")
+
+
+def test_the_case_of_a_typed_outcome_does_not_matter(client, db):
+    assert "1 of 62 claims shown." in client.get("/ycsb/claims/?outcome=Contradicted").text
+    assert client.get("/ycsb/claims/?outcome=Contradicte").status_code == 400
