@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from django.utils.text import capfirst
 
-from results.rules.plural import counted
+from results.rules.plural import counted, listed
 from results.rules.ycsb import claim_terms
 from results.rules.ycsb.claim_analysis import Alternative, Computation, Favoured, Side, alternatives, favoured
 from results.rules.ycsb.claims import AT_A_FIXED, MEAN_OF_GAINS, PEAKS, Basis
@@ -131,6 +131,28 @@ def favours(entry: ClaimEntry) -> str:
         Side.UNKNOWN: f"Favoured side not known: the claim {unknown}.",
     }
     return unfavoured.get(found.side) or f"Stated {_too_far(entry, found)}: {_favoured_words(entry, found)}."
+
+
+def source_sentences(entry: ClaimEntry) -> str:
+    """Return where a reader gets the publication of a claim that is not on file, and what the register copied from it.
+
+    Empty if the register has its address.
+    """
+    if entry.is_source_on_file:
+        return ""
+    source = entry.source
+    printed_title = (
+        f"“{source.printed_title}”" if source.printed_title else f"{source.title} (its own title is not recorded)"
+    )
+    date = f"dated {source.published_on}" if source.published_on else "date not recorded"
+    rows = [row for basis in entry.row.check.basis for row in basis.rows]
+    figures = sum(side is not None for row in rows for side in (row.a, row.b))
+    copied = [f"the stated {entry.stated}", *([counted(figures, "figure") + " of the table below"] if figures else [])]
+    return (
+        "The register has neither a copy nor the address of the publication. "
+        f"Ask {source.publisher or 'its publisher'} for it: {printed_title}, {date}. "
+        f"The register copied from it {listed(copied)}."
+    )
 
 
 def overstatement(entry: ClaimEntry) -> str:
