@@ -1,7 +1,7 @@
 """The query parameters of the tables of drives, read strictly, and the shortest address of the same query."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -124,7 +124,7 @@ def drives_parameters(layout: PageLayout, profile: tuple[Limit, ...], store: Col
         Parameter(
             "choices", _labels(choices), lambda given: tuple(_choices(given, choices, store, rows)), is_repeated=True
         ),
-        Parameter("numbers", _labels(numbers), lambda given: tuple(_numbers(given, numbers))),
+        numbers_parameter(numbers),
         limits_parameter(profile),
         Parameter("search_text", {"q": "Search"}, read_search_text),
         Parameter(
@@ -149,6 +149,11 @@ def drives_parameters(layout: PageLayout, profile: tuple[Limit, ...], store: Col
         Parameter("page", {"page": "Page"}, _page),
         FORMAT,
     )
+
+
+def numbers_parameter(filters: Sequence[Filter]) -> Parameter:
+    """Declare filters by numbers, whose value has the name and the plain number of each that is set."""
+    return Parameter("numbers", _labels(filters), lambda given: tuple(_numbers(given, filters)))
 
 
 def _labels(filters: Iterable[Filter]) -> dict[str, str]:

@@ -5,9 +5,11 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
+from webapp.register.drives.cloud import best_per_provider
 from webapp.register.drives.devices_table import devices_table
 from webapp.register.drives.filters import CATEGORY
 from webapp.register.drives.form import chosen_categories, form_context
@@ -103,6 +105,8 @@ def _context(page: DrivesPage) -> dict[str, Any]:
         "cloud_notes": categories.EVERY_CLOUD_NOTES[:2],
         "lists_cloud": not chosen or Category.CLOUD in chosen,
         "headline": page_headline(page),
+        "providers": _providers(page) if page.layout.has_only_instances else [],
+        "kinds": [(spec.title, reverse("category", args=[code])) for code, spec in categories.SPECS.items()],
         "nearest": nearest_result(page),
         "charts": charts,
         "chart_switches": switches_html(query, charts),
@@ -114,6 +118,11 @@ def _context(page: DrivesPage) -> dict[str, Any]:
         "csv_address": replace(query, form="csv", page=1).address,
         "json_address": replace(query, form="json", page=1).address,
     }
+
+
+def _providers(page: DrivesPage) -> list[dict[str, Any]]:
+    key = ("best per provider", page.profile)
+    return page.store.cached(key, lambda: best_per_provider(page.store, page.limit_check))
 
 
 def runs_of(page: DrivesPage) -> list[Run]:
