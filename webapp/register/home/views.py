@@ -18,10 +18,9 @@ from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.drives.store.ranking import current_rows
 from webapp.register.home.answer import Answer
-from webapp.register.home.question import EXAMPLE_TPS, read_question
+from webapp.register.home.question import EXAMPLE_TPS, has_plain_numbers, read_question
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
-from webapp.register.limits.reader_limits import has_plain_load
 from webapp.register.runs.example import example_address
 from webapp.register.tables import categories
 from webapp.register.tables.marks import tier_meanings
@@ -36,7 +35,7 @@ from webapp.templatetags import units
 def home(request: HttpRequest) -> HttpResponse:
     store, profile = current_store(), current_limits()
     question = read_question(request.GET, profile)
-    if not has_plain_load(request.GET, question.tps):
+    if not has_plain_numbers(request.GET, question):
         return redirect(f"{request.path}{question.address()}")
     numbers = _numbers(store)
     within = LimitCheck(store, question.limits).passes & current_rows(store)
