@@ -5,7 +5,6 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 
 from results.models import Category, Run
 from webapp.register.drives.below_table import below_table
@@ -106,7 +105,6 @@ def _context(page: DrivesPage) -> dict[str, Any]:
         "lists_cloud": not chosen or Category.CLOUD in chosen,
         "headline": page_headline(page),
         "providers": _providers(page) if page.layout.has_only_instances else [],
-        "kinds": [(spec.title, reverse("category", args=[code])) for code, spec in categories.SPECS.items()],
         "nearest": nearest_result(page),
         "charts": charts,
         "chart_switches": switches_html(query, charts),
