@@ -329,4 +329,13 @@ def citation_name(entry: ClaimEntry) -> str:
 def citation_words(entry: ClaimEntry) -> str:
     """Return the result of the check as a citation states it."""
     impossible = " The claim uses a result that cannot be true." if entry.impossible_results else ""
-    return f"Stated {entry.stated}. {result(entry)} Status: {entry.label}.{impossible}"
+    return f"Stated {entry.stated}. {result(entry)} Status: {entry.label}.{impossible} {_publication(entry)}"
+
+
+def _publication(entry: ClaimEntry) -> str:
+    """Return title, publisher and date of the publication of a claim, and where it is; or that it is not on file."""
+    source = entry.source
+    title = source.printed_title or source.title
+    publisher = f", by {source.publisher}" if source.publisher else ""
+    named = f"Publication: {title}{publisher}, {source.published_on or 'date not recorded'}"
+    return f"{named}. {source.address}" if entry.is_source_on_file else f"{named}; {SOURCE_NOT_ON_FILE}."

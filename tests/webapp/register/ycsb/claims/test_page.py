@@ -302,10 +302,15 @@ def test_a_claim_says_that_its_source_is_not_on_file_until_it_has_an_address(cli
     (entry,) = of_outcomes(WRONG)
     sources = published_sources() | {entry.slug: replace(entry.source, address=address)}
     monkeypatch.setattr("webapp.register.ycsb.claims.entries.published_sources", lambda: sources)
-    verdict = client.get(WRONG).text.split('<p class="verdict">')[1].split("</p>")[0]
+    text = client.get(WRONG).text.replace("<wbr>", "")
+    verdict = text.split('<p class="verdict">')[1].split("</p>")[0]
     link = '<a class="tag" href="/explain/glossary/#what-is-kept-source-not-on-file">source not on file</a>'
     assert (link in verdict) is is_said
     assert any("source not on file" in line for line in card_foot(entry)) is is_said
+    citation = text.split('<h2 id="cite">')[1]
+    publication = "Publication: Brief on the Micron 7400 PRO and RocksDB, by Micron, date not recorded"
+    assert citation.count(f"{publication}; source not on file.") == (2 if is_said else 0)  # in words and as BibTeX
+    assert citation.count(f"{publication}. {address}") == (0 if is_said else 2)
     summary = client.get("/ycsb/claims/").text.split(f'<h2 id="{entry.slug}">')[1].split("</summary>")[0]
     assert ("source not on file" in summary) is is_said
 
