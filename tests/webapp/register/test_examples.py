@@ -7,8 +7,8 @@ import pytest
 
 from results.models import Finding, Run, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT, make_submission
-from webapp.register.runs.requirements import OF_DRIVES, OF_RESULT
 from webapp.register.dumps.writer import write_dump
+from webapp.register.runs.requirements import OF_DRIVES, OF_RESULT
 from webapp.register.syndication.public_addresses import public_addresses
 
 pytestmark = pytest.mark.django_db

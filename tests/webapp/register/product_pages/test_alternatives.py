@@ -6,11 +6,34 @@ from html.parser import HTMLParser
 
 import pytest
 
+from webapp.register.product_pages.alternatives import AlternativeRow, AlternativeTable
+
 pytestmark = pytest.mark.django_db
 
 
 def names(rows):
     return [row.name.replace("\N{NO-BREAK SPACE}", " ") for row in rows]
+
+
+def row_of(**values):
+    texts = dict.fromkeys(("name", "address", "speed", "share", "sustained", "needed", "rated"), "")
+    return AlternativeRow(glyph="", **texts | values)
+
+
+def test_a_column_without_a_value_is_left_out():
+    none = AlternativeTable([row_of(share="1.2"), row_of(share="2.0")], "1 ms")
+    assert (none.has_sustained, none.has_needed, none.has_rated, none.columns_count) == (False, False, False, 3)
+    one = AlternativeTable([row_of(), row_of(sustained="9,000", needed="2", rated="3")], "1 ms")
+    assert (one.has_sustained, one.has_needed, one.has_rated, one.columns_count) == (True, True, True, 5)
+
+
+def test_a_value_that_all_of_several_rows_have_is_said_once():
+    same = [row_of(share="0.00", sustained="9,000"), row_of(share="0.00", sustained="8,000")]
+    assert AlternativeTable(same, "1 ms").common == {"share": "0.00"}
+    sentence = "All of these have 0.00\N{NO-BREAK SPACE}% of reads over 1 ms."
+    assert AlternativeTable(same, "1 ms").common_sentence == sentence
+    assert AlternativeTable(same[:1], "1 ms").common_sentence == ""
+    assert AlternativeTable([row_of(), row_of()], "1 ms").common == {}
 
 
 def test_better_drives_are_faster_or_slower_to_be_slow_and_never_worse_in_one(make_ranked, context_of):

@@ -106,7 +106,8 @@ def test_a_note_on_another_instance_is_not_on_the_page_of_an_instance(client, ca
 
 def test_a_drive_page_starts_with_links_to_its_parts(client, catalogue):
     text = client.get("/drive/sandisk-dc-sn861-6400gb/").text
-    contents = text[text.index('<nav class="jump') : text.index('<p class="crumb">')]
+    assert text.index('class="heads"') < text.index('<nav class="jump of-drive on-screen only-phone"')
+    contents = text[text.index('<nav class="jump of-drive on-screen wide-only"') : text.index('<p class="crumb">')]
     anchors = re.findall('href="#([a-z]+)"', contents)
     assert anchors == ["position", "endurance", "similar", "runs", "history", "cite"]
     assert [anchor for anchor in anchors if f' id="{anchor}"' not in text] == []

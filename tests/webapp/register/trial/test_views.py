@@ -329,7 +329,12 @@ def test_a_refusal_says_what_is_wrong_where_what_was_expected_and_found_and_what
 
 @pytest.mark.parametrize(
     "content",
-    [b"\n=> ACT version 6.4\nAfter 1 sec:\n", b"=> ACT version 6.4\nhello\n", b"After 1 sec:\r\n", b"\xef\xbb\xbfno log"],
+    [
+        b"\n=> ACT version 6.4\nAfter 1 sec:\n",
+        b"=> ACT version 6.4\nhello\n",
+        b"After 1 sec:\r\n",
+        b"\xef\xbb\xbfno log",
+    ],
 )
 def test_a_log_without_its_header_is_quoted_and_compared_with_a_complete_header(real_reader, send, content):
     response = send(content)
