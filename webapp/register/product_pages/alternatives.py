@@ -182,9 +182,8 @@ def _better_sentence(better: int, enduring: int, short: str, *, is_mixed: bool) 
     if better:
         verb = "is" if better == 1 else "are"
         kinds = " of all categories" if is_mixed else ""
-        first = (
-            f"{units.counted(better, short)}{kinds} {verb} faster with fewer slow reads, or equal in one of the two."
-        )
+        drives = f"{units.counted(better, short)}{kinds}"
+        first = f"{drives} {verb} at least as fast with no more slow reads, and better in one of the two."
     else:
         first = f"No comparable {short} of another model is faster with no more slow reads, or as fast with fewer."
     if not enduring:
@@ -197,10 +196,10 @@ def _better_sentence(better: int, enduring: int, short: str, *, is_mixed: bool) 
 def _similar_sentence(this: ComparableDrive, nouns: str) -> str:
     """Return which drives are similar, and their order."""
     if this.category in SYSTEMS:
-        return f"The comparable {nouns} that are nearest in speed, the nearest first."
+        return f"These comparable {nouns} are nearest in speed; the nearest is first."
     return (
-        f"The comparable {nouns} with {CLASS_WORDS[this.endurance]} that are nearest in speed and capacity, the "
-        "nearest first: by the ratio of the speeds times the ratio of the capacities."
+        f"These comparable {nouns} with {CLASS_WORDS[this.endurance]} are nearest in speed and capacity; the nearest is "
+        "first. Nearness is the ratio of the speeds times the ratio of the capacities."
     )
 
 

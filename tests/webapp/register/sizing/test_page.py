@@ -829,7 +829,7 @@ def test_headroom_is_stated_in_the_answer_and_its_steps(client, drive):
     drive(capacity_gb=100_000)
     whole, used = (client.get(f"/sizing/?{ASKED}{more}").text.replace(NB, " ") for more in ("", "&use=75"))
     assert "use at most, of the tested speed 100 %</a>" in whole
-    assert "of its tested speed" not in whole
+    assert "is loaded with at most" not in whole
     assert "Each drive is loaded with at most 75 % of its tested speed." in used
     assert (
         "400,000/s / (133,333/s of one, assumed 2:1, because the source does not report the mix, x 75 % used)" in used

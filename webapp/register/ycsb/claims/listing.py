@@ -171,7 +171,9 @@ def _sentence(found: Sequence[ClaimEntry]) -> str:
     odd = sum(status in {Status.TRUNCATED, Status.ROUNDED_UP} for status in confirmed)
     impossible = outcomes[Outcome.IMPOSSIBLE_INPUT]
     agreeing = (
-        f"{impossible} agree{'s' if impossible == 1 else ''} but from an impossible result, " if impossible else ""
+        f"{impossible} agree{'s' if impossible == 1 else ''}, but use{'s' if impossible == 1 else ''} a result that cannot be true, "
+        if impossible
+        else ""
     )
     return (
         f"The register has {units.counted(len(found), 'claim')} and checks each against the figures of its own "

@@ -32,7 +32,7 @@ MEANINGS = {
 
 IMPOSSIBLE_INPUT_MEANING = "The figures give the claimed number, but one of their results cannot be true."
 SOURCE_NOT_ON_FILE = "source not on file"
-EQUAL_NUMBERS = "Equal numbers do not show how the publication computed the stated number."
+EQUAL_NUMBERS = "An equal number does not prove that the publication computed the claim in this way."
 # Without line breaks, so that a formula is read in one line as far as possible.
 LESS_1, DIVIDED_BY = "\N{NO-BREAK SPACE}-\N{NO-BREAK SPACE}1", "\N{NO-BREAK SPACE}÷\N{NO-BREAK SPACE}"
 
@@ -157,7 +157,7 @@ def contradicted_finding(found: Sequence[ClaimEntry]) -> ContradictedFinding | N
     source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
     checkable = counted(sum(entry.is_checkable for entry in found), "published claim")
     is_on_file = all(entry.is_source_on_file for entry in wrong)
-    as_recorded = "" if is_on_file else ", as the register has it"
+    as_recorded = "" if is_on_file else ", as the register recorded it"
     sentence = f"{len(wrong)} of {checkable} that can be checked {verb} {whose} own {source}{as_recorded}"
     difference = favoured(wrong[0].row.check)
     size = ""
