@@ -198,8 +198,8 @@ def _similar_sentence(this: ComparableDrive, nouns: str) -> str:
     if this.category in SYSTEMS:
         return f"These comparable {nouns} are nearest in speed; the nearest is first."
     return (
-        f"These comparable {nouns} with {CLASS_WORDS[this.endurance]} are nearest in speed and capacity; the nearest is "
-        "first. Nearness is the ratio of the speeds times the ratio of the capacities."
+        f"These comparable {nouns} with {CLASS_WORDS[this.endurance]} are nearest in speed and capacity; the nearest "
+        "is first. Nearness is the ratio of the speeds times the ratio of the capacities."
     )
 
 

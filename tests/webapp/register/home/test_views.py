@@ -38,8 +38,8 @@ def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     assert f"11 of 30 NVMe flash drives were tested at your load or more, {AS_PUBLISHED}" in said
     assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable (ACT 6.x, 1 device) ." in said
     assert (
-        "At your 500,000 tps this drive takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating that "
-        "allows it."
+        "At your 500,000 tps this drive takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating "
+        "that allows it."
     ) in said
 
 

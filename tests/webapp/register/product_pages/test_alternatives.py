@@ -71,8 +71,8 @@ def test_similar_drives_come_in_the_order_that_their_sentence_states(make_ranked
     found = context_of(this)["neighbours"]
     assert names(found.similar) == ["Exemplar Slow 3.2 TB", "Exemplar Small 1.6 TB"]
     assert found.similar_sentence == (
-        "These comparable NVMe flash drives with 2 to less than 5 DWPD are nearest in speed and capacity; the nearest is "
-        "first. Nearness is the ratio of the speeds times the ratio of the capacities."
+        "These comparable NVMe flash drives with 2 to less than 5 DWPD are nearest in speed and capacity; the nearest "
+        "is first. Nearness is the ratio of the speeds times the ratio of the capacities."
     )
 
 

@@ -171,7 +171,7 @@ def _sentence(found: Sequence[ClaimEntry]) -> str:
     odd = sum(status in {Status.TRUNCATED, Status.ROUNDED_UP} for status in confirmed)
     impossible = outcomes[Outcome.IMPOSSIBLE_INPUT]
     agreeing = (
-        f"{impossible} agree{'s' if impossible == 1 else ''}, but use{'s' if impossible == 1 else ''} a result that cannot be true, "
+        f"{impossible} {'agrees but uses' if impossible == 1 else 'agree but use'} a result that cannot be true, "
         if impossible
         else ""
     )

@@ -50,8 +50,8 @@ def test_the_claims_are_counted_by_status(client):
     text = client.get("/ycsb/claims/").text
     assert (
         "The register has 62 claims and checks each against the figures of its own publication: 33 are confirmed (12 "
-        "of them with unusual rounding), 4 agree, but use a result that cannot be true, 1 contradicted, 4 read from a chart, "
-        "and 20 cannot be checked." in text
+        "of them with unusual rounding), 4 agree but use a result that cannot be true, 1 contradicted, 4 read from a "
+        "chart, and 20 cannot be checked." in text
     )
     impossible = Counter(entry.status for entry in entries() if entry.impossible_results)
     assert f"<dt>arithmetic agrees but input impossible <b>{impossible.total()}</b></dt>" in text

@@ -277,7 +277,8 @@ def test_a_claim_has_a_citation_with_a_permanent_id_and_the_date(client, monkeyp
     cited = text_of(client, WRONG).split("Cite this page")[1]
     assert cited.startswith(
         f" Micron on the 7400 PRO: mean improvement over thread counts, workload D (claim {public_id}) . Stated 24 %. "
-        "Its own table gives 25.8 %. Status: contradicted. State of the data: 8 November 2026 (UTC). Drivecert, "
+        "Its own table gives 25.8 %. Status: contradicted. Publication: Brief on the Micron 7400 PRO and RocksDB, "
+        "by Micron, date not recorded; source not on file. State of the data: 8 November 2026 (UTC). Drivecert, "
         "public register of storage drives, 2026."
     )
     assert text.index('id="recomputation"') < text.index('id="share"') < text.index('id="cite"')
