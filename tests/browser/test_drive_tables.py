@@ -295,12 +295,14 @@ GOLDEN = """async ([{data, groups, columns, limits}, golden]) => {
 
 LINES_OF_NAMES = """() => [...document.querySelectorAll('.runs tbody th[scope=row]')].map(cell => {
   const range = document.createRange();
-  const bottoms = () => [...range.getClientRects()].filter(box => box.width > 4).map(box => Math.round(box.bottom / 6));
-  const lines = each => { range.selectNodeContents(each); return new Set(bottoms()).size; };
+  const bottoms = () => [...range.getClientRects()].filter(box => box.width > 4).map(box => box.bottom);
+  const count = () => bottoms().sort((a, b) => a - b)
+    .filter((bottom, place, all) => !place || bottom - all[place - 1] > 8).length;
+  const lines = each => { range.selectNodeContents(each); return count(); };
   const words = [...cell.querySelectorAll('.nowrap')].map(lines);
   const link = cell.querySelector('a'), vendor = cell.querySelector('.vendor');
   range.setStart(vendor, 0); range.setEnd(link, link.childNodes.length);
-  return [cell.innerText, new Set(bottoms()).size, Math.max(1, ...words)];
+  return [cell.innerText, count(), Math.max(1, ...words)];
 }).filter(([, name, word]) => name > 2 || word > 1)"""
 
 
