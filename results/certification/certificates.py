@@ -129,14 +129,6 @@ def candidate_result(run: Run) -> tuple[Profile, facts.CandidateRun]:
     return verdict.profile if verdict else Profile.current(), candidate
 
 
-def attempts_of_runs(runs: Iterable[Run]) -> list[dict[str, Any]]:
-    """Return what some runs would certify and what is missing, as attempts() does; no certificate is issued.
-
-    The runs come from with_candidate_rows().
-    """
-    return _attempt_documents(_found(by_profile(runs)))
-
-
 Found = list[tuple[Profile, facts.Certificate]]
 
 

@@ -22,6 +22,7 @@ from results.reader.process import Document, ReaderLimits
 PREFIX = "drivecert-unstored-"
 # A directory has no lock between its creation and the next statement. An older one without a lock is a leftover.
 LEFTOVER_AGE_S = 60
+HEAD_BYTES = 64 * 1024  # of a log, where its first line with text is searched
 LOG_NAME = "log"  # the sender's name of a log is not used
 
 
@@ -54,6 +55,15 @@ class UnstoredFiles:
         if self.log is None:
             raise ValueError("expected a log, got none: create_log() comes first")
         return reader_process.read(self.log, slice_length_s, Profile.current().document, self.companions, limits)
+
+    def first_line(self) -> tuple[int, str] | None:
+        """Return number and text of the first line that is not blank, of a log in plain UTF-8; None without one."""
+        if self.log is None:
+            return None
+        with self.log.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+        lines = enumerate(head.decode("utf-8-sig", errors="replace").split("\n"), 1)
+        return next(((number, line.strip()) for number, line in lines if line.strip()), None)
 
 
 @contextmanager

@@ -209,6 +209,14 @@ def drives_for_writes(demand: Demand, offer: Offer) -> int:
     return ceil(drive_writes_per_s(demand) / (offer.writes_per_s * demand.speed_ratio))
 
 
+def load_ratio(demand: Demand, offer: Offer, found: Size) -> Fraction | None:
+    """Return the load of each working drive, as a part of its tested speed; None for an untested load."""
+    if found.working_drives is None:
+        return None
+    reads = demand.reads_per_s / (offer.reads_per_s * found.working_drives)
+    return max(reads, drive_writes_per_s(demand) / (offer.writes_per_s * found.working_drives))
+
+
 def object_size_note(demand: Demand, tested: Tested) -> str:
     """Return the note that objects of another size are read like the tested ones; empty if it does not apply."""
     sectors = read_sectors(demand.object_bytes)

@@ -1,6 +1,6 @@
 // Forms whose results are on the same page: results and address are updated while the reader types.
 // Without this script the button of the form does the same.
-import {plainNumber} from './typed-numbers.js';
+import {groupedDigits, plainNumber} from './typed-numbers.js';
 
 const WAIT_MS = 250;
 
@@ -109,5 +109,6 @@ for (const form of document.querySelectorAll('form[data-answers]')) {
     setHiddenFields(form, new URLSearchParams(link.search));
     show(link.pathname + link.search, () => location.assign(link.href)).then(() => choices()[chosen]?.focus());
   });
+  form.addEventListener('change', ({target}) => { if ('groupsDigits' in form.dataset && target.inputMode === 'decimal') target.value = groupedDigits(target.value); });
   document.addEventListener('input', event => { if (event.target.form !== form) return; form.dataset.changed = event.target.name; schedule(); });
 }

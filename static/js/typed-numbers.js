@@ -12,6 +12,9 @@ const SIZES = new Map([['b', 1n], ['byte', 1n], ['bytes', 1n], ...[...'kmgtp'].f
 /** Return a number without the separators of its thousands; text that is grouped otherwise unchanged. */
 export const ungrouped = text => GROUPED.test(text.trim()) ? text.trim().replace(/[,\s]/g, '') : text.trim();
 
+/** Return digits with separators between their thousands; any other text unchanged. */
+export const groupedDigits = text => /^[1-9]\d{3,17}(?:\.\d{1,9})?$/.test(text) ? text.replace(/\d(?=(?:\d{3})+(?:\.|$))/g, '$&,') : text;
+
 // The factor of a word as [numerator, denominator]; undefined for an unknown word.
 function factorOf(word, unit) {
   if (SIZES.has(unit)) {

@@ -293,6 +293,28 @@ GOLDEN = """async ([{data, groups, columns, limits}, golden]) => {
 }"""
 
 
+LINES_OF_NAMES = """() => [...document.querySelectorAll('.runs tbody th[scope=row]')].map(cell => {
+  const range = document.createRange();
+  const bottoms = () => [...range.getClientRects()].filter(box => box.width > 4).map(box => box.bottom);
+  const count = () => bottoms().sort((a, b) => a - b)
+    .filter((bottom, place, all) => !place || bottom - all[place - 1] > 8).length;
+  const lines = each => { range.selectNodeContents(each); return count(); };
+  const words = [...cell.querySelectorAll('.nowrap')].map(lines);
+  const link = cell.querySelector('a'), vendor = cell.querySelector('.vendor');
+  range.setStart(vendor, 0); range.setEnd(link, link.childNodes.length);
+  return [cell.innerText, count(), Math.max(1, ...words)];
+}).filter(([, name, word]) => name > 2 || word > 1)"""
+
+
+@pytest.mark.parametrize("path", ["/drives/", "/drives/cloud/", "/drives/nvme-flash/", "/drives/nvme-3dxpoint/"])
+@pytest.mark.parametrize("width", [1280, 1366])
+def test_a_name_takes_at_most_two_lines_and_breaks_at_blanks(new_page, path, width):
+    page = new_page(viewport={"width": width, "height": 900})
+    page.goto(path)
+    assert page.evaluate(LINES_OF_NAMES) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_the_script_writes_rows_as_in_the_golden_file_that_the_server_is_tested_with(page):
     page.goto("/drives/nvme-flash/")
     case, golden = (settings.BASE_DIR / f"tests/data/drive_rows.{ending}" for ending in ("json", "html"))

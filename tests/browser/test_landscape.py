@@ -111,7 +111,9 @@ def test_the_first_result_is_above_the_fold(new_page, path, viewport):
 def test_a_phone_shows_what_the_fastest_drive_takes_and_what_drivecert_is(new_page):
     page = new_page(viewport={"width": 390, "height": 844})
     page.goto("/")
-    assert page.get_by_text("At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3.").is_visible()
+    assert page.get_by_text(
+        "At your 500,000 tps this drive takes 6.94 drive writes a day; it is rated for 3."
+    ).is_visible()
     assert page.get_by_text("Drivecert lists published tests of storage drives").is_visible()
 
 
@@ -266,7 +268,7 @@ def test_the_answer_of_home_follows_the_form(page):
     page.get_by_label("Speed of one drive, at least").fill("1,000,000")
     page.locator("text.zonetext.wide", has_text="your load: 3 results").wait_for()
     assert page.locator("#answer").inner_text().startswith("3 of 30 NVMe flash drives were tested at your load")
-    assert "At your 1,000,000 tps it takes 13.9 drive writes a day" in page.locator("#answer").inner_text()
+    assert "At your 1,000,000 tps this drive takes 13.9 drive writes a day" in page.locator("#answer").inner_text()
     assert page.locator("table.answers td:has(b) .sub").first.inner_text() == "of 3, over"
     assert page.url.endswith("/?min_device_tps=1000000")
 

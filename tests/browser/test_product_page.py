@@ -33,6 +33,19 @@ def test_a_phone_shows_the_sentence_then_the_speed_then_the_gap(new_page):
 
 
 @pytest.mark.parametrize("path", [FASTEST, LADDER])
+def test_a_phone_shows_the_links_to_parts_closed_and_after_the_figures(new_page, path):
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(path)
+    links = page.get_by_role("navigation", name="On this page")
+    assert links.count() == 1
+    places = [page.locator(each).bounding_box()["y"] for each in ("h1", "p.answer", "p.big >> nth=0", "nav.only-phone")]
+    assert places == sorted(places)
+    assert links.get_by_role("link").count() == 0
+    links.get_by_text("On this page").click()
+    assert links.get_by_role("link", name="Cite").is_visible()
+
+
+@pytest.mark.parametrize("path", [FASTEST, LADDER])
 def test_a_phone_folds_what_few_readers_need(new_page, path):
     page = new_page(viewport={"width": 390, "height": 844})
     page.goto(path)

@@ -165,7 +165,9 @@ def citation_of_product(product: Product, headline_run: Run | None) -> dict[str,
 
 @register.inclusion_tag("register/syndication/citation.html")
 def citation_of_run(run: Run) -> dict[str, Any]:
-    """Show the citation of a public run, with its tier, its statistic and the rule version of its verdict."""
+    """Show the citation of a public run, with its figures; of an example run, why it has none."""
+    if run.is_demo:
+        return {"demonstration_address": site_address(f"/id/{run.public_id}")}
     if run.product is None or not is_public(run):
         return {}
     name = f"{plain_text(run_name(run))}, run {run.public_id}"

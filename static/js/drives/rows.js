@@ -46,6 +46,9 @@ const marks = (visibility, outcome, isHistorical, note) => [
   note && ['sub other-counts', note],
 ].filter(Boolean);
 
+// A name breaks only at blanks, and not at the hyphens of a word.
+const wholeWords = name => name.split(' ').map(word => word.includes('-') ? tagged('nowrap', word) : escape(word)).join(' ');
+
 function driveCell(store, row, tagsHistorical, carried, note) {
   const [vendor, model, capacity, visibility, outcome, historical] =
     ['vendor', 'model', 'capacity_gb', 'visibility', 'outcome', 'historical'].map(code => store.columns[code].word(row));
@@ -53,7 +56,7 @@ function driveCell(store, row, tagsHistorical, carried, note) {
   const symbol = `${shapeOf(store.columns.endurance_dwpd.value(row))}${sizeClass(capacityOf(store, row))}`;
   return part('drive', {
     glyph_html: part('glyph', {fill: groupsOf(store)[row].fill, symbol}),
-    run: store.run[row], product: store.product[row], vendor, model, carried,
+    run: store.run[row], product: store.product[row], vendor, model, model_html: wholeWords(model), carried,
     size: capacity ? `, ${capacity}` : '', storage_html: storage ? part('storage', {storage}) : '', marks_html: words.map(word => ` ${tagged(...word)}`).join(''),
   });
 }

@@ -8,6 +8,7 @@ import pytest
 from results.models import Finding, Run, Visibility
 from tests.webapp.register.conftest import SLOW_DISK_VERDICT, make_submission
 from webapp.register.dumps.writer import write_dump
+from webapp.register.runs.requirements import OF_DRIVES, OF_RESULT
 from webapp.register.syndication.public_addresses import public_addresses
 
 pytestmark = pytest.mark.django_db
@@ -68,12 +69,31 @@ def test_no_answer_to_a_query_has_an_example(client, shown, make_example, path):
     assert client.get(path).content == before
 
 
-@pytest.mark.parametrize("path", ["/api/v1/runs/{}/", "/id/{}", "/compare/?run={}"])
+@pytest.mark.parametrize("path", ["/api/v1/runs/{}/", "/compare/?run={}"])
 def test_only_its_own_page_finds_an_example_by_its_id(client, shown, make_example, path):
     make_example()
     assert client.get(path.format(shown.public_id)).status_code in {200, 301, 302}
     assert client.get(path.format(ID)).status_code in {400, 404}
     assert client.get(f"/runs/{ID}/").status_code == 200
+
+
+def test_its_short_address_leads_to_its_page_while_it_is_shown(client, make_example):
+    assert client.get(f"/id/{ID}").status_code == 404
+    example = make_example()
+    response = client.get(f"/id/{ID}")
+    assert (response.status_code, response["Location"]) == (301, f"/runs/{ID}/")
+    assert client.get("/id/demo-other").status_code == 404
+    Run.objects.filter(pk=example.pk).update(visibility=Visibility.UNREVIEWED)
+    assert client.get(f"/id/{ID}").status_code == 404
+
+
+def test_the_page_says_why_a_demonstration_is_not_cited(client, shown, make_example):
+    make_example()
+    sentence = "Do not cite this page: a demonstration says nothing about a drive."
+    example, other = client.get(f"/runs/{ID}/").text, client.get(f"/runs/{shown.public_id}/").text
+    assert (sentence in example, sentence in other) == (True, False)
+    assert ("As BibTeX" in example, "As BibTeX" in other) == (False, True)
+    assert "http://127.0.0.1:8000/id/demo-loop" in example.replace("<wbr>", "")
 
 
 def test_a_dump_has_no_example(data_dir, shown, make_example):
@@ -126,12 +146,16 @@ def test_the_page_has_the_ladder_and_the_missing_requirements_and_another_page_h
     load = '<td class="n"><span class="only-phone">load </span>'
     assert f'<th scope="row">{ID} <span class="sub">this run</span></th>{load}0.5x</td>' in text
     assert f'<a href="/runs/demo-loop-heavy/">demo-loop-heavy</a></th>{load}1.25x</td>' in text
-    requirements = text.split('<h2 id="certificates">')[1]
-    assert "<p>Met: none.</p>" in requirements
-    assert "<p>Missing:</p>" in requirements
+    requirements = text.split('<h2 id="certificate">')[1].split("</details>")[0]
+    listed = re.findall(r"<li><b>([^<]+)</b>: ", requirements)
+    assert sorted(listed) == sorted(name for name, _ in [*OF_RESULT.values(), *OF_DRIVES.values(), ("Stress test", "")])
     assert "An example run never leads to a certificate, because it used a loop device" in requirements
+    missing = requirements.split("<p>Missing:</p>")[1].count("<li>")
+    link = f'<a href="#certificate">Missing for a certificate: {missing} of {len(listed)} requirements</a>'
+    assert link in text.split('<dl class="figs')[0]
     other = client.get(f"/runs/{shown.public_id}/").text
-    assert ('id="ladder"' in other, 'id="certificates"' in other) == (False, False)
+    assert ('id="ladder"' in other, "An example run never" in other) == (False, False)
+    assert '<a href="#certificate">Missing for a certificate: ' in other.split('<dl class="figs')[0]
 
 
 def test_the_ladder_names_a_lower_load_with_a_larger_share(client, make_example):

@@ -26,6 +26,16 @@ WITHDRAWN = ' class="withdrawn"'
 DRIVE_LINK = re.compile(r'"/drive/[^"]*(?=">)')
 
 
+def whole_words(name: str) -> str:
+    """Return a name as HTML whose lines break only at blanks, and not at the hyphens of a word.
+
+    >>> whole_words("n2-standard-80"), whole_words("PM983 <X>")
+    ('<span class="nowrap">n2-standard-80</span>', 'PM983 &lt;X&gt;')
+    """
+    words = name.split(" ")
+    return " ".join(fill("word", kind="nowrap", word=word) if "-" in word else escape(word) for word in words)
+
+
 class RowWriter:
     """Writes the rows of one table as HTML, given its columns and the limits that shares are compared with.
 
@@ -100,6 +110,7 @@ class RowWriter:
             product=self.store.slugs[row],
             vendor=vendor,
             model=model,
+            model_html=whole_words(model),
             size=f", {capacity}" if capacity else "",
             storage_html=fill("storage", storage=storage) if storage else "",
             marks_html="".join(f" {fill('word', kind=kind, word=word)}" for kind, word in self._words_after(row, note)),

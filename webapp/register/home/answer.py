@@ -47,7 +47,7 @@ from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-PUBLISHED_ONLY = "; published by Aerospike or makers, nothing verified here"
+PUBLISHED_ONLY = "; published by Aerospike or makers, not verified by the register"
 SURVIVORS = "Makers mostly publish passes."
 
 
@@ -220,7 +220,7 @@ class Answer:
             return ""
         if not self.question.tps:
             speed = units.count(round(speeds_of(self.store)[row]))
-            return f"At {speed} tps it takes {needed} drive writes a day; it is rated for {rated}."
+            return f"At {speed} tps this drive takes {needed} drive writes a day; it is rated for {rated}."
         at_load = needed_at_load(self.store, row, self.question.tps)
         return f"{load_sentence(self.question.tps, at_load, rated)} {self._rated_sentence}"
 

@@ -36,6 +36,16 @@ def ungrouped(text: str) -> str:
     return SEPARATORS.sub("", stripped) if GROUPED.fullmatch(stripped) else stripped
 
 
+def grouped_digits(text: str) -> str:
+    """Return digits with separators between their thousands; return any other text unchanged.
+
+    >>> grouped_digits("5000000"), grouped_digits("1536.5"), grouped_digits("500"), grouped_digits("5M")
+    ('5,000,000', '1,536.5', '500', '5M')
+    """
+    whole, point, decimals = text.partition(".")
+    return f"{int(whole):,d}{point}{decimals}" if PLAIN.fullmatch(text) and not whole.startswith("0") else text
+
+
 def plain_number(text: str, unit: str = "", places: int = PLACES) -> str | None:
     """Return a typed number in digits, in the field's unit, without zeros that say nothing; None for other text.
 

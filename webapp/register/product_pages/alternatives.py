@@ -17,6 +17,7 @@ from results.models import Category, Product, Run
 from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.act.alternatives import EnduranceClass, Figures, alternatives_to
 from results.rules.endurance import needed_dwpd, sustained_tps
+from results.rules.plural import listed
 from webapp.register.drives.filters import DEVICE_TPS
 from webapp.register.drives.query import SEPARATOR
 from webapp.register.landscape.marks import Fill, fill_of
@@ -55,8 +56,59 @@ class AlternativeRow:
 
 
 @dataclass(frozen=True)
+class AlternativeTable:
+    """The rows of one table of other drives. A column is left out if no row has a value in it.
+
+    On a phone, a column with one value in all rows is left out, too; `common_sentence` then says the value once.
+    """
+
+    rows: Sequence[AlternativeRow]
+    threshold: str
+
+    @property
+    def has_sustained(self) -> bool:
+        """Return whether a row has a speed that its endurance rating allows."""
+        return any(row.sustained for row in self.rows)
+
+    @property
+    def has_needed(self) -> bool:
+        """Return whether a row has the endurance that its speed needs, or its rating."""
+        return any(row.needed or row.rated for row in self.rows)
+
+    @property
+    def has_rated(self) -> bool:
+        """Return whether a row has an endurance rating."""
+        return any(row.rated for row in self.rows)
+
+    @property
+    def columns_count(self) -> int:
+        """Return the number of columns."""
+        return 3 + self.has_sustained + self.has_needed
+
+    @property
+    def common(self) -> dict[str, str]:
+        """Return the values that all of several rows have in common, by the name of the column."""
+        if len(self.rows) < 2:
+            return {}
+        found = {name: {getattr(row, name) for row in self.rows} for name in ("share", "sustained")}
+        return {name: values.pop() for name, values in found.items() if len(values) == 1 and "" not in values}
+
+    @property
+    def common_sentence(self) -> str:
+        """Return the values that all rows have in common; empty without any."""
+        texts = {
+            "share": "{}\N{NO-BREAK SPACE}% of reads over " + self.threshold,
+            "sustained": "a rating that allows {}\N{NO-BREAK SPACE}tps",
+        }
+        found = [texts[name].format(value) for name, value in self.common.items()]
+        return f"All of these have {listed(found)}." if found else ""
+
+
+@dataclass(frozen=True)
 class OtherDrives:
-    """The lists of better and similar drives, each with a sentence about it. `has_ratings`: drives, not systems.
+    """The lists of better and similar drives, each with a sentence about it.
+
+    `has_ratings`: drives, not systems. `better_table` has the rows of `better` and of `enduring`.
 
     `better_shown` and `enduring_shown` say how many are shown, if not all; `better_address` is then that of a list.
     """
@@ -70,6 +122,8 @@ class OtherDrives:
     similar_sentence: str
     similar: Sequence[AlternativeRow]
     has_ratings: bool
+    better_table: AlternativeTable
+    similar_table: AlternativeTable
 
 
 def other_drives(comparison: Comparison, limits: YourLimits, *, is_historical: bool) -> OtherDrives:
@@ -87,16 +141,20 @@ def other_drives(comparison: Comparison, limits: YourLimits, *, is_historical: b
     is_mixed = any(drives[each.key].category != this.category for each in found.better)
     better_shown = _shown(len(found.better), found.better_count)
     nouns = noun(this.category, comparison.group, is_historical=is_historical)
+    better, enduring, similar = (rows(each) for each in (found.better, found.enduring, found.similar))
+    threshold = units.threshold(limits.fields[0].threshold_us) if limits.fields else ""
     return OtherDrives(
         better_sentence=_better_sentence(found.better_count, found.enduring_count, short, is_mixed=is_mixed),
-        better=rows(found.better),
+        better=better,
         better_shown=better_shown,
         better_address=_list_of_better(comparison, limits) if better_shown else "",
-        enduring=rows(found.enduring),
+        enduring=enduring,
         enduring_shown=_shown(len(found.enduring), found.enduring_count),
         similar_sentence=_similar_sentence(this, nouns) if found.similar else "",
-        similar=rows(found.similar),
+        similar=similar,
         has_ratings=this.category not in SYSTEMS,
+        better_table=AlternativeTable([*better, *enduring], threshold),
+        similar_table=AlternativeTable(similar, threshold),
     )
 
 
@@ -124,9 +182,8 @@ def _better_sentence(better: int, enduring: int, short: str, *, is_mixed: bool) 
     if better:
         verb = "is" if better == 1 else "are"
         kinds = " of all categories" if is_mixed else ""
-        first = (
-            f"{units.counted(better, short)}{kinds} {verb} faster with fewer slow reads, or equal in one of the two."
-        )
+        drives = f"{units.counted(better, short)}{kinds}"
+        first = f"{drives} {verb} at least as fast with no more slow reads, and better in one of the two."
     else:
         first = f"No comparable {short} of another model is faster with no more slow reads, or as fast with fewer."
     if not enduring:
@@ -139,10 +196,10 @@ def _better_sentence(better: int, enduring: int, short: str, *, is_mixed: bool) 
 def _similar_sentence(this: ComparableDrive, nouns: str) -> str:
     """Return which drives are similar, and their order."""
     if this.category in SYSTEMS:
-        return f"The comparable {nouns} that are nearest in speed, the nearest first."
+        return f"These comparable {nouns} are nearest in speed; the nearest is first."
     return (
-        f"The comparable {nouns} with {CLASS_WORDS[this.endurance]} that are nearest in speed and capacity, the "
-        "nearest first: by the ratio of the speeds times the ratio of the capacities."
+        f"These comparable {nouns} with {CLASS_WORDS[this.endurance]} are nearest in speed and capacity; the nearest "
+        "is first. Nearness is the ratio of the speeds times the ratio of the capacities."
     )
 
 

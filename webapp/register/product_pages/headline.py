@@ -54,6 +54,8 @@ class State(StrEnum):
 
 WITHOUT_RESULT = frozenset({State.NO_SPEED, State.VIRTUAL_ONLY, State.NOT_RATED, State.NONE_CURRENT})
 
+ASSUMED_DURATION = "The duration is assumed: the source requires it, but does not state it for this result."
+
 
 @dataclass(frozen=True)
 class Headline:
@@ -73,9 +75,17 @@ class Headline:
         """Return what the speed covers, and how long the test ran."""
         if self.run is None:
             return ""
-        tested = "" if is_duration_assumed(self.run) else "tested for "
-        lasted = f"{tested}{duration_text(self.run)}" if self.run.duration_s else "duration not reported"
+        if is_duration_assumed(self.run):
+            lasted = f"{units.duration(self.run.duration_s)} (assumed)"
+        else:
+            lasted = f"tested for {duration_text(self.run)}" if self.run.duration_s else "duration not reported"
         return f"tps{_devices_note(self.run)}, {lasted}"
+
+    @property
+    def duration_note(self) -> str:
+        """Return why the duration is assumed; empty for a reported one."""
+        is_assumed = self.run is not None and is_duration_assumed(self.run)
+        return ASSUMED_DURATION if is_assumed else ""
 
     @property
     def shares(self) -> list[tuple[Limit, Cell | None]]:

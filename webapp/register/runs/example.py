@@ -1,7 +1,7 @@
-"""Example runs of the register: their address for links, their load ladder, and the requirements of a certificate.
+"""Example runs of the register: their address for links, and their load ladder.
 
-A product's page shows the ladder and the requirements of its runs. An example run has no product, so its own page shows
-them for all example runs together.
+A product's page shows the ladder of its runs. An example run has no product, so its own page shows that of all example
+runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from results.access.withholding import attempt_sentences
-from results.certification.certificates import attempts_of_runs, with_candidate_rows
+from results.certification.certificates import with_candidate_rows
 from results.demonstration.examples import MAIN
 from results.models import Run
 from results.rules.act.limits import Limit
@@ -34,7 +33,7 @@ def example_log_address() -> str:
 
 
 def example_view(run: Run, limits: Sequence[Limit]) -> dict[str, Any] | None:
-    """Return the label, the ladder and the certificate requirements of the example runs; None for any other run."""
+    """Return the label and the ladder of the example runs; None for any other run."""
     if not run.is_demo:
         return None
     runs = list(with_candidate_rows(Run.objects.examples()).prefetch_related("shares"))
@@ -43,9 +42,6 @@ def example_view(run: Run, limits: Sequence[Limit]) -> dict[str, Any] | None:
         "label": DEMO_LABEL,
         "rungs": rungs,
         "reversed_sentence": reversed_sentence(rungs),
-        "attempts": [
-            {"profile": attempt["profile"], **attempt_sentences(attempt)} for attempt in attempts_of_runs(runs)
-        ],
     }
 
 

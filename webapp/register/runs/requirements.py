@@ -77,7 +77,12 @@ class ResultRequirements:
 
 
 def requirements_of_run(run: Run) -> ResultRequirements | None:
-    """Return the requirements for the page of a run; None if its drive is certified, or if the run cannot count."""
+    """Return the requirements for the page of a run; None if its drive is certified, or if the run cannot count.
+
+    An example run shows them as a run of a drive does.
+    """
+    if run.is_demo:
+        return requirements_view(run)
     if run.product is None or run.visibility != Visibility.PUBLIC or run.workload != RATED_WORKLOAD:
         return None
     if Certificate.objects.current().filter(product=run.product).exists():

@@ -23,6 +23,7 @@ from results.rules.act.limits import (
 )
 from results.rules.plural import listed
 from webapp.register.http.files import Value
+from webapp.register.runs.verdict_basis import duration_in_words
 from webapp.register.tables.marks import NearnessMark, nearness_mark
 from webapp.templatetags import units
 
@@ -152,14 +153,15 @@ class SliceTable:
 
     @property
     def so_far_sentence(self) -> str:
-        """Return the outcomes of the listed slices: So far 9 of 10 slices are within all limits, 1 is unclear."""
+        """Return the outcomes of the listed slices: So far 9 of 10 slices of 2 minutes are within all limits."""
         passing = sum(row.is_within for row in self.rows)
         more = [
             (sum(row.may_be_over for row in self.rows), "unclear"),
             (sum(row.is_over for row in self.rows), "over a limit"),
         ]
         rest = "".join(f", {units.count(number)} {_is(number)} {word}" for number, word in more if number)
-        slices = units.counted(len(self.rows), "slice")
+        first = self.rows[0].slice
+        slices = f"{units.counted(len(self.rows), 'slice')} of {duration_in_words(first.end_s - first.start_s)}"
         return f"So far {units.count(passing)} of {slices} {_is(passing)} within all limits{rest}."
 
     @property

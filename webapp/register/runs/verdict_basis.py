@@ -24,6 +24,15 @@ def basis_sentence(run: Run, profile: Profile) -> str:
     return f"{judged} The profile requires {slices_in_words(required_s)}. {OTHER_SLICES}"
 
 
+def fitting_basis_sentence(profile: Profile, *, has_other_runs: bool) -> str:
+    """Return by which profile a run is judged whose slices are shorter only because its log is."""
+    required, part_of = slices_in_words(required_slice_length_s(profile)), "shortest run" if has_other_runs else "log"
+    return (
+        f"Judged under profile {profile}. The profile requires {required}, and the log is shorter. Each slice on this "
+        f"page is about a tenth of the {part_of}, and does not change the verdict."
+    )
+
+
 def required_slice_length_s(profile: Profile) -> int:
     """Return the slice length that a profile requires."""
     length_s: int = json.loads(profile.document)["slice_length_s"]

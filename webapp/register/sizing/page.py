@@ -32,6 +32,7 @@ SHOWN_ROWS = 100
 FIRST_ROWS = 8  # the others are folded
 TIED_NAMED = 5  # other winners in the sentence
 SMALL_MARGIN = Fraction(1, 10)
+LOAD_WITH_RESERVE = Fraction(4, 5)  # of the tested speed: the answer says when a drive is loaded with more
 BYTES_PER_GB = 10**9
 
 
@@ -166,7 +167,9 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
         "shown": shown,
         "steps": steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
         "sentence": _sentence(question, first, cheapest, differences),
-        "remarks": _remarks(question, groups, differences) if fewest else "",
+        "remarks": " ".join(filter(None, [_reserve(question, fewest, tested), _remarks(question, groups, differences)]))
+        if fewest
+        else "",
         "count_sentence": _count_sentence(question, len(sizes)),
         "object_size_note": sizing.object_size_note(question.demand, tested),
     }
@@ -302,6 +305,21 @@ def _unrated(question: SizingQuestion, row: SizingRow) -> str:
     """Return the note on a drive without a rating; empty for instances, which never have one."""
     is_noted = question.kind is Kind.DRIVES and row.is_unrated
     return " Endurance is not included: the rating is not reported." if is_noted else ""
+
+
+def _reserve(question: SizingQuestion, row: SizingRow, tested: Tested) -> str:
+    """Return how near to its tested speed each drive is, and the size that keeps a reserve; empty if this one does."""
+    load = sizing.load_ratio(question.demand, row.candidate.offer, row.size)
+    if load is None or load <= LOAD_WITH_RESERVE:
+        return ""
+    demand = replace(question.demand, speed_ratio=LOAD_WITH_RESERVE)
+    enough = replace(row, size=sizing.size(demand, row.candidate.offer, tested))
+    nodes = f" in {units.count(enough.size.nodes)} nodes" if question.kind is Kind.DRIVES else ""
+    reserve = figure((1 - LOAD_WITH_RESERVE) * 100)
+    return (
+        f"Each working {question.kind.one} then runs at {figure(load * 100)}{units.NBSP}% of its tested speed. "
+        f"To keep {reserve}{units.NBSP}% in reserve, use {_times(enough)}{nodes}."
+    )
 
 
 def _remarks(question: SizingQuestion, groups: Sequence[SizingGroup], differences: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from results.rules.act.loads import printed_decimal
 from results.rules.capacity import TOLERANCE_PCT
 from results.rules.sizing import Demand
 from webapp.register.http.query_params import FORMAT, Parameter, ParameterError, number, read_parameters, text, word
+from webapp.register.http.typed_numbers import grouped_digits
 from webapp.register.limits.reader_limits import YourLimits, limit_name, limits_parameter
 from webapp.templatetags import units
 
@@ -245,6 +246,7 @@ def _form_part(part: str, query: QueryDict, refused: ParameterError | None) -> d
     ]
     own = part == WHICH and (query.get("vendor", "").strip() or query.get("of") == Kind.INSTANCES)
     changed = bool(own) or any(typed["error"] or typed["text"] != field.default for field, typed, _ in fields)
+    fields = [(field, typed | {"text": grouped_digits(typed["text"])}, taken) for field, typed, taken in fields]
     return {"name": part, "has_kind": part == WHICH, "fields": fields, "is_first": part == LOAD, "is_open": changed}
 
 

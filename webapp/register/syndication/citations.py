@@ -17,6 +17,7 @@ ESCAPES = str.maketrans({
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\N{NO-BREAK SPACE}": " ",
 })  # fmt: skip
+EXAMPLE_PREFIX = "demo"  # of the ids of the register's example runs (results/demonstration/examples.py)
 UNESCAPED_FIELDS = frozenset({"url"})
 
 
@@ -49,7 +50,13 @@ def product_id(slug: str) -> str:
 @public_page
 def permanent_id(_request: HttpRequest, public_id: str) -> HttpResponse:
     """Redirect to the page of a run, certificate, product or claim."""
-    pages = {"r": _run_page, "c": _certificate_page, "p": _product_page, "pc": _claim_page}
+    pages = {
+        "r": _run_page,
+        "c": _certificate_page,
+        "p": _product_page,
+        "pc": _claim_page,
+        EXAMPLE_PREFIX: _example_page,
+    }
     find = pages.get(public_id.partition("-")[0])
     address = find(public_id) if find else None
     if address is None:
@@ -59,6 +66,11 @@ def permanent_id(_request: HttpRequest, public_id: str) -> HttpResponse:
 
 def _run_page(public_id: str) -> str | None:
     is_there = Run.objects.public().filter(public_id=public_id).exists()
+    return reverse("run-detail", args=[public_id]) if is_there else None
+
+
+def _example_page(public_id: str) -> str | None:
+    is_there = Run.objects.examples().filter(public_id=public_id).exists()
     return reverse("run-detail", args=[public_id]) if is_there else None
 
 

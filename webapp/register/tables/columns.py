@@ -14,7 +14,7 @@ from webapp.templatetags import units
 
 Order = Any  # values of one column compare with each other; None if a run does not report it
 PROFILE_RUN_S, PROFILE_SLICE_S = 86_400, 3_600  # the profile's values; only others need a note
-BY_RULE = " by the source's rules, not in its row"
+BY_RULE = " (assumed: the source requires this duration, but does not state it for this result)"
 YES_OR_NO = {True: "yes", False: "no", None: ""}
 SHARE_THRESHOLDS_US = (256, 512, 1_000, 8_000, 64_000)
 

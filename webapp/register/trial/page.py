@@ -21,7 +21,7 @@ from webapp.register.runs.slices import (
     slice_row,
 )
 from webapp.register.runs.verdict import figure_of, reason_text, verdict_view
-from webapp.register.runs.verdict_basis import slices_in_words
+from webapp.register.runs.verdict_basis import fitting_basis_sentence, slices_in_words
 from webapp.register.runs.ycsb import run_sentence, ycsb_setup
 from webapp.register.tables.columns import SHARE_THRESHOLDS_US
 from webapp.register.trial.certificate import needs_of
@@ -59,6 +59,8 @@ def trial_page(document: Document, judged: Document | None = None) -> Part:
     for name, read in named[:SHOWN_RUNS]:
         if "slices" in read:
             trial, part = _act_part(name, read, judged_runs.get(name, read), document["reader"]["version"], profile)
+            if judged and part.get("verdict"):
+                part["verdict"]["basis"] = fitting_basis_sentence(profile, has_other_runs=len(named) > 1)
         else:
             trial, part = _ycsb_part(name, read)
         rows.append(trial)
@@ -67,7 +69,7 @@ def trial_page(document: Document, judged: Document | None = None) -> Part:
     return {
         "profile": profile,
         "runs": parts,
-        "stored_runs": stored_runs(judged or document),
+        "stored_runs": stored_runs(judged or document, profile),
         "runs_count": len(named),
         "runs_cut_sentence": cut_sentence(len(parts), len(named), "The page has the first {shown} of {total} runs."),
         "file_findings": document["findings"],

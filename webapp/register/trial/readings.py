@@ -21,7 +21,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
-from results.reader.process import Document, ReaderBrokenError, ReaderKilledError, ReaderLimits
+from results.reader.process import Document, FormatError, ReaderBrokenError, ReaderKilledError, ReaderLimits
 from results.reader.unstored import UnstoredFiles, unstored_files
 from webapp.access_limits.client_address import client_network
 from webapp.access_limits.shared_limits import ANYONE, LimitReachedError, LimitsDownError, SharedLimit
@@ -84,10 +84,21 @@ def read_trial(request: HttpRequest) -> TrialReading:
             slice_length_s = _receive(request, files, network)
             with _place():
                 _take(hourly_limit(), network, refusals.too_often)
-                return _read(files, slice_length_s)
+                return _read_or_refuse(files, slice_length_s)
     except READER_ERRORS as error:
         _log_failure(error)
         raise TrialRefusedError(refusals.of_reader(error)) from error
+
+
+def _read_or_refuse(files: UnstoredFiles, chosen_s: int | None) -> TrialReading:
+    """Return the reading. Refuse a log without a usable header here, while its first line can still be quoted."""
+    try:
+        return _read(files, chosen_s)
+    except FormatError as error:
+        if not refusals.is_about_header(error):
+            raise
+        refusal = refusals.with_quote(refusals.of_reader(error), files.first_line())
+        raise TrialRefusedError(refusal) from error
 
 
 def _read(files: UnstoredFiles, chosen_s: int | None) -> TrialReading:

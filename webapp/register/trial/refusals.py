@@ -1,6 +1,6 @@
 """Refusals of a trial: what happened, what was expected and found, and what to do, with the status of the response."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import InvalidOperation
 
 from django.conf import settings
@@ -18,6 +18,15 @@ from results.reader.process import (
 from results.rules.plural import counted
 from webapp.templatetags import units
 
+# The shortest header that the reader accepts. It is shown next to the first line of a log without a usable header.
+SAMPLE_HEADER = """ACT version 6.4
+ACT-STORAGE CONFIGURATION
+test-duration-sec: 86400
+report-interval-sec: 1
+read-reqs-per-sec: 2000
+write-reqs-per-sec: 1000"""
+HEADER_ERRORS = {"not-an-act-log", "header-missing", "cut-in-header", "header-unreadable"}
+QUOTED_CHARS = 100
 HOUR_S, MINUTE_S = 3600, 60
 DOWN_WAIT_S = 60  # until the next try, when a part of the register does not work
 OFFLINE = "Or read it on your machine: drivetest check LOG gives the same verdict, without these limits."
@@ -37,6 +46,8 @@ class Refusal:
     remedy: str = ""
     line: int | None = None
     wait_s: int | None = None
+    quote: tuple[int, str] | None = None  # number and text of the first line of a log without a usable header
+    sample: str = ""  # of what the log should have had
 
 
 class TrialRefusedError(Exception):
@@ -260,6 +271,23 @@ def of_reader(error: Exception) -> Refusal:
     stopped = f"Reading stopped at line {found['line']:,d}." if found["line"] else "Nothing could be read."
     sentence = f"{UNREADABLE.get(found['id'], '')} {stopped}".strip()
     return Refusal(found["id"], 422, sentence, found["expected"], found["got"], found["remedy"], found["line"])
+
+
+def is_about_header(error: Exception) -> bool:
+    """Return whether a log in plain text was refused because of its first lines, so that they can be quoted."""
+    if not isinstance(error, FormatError) or error.error["id"] not in HEADER_ERRORS:
+        return False
+    source = error.document["input"]
+    return (source["compression"], source["encoding"], source["members"]) == ("none", "utf-8", [])
+
+
+def with_quote(refusal: Refusal, first_line: tuple[int, str] | None) -> Refusal:
+    """Return a refusal with the first line of the log as it was found, and with a header to compare it with."""
+    if first_line is None:
+        return refusal
+    number, text = first_line
+    quoted = text if len(text) <= QUOTED_CHARS else f"{text[:QUOTED_CHARS]}…"
+    return replace(refusal, quote=(number, quoted), sample=SAMPLE_HEADER)
 
 
 def _limited(problem: str, expected: str, found: str, remedy: str) -> Refusal:

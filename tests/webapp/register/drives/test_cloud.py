@@ -128,4 +128,4 @@ def test_the_load_of_a_chart_has_the_unit_of_its_axis(client, catalogue):
 
 def test_the_name_of_an_instance_states_its_storage_on_a_phone(client, catalogue):
     text = client.get("/drives/cloud/").text.replace("\N{NO-BREAK SPACE}", " ")
-    assert 'n2-standard-80</a><span class="only-phone">, 24 x 375 GB</span>' in text
+    assert 'n2-standard-80</span></a><span class="only-phone">, 24 x 375 GB</span>' in text

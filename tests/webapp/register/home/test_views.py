@@ -15,7 +15,7 @@ from webapp.register.landscape.page_svg import GAP_WIDTH
 pytestmark = pytest.mark.django_db
 
 ANY_SPEED = "/?min_device_tps=0"
-AS_PUBLISHED = "within your limits; published by Aerospike or makers, nothing verified here."
+AS_PUBLISHED = "within your limits; published by Aerospike or makers, not verified by the register."
 
 
 ALL_KINDS = drive_choices()[0][0]
@@ -38,8 +38,8 @@ def test_the_answer_is_a_sentence_with_numbers(client, catalogue):
     assert f"11 of 30 NVMe flash drives were tested at your load or more, {AS_PUBLISHED}" in said
     assert "SanDisk DC SN861 6.4 TB is the fastest of 7 of them that are comparable (ACT 6.x, 1 device) ." in said
     assert (
-        "At your 500,000 tps it takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating that "
-        "allows it."
+        "At your 500,000 tps this drive takes 6.94 drive writes a day; it is rated for 3. None of the 11 has a rating "
+        "that allows it."
     ) in said
 
 
@@ -73,7 +73,7 @@ def test_no_other_category_is_named_if_an_answer_has_such_a_rating_or_all_kinds_
 
 def test_the_endurance_of_the_fastest_drive_is_that_of_its_speed_if_no_load_is_entered(client, catalogue):
     said = text_of(client.get(ANY_SPEED))
-    assert "At 1,728,000 tps it takes 24 drive writes a day; it is rated for 3." in said
+    assert "At 1,728,000 tps this drive takes 24 drive writes a day; it is rated for 3." in said
     assert "At your" not in said
 
 
@@ -267,7 +267,7 @@ def test_the_caution_on_publications_ends_with_the_first_result_that_has_a_log(c
     make_published_run(tier="reviewed", tps=900)
     said = text_of(client.get(ANY_SPEED))
     assert "Makers mostly" not in said
-    assert "nothing verified here" not in said
+    assert "not verified by the register" not in said
 
 
 def test_without_a_load_the_answer_counts_the_drives_within_the_limits(client, catalogue):

@@ -6,11 +6,34 @@ from html.parser import HTMLParser
 
 import pytest
 
+from webapp.register.product_pages.alternatives import AlternativeRow, AlternativeTable
+
 pytestmark = pytest.mark.django_db
 
 
 def names(rows):
     return [row.name.replace("\N{NO-BREAK SPACE}", " ") for row in rows]
+
+
+def row_of(**values):
+    texts = dict.fromkeys(("name", "address", "speed", "share", "sustained", "needed", "rated"), "")
+    return AlternativeRow(glyph="", **texts | values)
+
+
+def test_a_column_without_a_value_is_left_out():
+    none = AlternativeTable([row_of(share="1.2"), row_of(share="2.0")], "1 ms")
+    assert (none.has_sustained, none.has_needed, none.has_rated, none.columns_count) == (False, False, False, 3)
+    one = AlternativeTable([row_of(), row_of(sustained="9,000", needed="2", rated="3")], "1 ms")
+    assert (one.has_sustained, one.has_needed, one.has_rated, one.columns_count) == (True, True, True, 5)
+
+
+def test_a_value_that_all_of_several_rows_have_is_said_once():
+    same = [row_of(share="0.00", sustained="9,000"), row_of(share="0.00", sustained="8,000")]
+    assert AlternativeTable(same, "1 ms").common == {"share": "0.00"}
+    sentence = "All of these have 0.00\N{NO-BREAK SPACE}% of reads over 1 ms."
+    assert AlternativeTable(same, "1 ms").common_sentence == sentence
+    assert AlternativeTable(same[:1], "1 ms").common_sentence == ""
+    assert AlternativeTable([row_of(), row_of()], "1 ms").common == {}
 
 
 def test_better_drives_are_faster_or_slower_to_be_slow_and_never_worse_in_one(make_ranked, context_of):
@@ -21,7 +44,9 @@ def test_better_drives_are_faster_or_slower_to_be_slow_and_never_worse_in_one(ma
     make_ranked(400_000, "2.00", model="Equal", capacity_gb=1600)
     found = context_of(this)["neighbours"]
     assert names(found.better) == ["Exemplar Faster 3.2 TB", "Exemplar Calmer 3.2 TB"]
-    assert found.better_sentence == "2 drives are faster with fewer slow reads, or equal in one of the two."
+    assert (
+        found.better_sentence == "2 drives are at least as fast with no more slow reads, and better in one of the two."
+    )
     assert names(found.similar) == ["Exemplar Equal 1.6 TB", "Exemplar Mixed 1.6 TB"]
 
 
@@ -34,7 +59,7 @@ def test_a_list_of_better_drives_that_is_not_whole_says_so_and_links_to_all(make
     make_ranked(600_000, "1.00", model="XPoint", category="nvme-3dxpoint")
     found = context_of(this)["neighbours"]
     assert found.better_shown == "3 of 4 shown"
-    assert found.better_sentence.startswith("4 drives of all categories are faster with fewer slow reads")
+    assert found.better_sentence.startswith("4 drives of all categories are at least as fast with no more slow reads")
     address = "/drives/?category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash&min_device_tps=400000&max_1ms=2.00"
     assert found.better_address == f"{address}&within=only"
 
@@ -46,8 +71,8 @@ def test_similar_drives_come_in_the_order_that_their_sentence_states(make_ranked
     found = context_of(this)["neighbours"]
     assert names(found.similar) == ["Exemplar Slow 3.2 TB", "Exemplar Small 1.6 TB"]
     assert found.similar_sentence == (
-        "The comparable NVMe flash drives with 2 to less than 5 DWPD that are nearest in speed and capacity, the "
-        "nearest first: by the ratio of the speeds times the ratio of the capacities."
+        "These comparable NVMe flash drives with 2 to less than 5 DWPD are nearest in speed and capacity; the nearest "
+        "is first. Nearness is the ratio of the speeds times the ratio of the capacities."
     )
 
 
@@ -56,7 +81,7 @@ def test_similar_instances_are_the_nearest_in_speed(make_ranked, context_of):
     this = make_ranked(400_000, **facts)
     make_ranked(300_000, "5.00", **facts)
     found = context_of(this)["neighbours"]
-    assert found.similar_sentence == "The comparable cloud instances that are nearest in speed, the nearest first."
+    assert found.similar_sentence == "These comparable cloud instances are nearest in speed; the nearest is first."
 
 
 def test_drives_that_sustain_a_higher_speed_are_listed_apart(make_ranked, context_of):

@@ -94,7 +94,9 @@ def test_the_speed_of_a_published_result_states_whose_rule_its_duration_is(clien
     make_published_run(product=by_rule)
     make_published_run(product=other, duration_s=43_200)
     texts = [client.get(f"/drive/{each.slug}/").text.replace("\N{NO-BREAK SPACE}", " ") for each in (by_rule, other)]
-    assert "tps, 24 h by the source&#x27;s rules, not in its row</small>" in texts[0]
+    reason = "The duration is assumed: the source requires it, but does not state it for this result."
+    assert "tps, 24 h (assumed)</small>" in texts[0]
+    assert (reason in texts[0], reason in texts[1]) == (True, False)
     assert "tps, tested for 12 h</small>" in texts[1]
 
 
@@ -106,7 +108,8 @@ def test_a_note_on_another_instance_is_not_on_the_page_of_an_instance(client, ca
 
 def test_a_drive_page_starts_with_links_to_its_parts(client, catalogue):
     text = client.get("/drive/sandisk-dc-sn861-6400gb/").text
-    contents = text[text.index('<nav class="jump') : text.index('<p class="crumb">')]
+    assert text.index('class="heads"') < text.index('<nav class="jump of-drive on-screen only-phone"')
+    contents = text[text.index('<nav class="jump of-drive on-screen wide-only"') : text.index('<p class="crumb">')]
     anchors = re.findall('href="#([a-z]+)"', contents)
     assert anchors == ["position", "endurance", "similar", "runs", "history", "cite"]
     assert [anchor for anchor in anchors if f' id="{anchor}"' not in text] == []

@@ -29,7 +29,10 @@ def test_a_published_result_has_an_assumed_duration_and_lacks_the_rest(requireme
     met, missing = lines_of(requirements)
     assert met == {}
     assert [(line.name, line.found) for line in requirements.assumed] == [
-        ("Duration", "24\N{NO-BREAK SPACE}h by the source's rules, not in its row")
+        (
+            "Duration",
+            "24\N{NO-BREAK SPACE}h (assumed: the source requires this duration, but does not state it for this result)",
+        )
     ]
     assert missing == {
         "Load test": "no log",
@@ -119,7 +122,8 @@ def test_a_drive_without_a_result_shows_no_requirements(client, make_product, ma
 def test_a_published_run_states_whose_rule_its_duration_is(client, make_published_run):
     by_rule, other = make_published_run(), make_published_run(duration_s=43_200)
     texts = [client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ") for run in (by_rule, other)]
-    assert "sustained 300,000 tps; duration 24 h by the source&#x27;s rules, not in its row." in texts[0]
+    assumed = "(assumed: the source requires this duration, but does not state it for this result)"
+    assert f"sustained 300,000 tps; duration 24 h {assumed}." in texts[0]
     assert "<p>Assumed:</p>" in texts[0]
     assert "sustained 300,000 tps for 12 h." in texts[1]
     assert "by the source&#x27;s rules" not in texts[1]

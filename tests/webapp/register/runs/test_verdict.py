@@ -101,7 +101,7 @@ def test_a_share_has_its_range_or_what_a_side_file_counted(client, make_log_run)
     ]  # fmt: skip
     text = client.get(f"/runs/{run.public_id}/").text
     assert "to 6.83" in text
-    assert "3.04&nbsp;% in the log: its bucket edge is 1,024\N{NO-BREAK SPACE}us" in text
+    assert "3.04&nbsp;% in the log, which counts from 1,024\N{NO-BREAK SPACE}us, not from 1\N{NO-BREAK SPACE}ms" in text
     assert "exactly" not in text
 
 

@@ -628,6 +628,31 @@ def test_a_drive_over_the_limits_keeps_its_price(client, drive):
     assert client.get(f"/sizing/?{query}").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown"), [("5000000", "5,000,000"), ("5,000,000", "5,000,000"), ("5M", "5M"), ("900", "900")]
+)
+def test_a_number_is_shown_with_separators_of_thousands(client, drive, typed, shown):
+    drive()
+    response = client.get("/sizing/", {"reads": typed})
+    assert response.status_code == 200
+    assert f'name="reads" value="{shown}"' in response.text
+    assert 'name="writes" value="125,000"' in response.text
+
+
+@pytest.mark.parametrize(
+    ("reads", "load", "drives"), [(300_000, "", ""), (330_000, "82.5", "4"), (400_000, "100", "4")]
+)
+def test_an_answer_without_a_reserve_names_the_load_and_the_size_that_has_one(client, drive, reads, load, drives):
+    product = drive(capacity_gb=100_000)
+    query = f"reads={reads}&writes=1000&copies=1&per_node=1&spare=0&data=1"
+    assert answer(client, query)[product.slug]["drives"] == 3
+    text = client.get(f"/sizing/?{query}").text.replace(NB, " ")
+    remarks = html.unescape(re.search(r'<p id="remarks">(.*?)</p>', text)[1])
+    said = f"Each working drive then runs at {load} % of its tested speed. To keep 20 % in reserve, use {drives} x "
+    assert (said in remarks, "in reserve" in remarks) == (bool(load), bool(load))
+    assert "in reserve" not in client.get(f"/sizing/?{query}&use=80").text
+
+
 def test_an_error_in_one_field_keeps_the_typed_values(client, drive):
     product = drive()
     query = f"reads=100;000&writes=7000&limit_1ms=3&price-{product.slug}=1200&sort=cheapest"
@@ -635,7 +660,7 @@ def test_an_error_in_one_field_keeps_the_typed_values(client, drive):
     assert response.status_code == 400
     assert response.text.count('aria-invalid="true"') == 1
     assert 'name="reads" value="100;000" aria-invalid="true"><span class="wrong">expected a number' in response.text
-    for kept in ('name="writes" value="7000"', 'name="limit_1ms" value="3"', 'value="1200"', 'cheapest" selected'):
+    for kept in ('name="writes" value="7,000"', 'name="limit_1ms" value="3"', 'value="1200"', 'cheapest" selected'):
         assert kept in response.text, kept
 
 
@@ -804,7 +829,7 @@ def test_headroom_is_stated_in_the_answer_and_its_steps(client, drive):
     drive(capacity_gb=100_000)
     whole, used = (client.get(f"/sizing/?{ASKED}{more}").text.replace(NB, " ") for more in ("", "&use=75"))
     assert "use at most, of the tested speed 100 %</a>" in whole
-    assert "of its tested speed" not in whole
+    assert "is loaded with at most" not in whole
     assert "Each drive is loaded with at most 75 % of its tested speed." in used
     assert (
         "400,000/s / (133,333/s of one, assumed 2:1, because the source does not report the mix, x 75 % used)" in used

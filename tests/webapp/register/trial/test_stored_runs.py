@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from results.models import Evidence, Run, Visibility
+from results.models import Evidence, Profile, Run, Visibility
 from tests.results.builders import log_bytes, sha256
 from tests.webapp.register.trial.test_views import text_of
 from webapp.register.runs.verdict_basis import OTHER_SLICES
@@ -32,19 +32,20 @@ def read_in(length_s, content=LOG):
     return {"input": source, "runs": [read_run(length_s)]}
 
 
-def read_run(length_s, first_line=2, member=None):
-    return {"slice_length_s": length_s, "first_line": first_line, "member": member}
+def read_run(length_s, first_line=2, member=None, outcome="pass"):
+    verdict = {"outcome": outcome}
+    return {"slice_length_s": length_s, "first_line": first_line, "member": member, "verdict": verdict}
 
 
 def sentences(document):
-    return [(each["run"].public_id, each["sentence"]) for each in stored_runs(document)]
+    return [(each["run"].public_id, each["sentence"]) for each in stored_runs(document, Profile.current())]
 
 
 def test_the_result_links_the_run_of_the_same_log(real_reader, send, make_stored):
     run = make_stored()
     response = send(LOG)
-    assert f'The register shows this log as <a href="/runs/{run.public_id}/">run {run.public_id}</a>.' in response.text
-    assert VERDICT in text_of(response)
+    assert f'The register shows this log as <a href="/runs/{run.public_id}/">run {run.public_id}</a>' in response.text
+    assert f"run {run.public_id} , with the same verdict." in text_of(response)
     assert "The register shows this log" not in send(log_bytes("four-us")).text
 
 
@@ -52,6 +53,16 @@ def test_the_result_links_the_run_of_the_same_log(real_reader, send, make_stored
 def test_other_slices_are_given_as_the_reason_of_another_verdict(make_stored, length_s, sentence):
     run = make_stored()
     assert sentences(read_in(length_s)) == [(run.public_id, sentence)]
+
+
+@pytest.mark.parametrize("length_s", [10, 3600])
+def test_the_same_verdict_needs_no_reason(make_stored, length_s):
+    run = make_stored()
+    document = read_in(length_s) | {"runs": [read_run(length_s, outcome="fail")]}
+    assert sentences(document) == [(run.public_id, "")]
+    another = Profile.objects.create(name="another", rule_version=1, document="{}", sha256="0" * 64)
+    run.verdicts.update(profile=another)
+    assert sentences(document)[0][1].startswith("Its verdict is “fails”, under profile another, ")
 
 
 @pytest.mark.parametrize("column", ["sha256", "content_sha256"])
@@ -96,5 +107,5 @@ def test_each_run_is_compared_with_the_reading_of_its_own_lines(make_stored):
 def test_many_runs_need_as_many_queries_as_one(make_stored, django_assert_num_queries):
     for _ in range(3):
         make_stored(column="content_sha256")
-    with django_assert_num_queries(2):  # runs and verdicts
+    with django_assert_num_queries(3):  # profile, runs and verdicts
         assert len(sentences(read_in(10))) == 3

@@ -1,5 +1,6 @@
 """`/try/` as a visitor without an account uses it."""
 
+import gzip
 import io
 import logging
 import re
@@ -10,13 +11,14 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.test import Client
+from django.utils.html import escape
 
 from results.demonstration.examples import MAIN, stored_files
 from results.ingest.ycsb import decimal_of
-from results.models import Profile
-from tests.results.builders import DATA, log_bytes, make_user
+from results.models import Evidence, Profile
+from tests.results.builders import DATA, log_bytes, make_user, sha256
 from webapp.register.http.responses import is_public_page
-from webapp.register.trial.refusals import UNREADABLE
+from webapp.register.trial.refusals import QUOTED_CHARS, SAMPLE_HEADER, UNREADABLE
 from webapp.register.trial.views import try_log
 
 pytestmark = pytest.mark.django_db
@@ -118,7 +120,10 @@ def test_a_short_log_is_undecided_and_says_what_to_do(real_reader, send):
     assert 'name="slice_length_s" type="number" min="1" max="86400" value="6"' in response.text
 
 
-SO_FAR = "Undecided : the test is too short (20 minutes of 24 hours). So far {} of 10 slices are within all limits{}."
+SO_FAR = (
+    "Undecided : the test is too short (20 minutes of 24 hours). "
+    "So far {} of 10 slices of 2 minutes are within all limits{}."
+)
 
 
 def test_the_example_log_is_read_without_an_upload(real_reader, client):
@@ -133,7 +138,19 @@ def test_a_short_test_has_one_form_and_its_verdict_is_above_the_notes_on_slices(
     page = text_of(send(stored_files(MAIN)["demo-loop.log"], slice_length_s=""))
     verdict = SO_FAR.format(9, ", 1 is unclear")
     assert verdict in page
-    assert page.index(verdict) < page.index("Your log is shorter than one slice")
+    assert page.index(verdict) < page.index("The profile requires slices of 1 hour, and the log is shorter.")
+
+
+def test_the_example_names_the_length_of_its_slices_once_before_the_findings(real_reader, client, make_log_run):
+    run = make_log_run(public_id="demo-loop", is_demo=True, is_virtual=True, product=None)
+    log = stored_files(MAIN)["demo-loop.log"]
+    Evidence.objects.filter(pk=run.reading.evidence_id).update(sha256=sha256(log))
+    run.verdicts.update(outcome="undecided")
+    page = text_of(client.post("/try/", {"example": "1"}))
+    top = page[page.index("Result of your log Not stored.") : page.index("Slow reads, slice by slice")]
+    assert top.count("slices of 2 minutes") == 1
+    assert top.count("slices of 1 hour") == 1
+    assert "The register shows this log as run demo-loop , with the same verdict." in top
 
 
 def test_a_pasted_log_is_read_like_a_file(real_reader, send):
@@ -310,6 +327,44 @@ def test_a_refusal_says_what_is_wrong_where_what_was_expected_and_found_and_what
     assert "What to do: Upload the unmodified log file" in page
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\n=> ACT version 6.4\nAfter 1 sec:\n",
+        b"=> ACT version 6.4\nhello\n",
+        b"After 1 sec:\r\n",
+        b"\xef\xbb\xbfno log",
+    ],
+)
+def test_a_log_without_its_header_is_quoted_and_compared_with_a_complete_header(real_reader, send, content):
+    response = send(content)
+    lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line]
+    number, line = lines[0][0], lines[0][1].decode("utf-8-sig").rstrip()
+    assert response.status_code == 422
+    assert f"Line {number} of your log: <code><bdi>{escape(line)}</bdi></code>" in response.text
+    assert f'<pre class="sample" tabindex="0">{escape(SAMPLE_HEADER)}</pre>' in response.text
+
+
+def test_a_quoted_line_is_short_and_escaped(real_reader, send):
+    quoted = send(b"<b>" + b"x" * 1000 + b"\n").text
+    assert f"<code><bdi>&lt;b&gt;{'x' * (QUOTED_CHARS - 3)}…</bdi></code>" in quoted
+
+
+@pytest.mark.parametrize("content", [gzip.compress(b"=> ACT version 6.4\n", mtime=0), b"\0" * 100, b""])
+def test_what_is_no_plain_text_is_not_quoted(real_reader, send, content):
+    text = send(content).text
+    assert "of your log: <code>" not in text
+    assert "not read" in text
+
+
+def test_the_header_of_the_example_is_one_that_the_reader_accepts(real_reader, send):
+    log = f"{SAMPLE_HEADER}\n\nafter 1 sec:\nreads (10 total)\n (00: 0000000010)\n"
+    response = send(log.encode())
+    assert response.status_code == 200
+    assert "2,000 reads/s and 1,000 writes/s" in text_of(response)
+    assert len(SAMPLE_HEADER.splitlines()) == 6
+
+
 def test_every_error_of_the_reader_has_a_sentence():
     errors = (settings.BASE_DIR / "docs/reference/findings.md").read_text().split("## Errors")[1]
     assert set(UNREADABLE) == {*re.findall(r"^\| `([a-z-]+)`", errors, re.MULTILINE), "value-out-of-range"}
@@ -318,10 +373,9 @@ def test_every_error_of_the_reader_has_a_sentence():
 def test_a_short_log_without_a_chosen_slice_length_is_read_in_slices_that_fit(real_reader, send):
     response = send(log_bytes("four-us"), slice_length_s="")
     page = text_of(response).replace("\N{NO-BREAK SPACE}", " ")
-    assert "Your log is shorter than one slice of 1 h, and you chose no slice length." in page
-    assert "All other figures are from slices of 6 s, about a tenth of its length." in page
+    basis = f"Judged under profile {Profile.current()}. The profile requires slices of 1 hour, and the log is shorter."
+    assert f"{basis} Each slice on this page is about a tenth of the log, and does not change the verdict." in page
     assert "drivetest check LOG gives the same verdict, and with --slice-sec 6 the same slices" in page
-    assert f"Judged under profile {Profile.current()}, in slices of 1 hour." in page
     assert '<table class="narrow slices">' in response.text
     assert response.text.count('<svg class="slice-bars"') == 3
     assert 'name="slice_length_s" type="number" min="1" max="86400" value=""' in response.text
@@ -329,5 +383,5 @@ def test_a_short_log_without_a_chosen_slice_length_is_read_in_slices_that_fit(re
 
 def test_a_chosen_slice_length_is_kept(real_reader, send):
     page = text_of(send(log_bytes("four-us"), slice_length_s="3600"))
-    assert "you chose no slice length" not in page
+    assert "Each slice on this page" not in page
     assert "so it has no worst slice" in page

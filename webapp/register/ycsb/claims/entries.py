@@ -97,7 +97,7 @@ class ClaimEntry:
     def status_line(self) -> str:
         """Return its status in words, and whether another status follows from an impossible result."""
         is_said = self.outcome is Outcome.IMPOSSIBLE_INPUT or not self.impossible_results
-        return self.label if is_said else f"{self.label}, but from an impossible result"
+        return self.label if is_said else f"{self.label}, but a result that it uses cannot be true"
 
     @property
     def outcome(self) -> Outcome:

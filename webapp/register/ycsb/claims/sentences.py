@@ -30,7 +30,7 @@ MEANINGS = {
 
 IMPOSSIBLE_INPUT_MEANING = "The figures give the claimed number, but one of their results cannot be true."
 SOURCE_NOT_ON_FILE = "source not on file"
-EQUAL_NUMBERS = "Equal numbers do not show how the publication computed the stated number."
+EQUAL_NUMBERS = "An equal number does not prove that the publication computed the claim in this way."
 # Without line breaks, so that a formula is read in one line as far as possible.
 LESS_1, DIVIDED_BY = "\N{NO-BREAK SPACE}-\N{NO-BREAK SPACE}1", "\N{NO-BREAK SPACE}÷\N{NO-BREAK SPACE}"
 
@@ -313,4 +313,13 @@ def citation_name(entry: ClaimEntry) -> str:
 def citation_words(entry: ClaimEntry) -> str:
     """Return the result of the check as a citation states it."""
     impossible = " The claim uses a result that cannot be true." if entry.impossible_results else ""
-    return f"Stated {entry.stated}. {result(entry)} Status: {entry.label}.{impossible}"
+    return f"Stated {entry.stated}. {result(entry)} Status: {entry.label}.{impossible} {_publication(entry)}"
+
+
+def _publication(entry: ClaimEntry) -> str:
+    """Return title, publisher and date of the publication of a claim, and where it is; or that it is not on file."""
+    source = entry.source
+    title = source.printed_title or source.title
+    publisher = f", by {source.publisher}" if source.publisher else ""
+    named = f"Publication: {title}{publisher}, {source.published_on or 'date not recorded'}"
+    return f"{named}. {source.address}" if entry.is_source_on_file else f"{named}; {SOURCE_NOT_ON_FILE}."

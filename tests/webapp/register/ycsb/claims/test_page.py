@@ -51,12 +51,12 @@ def test_the_contradicted_claim_has_the_figures_of_its_table(client):
     favours = "Stated 1.8 percentage points too low: does not favour the publisher, Micron."
     assert f"{favours} Both drives are from Micron." in text
     assert "Mean without the row of 48 threads: 23.8 %, which rounds to the stated 24." in text
-    note = "Equal numbers do not show how the publication computed the stated number."
+    note = "An equal number does not prove that the publication computed the claim in this way."
     assert text.count(note) == 1
     assert text.index("Mean without the row of 48 threads") < text.index(note) < text.index("Stated 24 %")
     assert text.count("Mean without the row of 48 threads") == 1
     assert '<p class="finding">Mean without' in client.get(WRONG).text
-    assert "Equal numbers" not in text_of(client, RUN_TIME)
+    assert "An equal number" not in text_of(client, RUN_TIME)
     assert "Remark" not in text
 
 
@@ -277,7 +277,8 @@ def test_a_claim_has_a_citation_with_a_permanent_id_and_the_date(client, monkeyp
     cited = text_of(client, WRONG).split("Cite this page")[1]
     assert cited.startswith(
         f" Micron on the 7400 PRO: mean improvement over thread counts, workload D (claim {public_id}) . Stated 24 %. "
-        "Its own table gives 25.8 %. Status: contradicted. State of the data: 8 November 2026 (UTC). Drivecert, "
+        "Its own table gives 25.8 %. Status: contradicted. Publication: Brief on the Micron 7400 PRO and RocksDB, "
+        "by Micron, date not recorded; source not on file. State of the data: 8 November 2026 (UTC). Drivecert, "
         "public register of storage drives, 2026."
     )
     assert text.index('id="recomputation"') < text.index('id="share"') < text.index('id="cite"')
@@ -302,10 +303,15 @@ def test_a_claim_says_that_its_source_is_not_on_file_until_it_has_an_address(cli
     (entry,) = of_outcomes(WRONG)
     sources = published_sources() | {entry.slug: replace(entry.source, address=address)}
     monkeypatch.setattr("webapp.register.ycsb.claims.entries.published_sources", lambda: sources)
-    verdict = client.get(WRONG).text.split('<p class="verdict">')[1].split("</p>")[0]
+    text = client.get(WRONG).text.replace("<wbr>", "")
+    verdict = text.split('<p class="verdict">')[1].split("</p>")[0]
     link = '<a class="tag" href="/explain/glossary/#what-is-kept-source-not-on-file">source not on file</a>'
     assert (link in verdict) is is_said
     assert any("source not on file" in line for line in card_foot(entry)) is is_said
+    citation = text.split('<h2 id="cite">')[1]
+    publication = "Publication: Brief on the Micron 7400 PRO and RocksDB, by Micron, date not recorded"
+    assert citation.count(f"{publication}; source not on file.") == (2 if is_said else 0)  # in words and as BibTeX
+    assert citation.count(f"{publication}. {address}") == (0 if is_said else 2)
     summary = client.get("/ycsb/claims/").text.split(f'<h2 id="{entry.slug}">')[1].split("</summary>")[0]
     assert ("source not on file" in summary) is is_said
 
