@@ -55,6 +55,7 @@ class Objection(models.Model):
 
     `organisation` is the one that the page names. `organisations` are all of the filer at the filing: none of their
     members decides about it. `deadline` is the end of the limit of the current state; null for a final state.
+    `reminded_at` is when the sweep announced that this deadline is near.
     """
 
     class Refusal(models.TextChoices):
@@ -86,6 +87,7 @@ class Objection(models.Model):
     state = models.CharField(max_length=20, choices=ObjectionState, default=ObjectionState.RECEIVED)
     state_since = models.DateTimeField()
     deadline = models.DateTimeField(null=True)
+    reminded_at = models.DateTimeField(null=True)
     admitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     admitted_at = models.DateTimeField(null=True)
     refusal = models.CharField(max_length=20, choices=Refusal, blank=True)
