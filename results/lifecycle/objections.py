@@ -162,12 +162,14 @@ def _remind(locked: Objection) -> None:
 def is_partial(objection: Objection, reviewer: AbstractBaseUser) -> bool:
     """Return whether a reviewer may not decide about an objection: who filed it, or belongs to an organisation of it.
 
-    These are the organisations of the filer, the one that submitted the result, and the drive's maker.
+    These are the organisations of the filer, the one that submitted the result, and the drive's maker. Nobody decides
+    about an objection of another register.
     """
     now = timezone.now()
     own = approvals.organisations_of(reviewer, now) | approvals.organisations_of(reviewer, objection.filed_at)
     return (
-        objection.filed_by_id == reviewer.pk
+        objection.is_mirrored
+        or objection.filed_by_id == reviewer.pk
         or bool(own & set(objection.organisations))
         or visibility.is_own(objection.run, reviewer)
         or approvals.is_barred(objection.run, reviewer)
@@ -190,7 +192,8 @@ def partial_organisations(objection: Objection) -> frozenset[int]:
 
 def may_reply(objection: Objection) -> bool:
     """Return whether the organisation that submitted the result can still reply."""
-    return objection.state in REPLY_POSSIBLE and not objection.reply and objection.run.submission_id is not None
+    is_open = objection.state in REPLY_POSSIBLE and not objection.reply and not objection.is_mirrored
+    return is_open and objection.run.submission_id is not None
 
 
 def replying_organisation(objection: Objection) -> Organisation | None:
@@ -210,6 +213,10 @@ def refuse_withheld_run(run: Run) -> None:
 def _lock(objection: Objection, states: frozenset[ObjectionState] | tuple[ObjectionState, ...], act: str) -> Objection:
     """Lock the run and the objection. Raises ReviewRefusedError if the objection is not in one of the states."""
     refuse_withheld_run(visibility.lock_run(objection.run))
+    if objection.is_mirrored:
+        raise ReviewRefusedError(
+            f"{objection.public_id} came with the dump of another register. Only that register decides about it."
+        )
     found = Objection.objects.select_for_update(of=("self",)).select_related("run__submission__organisation")
     locked = found.get(pk=objection.pk)
     if locked.state not in states:

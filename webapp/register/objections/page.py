@@ -121,6 +121,8 @@ def _step_event(objection: Objection) -> Event | None:
 def filer_words(objection: Objection) -> str:
     """Return who filed an objection, for everyone: no person is named, and no organisation without a confirmed name."""
     organisation = objection.organisation
+    if objection.is_mirrored:
+        return "a user of another register"
     if organisation is None:
         return "a user without an organisation"
     if organisation.confirmed_at is None:
