@@ -2,8 +2,8 @@
 
 import json
 import sys
-from dataclasses import replace
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 

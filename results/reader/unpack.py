@@ -1,8 +1,8 @@
 """Copy chosen members of an archive into files: unpack.py ARCHIVE DIRECTORY.
 
 A script of its own that runs under the limits of `sandbox`, because the archive may be hostile. DIRECTORY has the file
-`wanted.json`, a list of pairs of size in bytes and SHA-256. A member with such a pair becomes the file DIRECTORY/SHA256.
-Names of members are never used. Exit status 0: all were found; 4: the archive does not have all of them.
+`wanted.json`, a list of pairs of size in bytes and SHA-256. A member with such a pair becomes DIRECTORY/SHA256. Names
+of members are never used. Exit status 0: all were found; 4: the archive does not have all of them.
 """
 
 import gzip
