@@ -124,8 +124,12 @@ def submit_draft(draft: Draft, facts: SubmissionMetadata, actor: AbstractBaseUse
 
 
 def lock_draft(draft: Draft) -> Draft:
-    """Lock a draft, submitted or not, until the transaction ends. Raises DraftGoneError."""
-    drafts = Draft.objects.select_for_update(of=("self",)).select_related("organisation", "submission")
+    """Lock a draft, submitted or not, until the transaction ends. Raises DraftGoneError.
+
+    Its submission is not joined: after waiting for the lock, PostgreSQL joins the rows of the older snapshot, in which
+    another request had not submitted the draft yet.
+    """
+    drafts = Draft.objects.select_for_update(of=("self",)).select_related("organisation")
     locked = drafts.filter(pk=draft.pk).first()
     if locked is None:
         raise DraftGoneError(draft.public_id)
