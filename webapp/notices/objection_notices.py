@@ -64,10 +64,11 @@ def _next_actor(objection: Objection) -> str:
 
 def _recipients(audience: Audience, objection: Objection, actor_id: int | None) -> list[User]:
     if audience == FILER:
-        return [user for user in User.objects.filter(pk=objection.filed_by_id, is_active=True) if user.pk != actor_id]
+        filer = User.objects.filter(pk__in=[objection.filed_by_id], is_active=True)
+        return [user for user in filer if user.pk != actor_id]
     if audience == MEMBERS:
         submission = objection.run.submission
         return list(members(submission.organisation_id, submission.submitted_by_id, actor_id)) if submission else []
     partial = partial_organisations(objection)
     others = reviewers(actor_id=actor_id).exclude(memberships__organisation__in=partial)
-    return list(others.exclude(pk=objection.filed_by_id))
+    return list(others.exclude(pk__in=[objection.filed_by_id]))

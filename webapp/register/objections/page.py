@@ -84,7 +84,7 @@ def next_step(objection: Objection) -> str:
     """Return the next step with who acts and until when; for a decided objection, its outcome."""
     state = ObjectionState(objection.state)
     if objection.deadline is not None:
-        then = THEN[RULES[state].then]
+        then = THEN[ObjectionState(RULES[state].then)]
         return f"Next, {STEPS[state]}. Deadline: {units.moment(objection.deadline)}; after it, {then}."
     if state == ObjectionState.REFUSED:
         return f"Refused on {units.moment(objection.state_since)}: {objection.get_refusal_display()}."

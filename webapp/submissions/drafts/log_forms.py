@@ -15,10 +15,9 @@ SHARED = ("notes", "embargo_until")
 class LogForm(IdentityForm, DriveStateForm):
     """The drive of one log."""
 
-    notes = None
-
     def __init__(self, name: str, *args: Any, is_first: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        del self.fields["notes"]  # it holds for all logs
         self.name, self.is_first = name, is_first
         self.fields["vendor"].widget.attrs["list"] = "makers"
         self.fields["model"].widget.attrs["list"] = "models"
