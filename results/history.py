@@ -80,6 +80,7 @@ EVENT_LABELS = {
     "objection-admission-overdue": "admission of the objection is overdue",
     "objection-admitted": "objection admitted",
     "objection-replied": "objection replied to",
+    "objection-deadline-near": "limit of the objection is near",
     "objection-overdue": "limit of the objection passed",
     "objection-upheld": "objection upheld",
     "objection-rejected": "objection rejected",

@@ -6,7 +6,7 @@ A register imports at most one dump, whose origin is recorded as an event.
 from dataclasses import dataclass
 
 from results.history import record_event
-from results.models import Event, Run, Tier
+from results.models import Event, Objection, Run, Tier
 
 DUMP_IMPORTED, THIS_REGISTER = "dump-taken-in", ("register", "here")  # kind and subject of the event
 WEB_SCHEMES = ("https://", "http://")
@@ -21,7 +21,14 @@ class DumpOrigin:
 
     def run_address(self, run: Run) -> str:
         """Return the address of the run there; empty if the dump names no web site."""
-        return f"{self.address.rstrip('/')}/runs/{run.public_id}/" if self.address.startswith(WEB_SCHEMES) else ""
+        return self._page(f"runs/{run.public_id}/")
+
+    def objection_address(self, objection: Objection) -> str:
+        """Return the address of the objection there; empty if the dump names no web site."""
+        return self._page(f"objections/{objection.public_id}/")
+
+    def _page(self, path: str) -> str:
+        return f"{self.address.rstrip('/')}/{path}" if self.address.startswith(WEB_SCHEMES) else ""
 
 
 def is_mirrored(run: Run) -> bool:

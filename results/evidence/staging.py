@@ -9,7 +9,8 @@ import hashlib
 import os
 import shutil
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,6 +108,20 @@ def named_path(key: str, filename: str) -> Path:
     with suppress(FileExistsError):
         link.symlink_to(Path("..") / BYTES)
     return link
+
+
+@contextmanager
+def temporary_directory(key: str) -> Iterator[Path]:
+    """Provide a directory in the staging area under a new key. It is removed at the end, also after errors.
+
+    A process that is killed leaves it behind without a row, as a file of an upload (`leftovers`).
+    """
+    directory = staged_path(key).parent
+    make_directory(directory)
+    try:
+        yield directory
+    finally:
+        remove(key)
 
 
 def remove(key: str) -> None:

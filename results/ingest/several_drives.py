@@ -37,7 +37,8 @@ def several_drives_message(drives: Drives) -> str:
     found = "; ".join(f"{model} in {_names(members)}" for model, members in sorted(drives.items()))
     return (
         f"The side files name several drives: {found}. Expected the logs of one drive, because a submission has one "
-        "product. Send the logs of each drive separately, in an archive of its own."
+        "product. Send the logs of each drive separately, in an archive of its own, or state the drive of each log "
+        "of a draft."
     )
 
 

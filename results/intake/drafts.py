@@ -22,7 +22,7 @@ from results.intake.uploads import (
     queue_reading,
     refuse_role,
 )
-from results.models import Draft, DraftFile, DraftReading, Organisation
+from results.models import Draft, DraftFile, DraftReading, Organisation, Submission
 
 Role = DraftFile.Role
 
@@ -110,26 +110,46 @@ def submit_draft(draft: Draft, facts: SubmissionMetadata, actor: AbstractBaseUse
     several drives, and what accept_submission() raises.
     """
     with transaction.atomic():
-        locked = (
-            Draft.objects.select_for_update(of=("self",)).select_related("organisation").filter(pk=draft.pk).first()
-        )
-        if locked is None:
-            raise DraftGoneError(draft.public_id)
+        locked = lock_draft(draft)
         if locked.submission is not None:
             return Receipt(locked.submission, is_new=False)
-        reading = DraftReading.objects.filter(draft=locked).first()
-        state = state_of(locked, list(locked.files.all()), reading)
-        if reading is None or state not in {DraftState.READ, DraftState.FAILED}:
-            raise DraftUnreadError(locked.public_id)
+        reading = reading_of(locked)
         if reading.document and (drives := drives_of_document(reading.document)):
             raise SeveralDrivesError(drives)
         receipt = _accept(locked, facts, actor, origin)
-        Draft.objects.filter(pk=locked.pk).update(submission=receipt.submission)
-        reading.delete()
-        _remove_files(list(locked.files.all()))
+        end_draft(locked, reading, receipt.submission)
     if receipt.is_new:
         take_over(receipt.submission.log.readings.select_related("evidence__submission").latest("pk"))
     return receipt
+
+
+def lock_draft(draft: Draft) -> Draft:
+    """Lock a draft, submitted or not, until the transaction ends. Raises DraftGoneError.
+
+    Its submission is not joined: after waiting for the lock, PostgreSQL joins the rows of the older snapshot, in which
+    another request had not submitted the draft yet.
+    """
+    drafts = Draft.objects.select_for_update(of=("self",)).select_related("organisation")
+    locked = drafts.filter(pk=draft.pk).first()
+    if locked is None:
+        raise DraftGoneError(draft.public_id)
+    return locked
+
+
+def reading_of(draft: Draft) -> DraftReading:
+    """Return the ended reading of a draft. Raises DraftUnreadError without one."""
+    reading = DraftReading.objects.filter(draft=draft).first()
+    state = state_of(draft, list(draft.files.all()), reading)
+    if reading is None or state not in {DraftState.READ, DraftState.FAILED}:
+        raise DraftUnreadError(draft.public_id)
+    return reading
+
+
+def end_draft(locked: Draft, reading: DraftReading, submission: Submission) -> None:
+    """Store the submission that a draft became, and remove its reading and files."""
+    Draft.objects.filter(pk=locked.pk).update(submission=submission)
+    reading.delete()
+    _remove_files(list(locked.files.all()))
 
 
 def _accept(draft: Draft, facts: SubmissionMetadata, actor: AbstractBaseUser, origin: str) -> Receipt:

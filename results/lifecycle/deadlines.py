@@ -1,7 +1,8 @@
 """Deadlines of submissions: the next step, who must act, until when, and what happens when the limit passes.
 
-The sweep stores the step of each submission that has not ended. It records one event two days before a limit of a
-person, and one for each limit that passes. An unanswered question ends the submission as declined; the other steps
+`Rule` also decides when a reminder about an objection is due (`objections`). The sweep stores the step of each
+submission that has not ended. It records one event two days before a limit of a person, and one for each limit that
+passes. An unanswered question ends the submission as declined; the other steps
 become overdue, and stay possible.
 """
 
@@ -23,7 +24,7 @@ from results.models import Deadline, Event, Question, Run, Submission, Visibilit
 
 log = logging.getLogger(__name__)
 NEAR_KIND, OVERDUE_KIND = "submission-deadline-near", "submission-overdue"
-NEAR = timedelta(days=2)
+NEAR = timedelta(days=2)  # of a limit that is shorter than twice this time, the half
 NO_ANSWER = "The question of the reviewer was not answered in time."
 
 
@@ -37,11 +38,24 @@ class Party(StrEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """The limit of a step, who must act, and the state to which it moves when the limit passes."""
+    """The limit of a step or state, who must act, and the state to which it moves when the limit passes."""
 
     limit: timedelta
     party: Party
     then: str
+
+    @property
+    def reminder_lead(self) -> timedelta:
+        """Return how long before the deadline the person who must act is reminded of it."""
+        return min(NEAR, self.limit / 2)
+
+    def is_near(self, due_at: datetime, reminded_at: datetime | None) -> bool:
+        """Return whether a person is to be reminded of a deadline now. Each deadline has one reminder.
+
+        The register itself needs none.
+        """
+        is_soon = timezone.now() < due_at <= timezone.now() + self.reminder_lead
+        return is_soon and reminded_at is None and self.party is not Party.REGISTER
 
 
 RULES = {
@@ -151,9 +165,7 @@ def _is_passed(deadline: Deadline) -> bool:
 
 
 def _is_near(deadline: Deadline) -> bool:
-    """Return whether the deadline of a person is to be announced. The register needs no reminder."""
-    is_near = timezone.now() < deadline.due_at <= timezone.now() + NEAR
-    return is_near and deadline.near_at is None and RULES[WaitingStep(deadline.step)].party is not Party.REGISTER
+    return RULES[WaitingStep(deadline.step)].is_near(deadline.due_at, deadline.near_at)
 
 
 def _pass(deadline: Deadline, submission: StatedSubmission) -> None:

@@ -2,7 +2,8 @@
 
 A reviewer admits or refuses an objection. Until then only its filer, reviewers and operators read it. Afterwards
 everyone does, the organisation that submitted the result replies, and a reviewer decides. A state whose limit passes
-moves to a named state in which the action is still possible. The sweep records an event, whose receivers notify people.
+moves to a named state in which the action is still possible. Before that, the person who must act is reminded once.
+The sweep records an event of each, whose receivers notify people.
 An upheld objection changes no result: its outcome names the step that a reviewer takes.
 
 Events about what is not public have the objection as their subject; all others the run, whose history everyone reads.
@@ -10,7 +11,6 @@ Events about what is not public have the objection as their subject; all others 
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
@@ -22,7 +22,7 @@ from django.utils import timezone
 from results.errors import ReviewRefusedError, contained
 from results.history import OBJECTION_REPLIED, record_event, run_subject
 from results.lifecycle import approvals, visibility
-from results.lifecycle.deadlines import Party
+from results.lifecycle.deadlines import NEAR, Party, Rule
 from results.models import Objection, ObjectionState, Organisation, Run, Visibility
 from results.models.objection import BEFORE_ADMISSION, FINAL_STATES
 
@@ -30,21 +30,11 @@ log = logging.getLogger(__name__)
 REFUSED_KIND, WITHDRAWN_KIND = "objection-refused", "objection-withdrawn"
 ADMITTED_KIND, UPHELD_KIND, REJECTED_KIND = "objection-admitted", "objection-upheld", "objection-rejected"
 ADMISSION_OVERDUE_KIND, OVERDUE_KIND = "objection-admission-overdue", "objection-overdue"
+NEAR_KIND = "objection-deadline-near"
 UPHOLDING = frozenset({Objection.Outcome.WITHDRAW, Objection.Outcome.ANNOTATE, Objection.Outcome.CORRECT})
 
 
-@dataclass(frozen=True)
-class Rule:
-    """The limit of a state, who must act, and the state that follows when the limit passes.
-
-    An overdue state repeats: each time its limit passes, the same people are notified again.
-    """
-
-    limit: timedelta
-    party: Party
-    then: ObjectionState
-
-
+# An overdue state repeats: each time its limit passes, the same people are notified again.
 RULES = {
     ObjectionState.RECEIVED: Rule(timedelta(days=7), Party.REVIEWER, ObjectionState.ADMISSION_OVERDUE),
     ObjectionState.ADMISSION_OVERDUE: Rule(timedelta(days=7), Party.REVIEWER, ObjectionState.ADMISSION_OVERDUE),
@@ -123,39 +113,63 @@ def decide(objection: Objection, reviewer: AbstractBaseUser, outcome: Objection.
 
 
 def sweep_objections() -> int:
-    """Move the objections whose limit has passed to their next state, and return their number.
+    """Move the objections whose limit has passed to their next state, and return their number; remind of near limits.
 
     While a takedown withholds a run, nobody can act on its objections, so that no limit of them passes.
     """
     moved = 0
-    for objection in Objection.objects.waiting().filter(deadline__lte=timezone.now()).order_by("pk"):
-        with contained(log, "objection %s: its deadline could not be handled", objection.public_id):
-            moved += _pass_limit(objection)
+    for objection in Objection.objects.waiting().filter(deadline__lte=timezone.now() + NEAR).order_by("pk"):
+        if _is_due(objection):
+            with contained(log, "objection %s: its deadline could not be handled", objection.public_id):
+                moved += _handle(objection)
     return moved
 
 
-def _pass_limit(objection: Objection) -> bool:
+def _handle(objection: Objection) -> bool:
+    """Move an objection whose limit has passed, or record a reminder. Return whether it moved."""
     with transaction.atomic():
         visibility.lock_run(objection.run)
-        due = Objection.objects.waiting().filter(pk=objection.pk, deadline__lte=timezone.now())
-        locked = due.select_for_update(of=("self",)).select_related("run__submission").first()
-        if locked is None:  # another worker, or a person, was faster
+        waiting = Objection.objects.waiting().filter(pk=objection.pk)
+        locked = waiting.select_for_update(of=("self",)).select_related("run__submission").first()
+        if locked is None or not _is_due(locked):  # another worker, or a person, was faster
             return False
-        rule = RULES[ObjectionState(locked.state)]
+        if not _is_passed(locked):
+            _remind(locked)
+            return False
         kind = OVERDUE_KIND if locked.is_admitted else ADMISSION_OVERDUE_KIND
-        _move(locked, rule.then, None, kind)
+        _move(locked, ObjectionState(RULES[ObjectionState(locked.state)].then), None, kind)
     return True
+
+
+def _is_due(objection: Objection) -> bool:
+    """Return whether the sweep has something to do, so that most objections are neither locked nor written."""
+    due_at = objection.deadline
+    is_near = due_at is not None and RULES[ObjectionState(objection.state)].is_near(due_at, objection.reminded_at)
+    return _is_passed(objection) or is_near
+
+
+def _is_passed(objection: Objection) -> bool:
+    return objection.deadline is not None and objection.deadline <= timezone.now()
+
+
+def _remind(locked: Objection) -> None:
+    """Record that a deadline is near. The event is not public: it changes nothing that everyone reads."""
+    locked.reminded_at = timezone.now()
+    locked.save(update_fields=["reminded_at"])
+    record_event(None, NEAR_KIND, objection_subject(locked), "", _stated(locked))
 
 
 def is_partial(objection: Objection, reviewer: AbstractBaseUser) -> bool:
     """Return whether a reviewer may not decide about an objection: who filed it, or belongs to an organisation of it.
 
-    These are the organisations of the filer, the one that submitted the result, and the drive's maker.
+    These are the organisations of the filer, the one that submitted the result, and the drive's maker. Nobody decides
+    about an objection of another register.
     """
     now = timezone.now()
     own = approvals.organisations_of(reviewer, now) | approvals.organisations_of(reviewer, objection.filed_at)
     return (
-        objection.filed_by_id == reviewer.pk
+        objection.is_mirrored
+        or objection.filed_by_id == reviewer.pk
         or bool(own & set(objection.organisations))
         or visibility.is_own(objection.run, reviewer)
         or approvals.is_barred(objection.run, reviewer)
@@ -178,7 +192,8 @@ def partial_organisations(objection: Objection) -> frozenset[int]:
 
 def may_reply(objection: Objection) -> bool:
     """Return whether the organisation that submitted the result can still reply."""
-    return objection.state in REPLY_POSSIBLE and not objection.reply and objection.run.submission_id is not None
+    is_open = objection.state in REPLY_POSSIBLE and not objection.reply and not objection.is_mirrored
+    return is_open and objection.run.submission_id is not None
 
 
 def replying_organisation(objection: Objection) -> Organisation | None:
@@ -198,6 +213,10 @@ def refuse_withheld_run(run: Run) -> None:
 def _lock(objection: Objection, states: frozenset[ObjectionState] | tuple[ObjectionState, ...], act: str) -> Objection:
     """Lock the run and the objection. Raises ReviewRefusedError if the objection is not in one of the states."""
     refuse_withheld_run(visibility.lock_run(objection.run))
+    if objection.is_mirrored:
+        raise ReviewRefusedError(
+            f"{objection.public_id} came with the dump of another register. Only that register decides about it."
+        )
     found = Objection.objects.select_for_update(of=("self",)).select_related("run__submission__organisation")
     locked = found.get(pk=objection.pk)
     if locked.state not in states:
@@ -228,16 +247,27 @@ def _move(
         setattr(locked, name, value)
     locked.save(update_fields=written)
     subject = run_subject(locked.run) if locked.is_admitted else objection_subject(locked)
-    stated = {"objection": locked.public_id, "state": str(locked.state)}
-    if locked.deadline:
-        stated["deadline"] = locked.deadline.isoformat()
-    record_event(actor, kind, subject, reason, stated)
+    record_event(actor, kind, subject, reason, _stated(locked))
+
+
+def _stated(objection: Objection) -> dict[str, str]:
+    """Return the details of an event about an objection, as codes."""
+    stated = {"objection": objection.public_id, "state": str(objection.state)}
+    if objection.deadline:
+        stated["deadline"] = objection.deadline.isoformat()
+    if objection.outcome:
+        stated["outcome"] = str(objection.outcome)
+    return stated
 
 
 def limit_of(state: ObjectionState) -> dict[str, Any]:
-    """Return the columns of a state that begins now: since when, and until when; None for a final state."""
+    """Return the columns of a state that begins now: since when, and until when; None for a final state.
+
+    No reminder of the new limit was sent yet.
+    """
     now = timezone.now()
-    return {"state_since": now, "deadline": None if state in FINAL_STATES else now + RULES[state].limit}
+    deadline = None if state in FINAL_STATES else now + RULES[state].limit
+    return {"state_since": now, "deadline": deadline, "reminded_at": None}
 
 
 def objection_subject(objection: Objection) -> tuple[str, str]:

@@ -15,7 +15,8 @@ from results.models.querysets import ReadingQuerySet
 class Draft(models.Model):
     """A log with its companion files before it is submitted.
 
-    `submission` is set once it is submitted: a repeated request then leads to that submission.
+    `submission` is set once it is submitted: a repeated request then leads to that submission. `other_submissions` are
+    those of the further logs of an archive that was submitted log by log.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_draft_id)
@@ -23,6 +24,7 @@ class Draft(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     slice_length_s = models.PositiveIntegerField(default=SLICE_LENGTH_DEFAULT_S)
     submission = models.ForeignKey(Submission, models.PROTECT, null=True, related_name="+")
+    other_submissions = models.ManyToManyField(Submission, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
 

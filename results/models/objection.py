@@ -36,6 +36,7 @@ AFTER_ADMISSION = (
 DECIDED = (ObjectionState.UPHELD, ObjectionState.REJECTED)
 ADMITTED_STATES = (*AFTER_ADMISSION, *DECIDED)
 FINAL_STATES = (*NEVER_ADMITTED, *DECIDED)
+MIRRORED, ADMITTED_HERE = Q(filed_by__isnull=True), Q(admitted_by__isnull=False)
 
 
 class ObjectionQuerySet(models.QuerySet["Objection"]):
@@ -46,8 +47,9 @@ class ObjectionQuerySet(models.QuerySet["Objection"]):
         return self.filter(state__in=ADMITTED_STATES, run__in=Run.objects.public())
 
     def waiting(self) -> "ObjectionQuerySet":
-        """Return the objections that are not final, except those of withheld runs."""
-        return self.exclude(state__in=FINAL_STATES).filter(run__in=Run.objects.public())
+        """Return the objections about which this register decides later, except those of withheld runs."""
+        own = self.filter(filed_by__isnull=False)
+        return own.exclude(state__in=FINAL_STATES).filter(run__in=Run.objects.public())
 
 
 class Objection(models.Model):
@@ -55,6 +57,9 @@ class Objection(models.Model):
 
     `organisation` is the one that the page names. `organisations` are all of the filer at the filing: none of their
     members decides about it. `deadline` is the end of the limit of the current state; null for a final state.
+    `reminded_at` is when the sweep announced that this deadline is near.
+
+    An objection without `filed_by` came with the dump of another register, which admitted it and decides about it.
     """
 
     class Refusal(models.TextChoices):
@@ -78,7 +83,7 @@ class Objection(models.Model):
 
     run = models.ForeignKey(Run, models.PROTECT, related_name="objections")
     public_id = models.CharField(max_length=20, unique=True, default=new_objection_id)
-    filed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    filed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     filed_at = models.DateTimeField()
     organisation = models.ForeignKey(Organisation, models.PROTECT, null=True, related_name="+")
     organisations = ArrayField(models.BigIntegerField(), default=list)
@@ -86,6 +91,7 @@ class Objection(models.Model):
     state = models.CharField(max_length=20, choices=ObjectionState, default=ObjectionState.RECEIVED)
     state_since = models.DateTimeField()
     deadline = models.DateTimeField(null=True)
+    reminded_at = models.DateTimeField(null=True)
     admitted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     admitted_at = models.DateTimeField(null=True)
     refusal = models.CharField(max_length=20, choices=Refusal, blank=True)
@@ -121,8 +127,10 @@ class Objection(models.Model):
                 name="open_objection_has_a_deadline",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=ADMITTED_STATES, admitted_at__isnull=False, admitted_by__isnull=False)
-                | ~Q(state__in=ADMITTED_STATES) & Q(admitted_at__isnull=True, admitted_by__isnull=True, reply=""),
+                condition=Q(state__in=ADMITTED_STATES, admitted_at__isnull=False) & (MIRRORED | ADMITTED_HERE)
+                | ~Q(state__in=ADMITTED_STATES)
+                & ~MIRRORED
+                & Q(admitted_at__isnull=True, admitted_by__isnull=True, reply=""),
                 name="only_admitted_objections_are_public",
             ),
             models.CheckConstraint(
@@ -132,11 +140,13 @@ class Objection(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(reply="", replied_at__isnull=True, replied_by__isnull=True)
-                | ~Q(reply="") & Q(replied_at__isnull=False, replied_by__isnull=False),
+                | ~Q(reply="") & Q(replied_at__isnull=False) & (MIRRORED | Q(replied_by__isnull=False)),
                 name="reply_to_objection_has_author_and_time",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=DECIDED, decided_by__isnull=False, decided_at__isnull=False) & ~Q(outcome="")
+                condition=Q(state__in=DECIDED, decided_at__isnull=False)
+                & (MIRRORED | Q(decided_by__isnull=False))
+                & ~Q(outcome="")
                 | ~Q(state__in=DECIDED) & Q(decided_by__isnull=True, decided_at__isnull=True, outcome=""),
                 name="decided_objection_has_its_outcome",
             ),
@@ -153,6 +163,11 @@ class Objection(models.Model):
     def is_admitted(self) -> bool:
         """Return whether everyone may read it, as long as its run is public."""
         return self.state in ADMITTED_STATES
+
+    @property
+    def is_mirrored(self) -> bool:
+        """Return whether it came with the dump of another register, which decides about it."""
+        return self.filed_by_id is None
 
     @property
     def is_final(self) -> bool:

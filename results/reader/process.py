@@ -136,9 +136,9 @@ def _answer(
 ) -> Document:
     limits = limits or ReaderLimits.of_settings()
     attached = [word for companion in companions for word in ("--with", str(companion))]
-    command = ["read", "--json", *options, *attached, str(path)]
+    command = [str(settings.DRIVETEST), "read", "--json", *options, *attached, str(path)]
     with TemporaryFile() as stdout, TemporaryFile() as stderr:
-        _refuse_failure(_run_confined(command, limits, handed, stdout, stderr), limits, stderr)
+        _refuse_failure(run_confined(command, limits, handed, stdout, stderr), limits, stderr)
         document = _parse(stdout)
     if document["error"] is not None:
         raise FormatError(document)
@@ -159,13 +159,16 @@ def reader_version() -> str:
     return answer.stdout.split()[-1]
 
 
-def _run_confined(
+def run_confined(
     command: list[str], limits: ReaderLimits, handed: Sequence[IO[bytes]], stdout: IO[bytes], stderr: IO[bytes]
 ) -> int:
-    """Return the exit status, negative for a signal. Output goes to files: their size is what the kernel limits."""
+    """Run a program that reads hostile bytes, and return its exit status, negative for a signal.
+
+    Output goes to files: their size is what the kernel limits. Raises ReaderKilledError after the time on the clock.
+    """
     arguments = [os.getpid(), limits.memory_bytes, limits.output_bytes, limits.cpu_s]
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", SANDBOX, *map(str, arguments), settings.DRIVETEST, *command],
+        [sys.executable, "-I", "-S", SANDBOX, *map(str, arguments), *command],
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=stderr,

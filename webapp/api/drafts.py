@@ -4,6 +4,7 @@ They call the functions of the pages (results/intake/drafts.py, webapp/submissio
 /uploads/.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -20,6 +21,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
+from results.intake.archive_logs import submissions_of, submit_logs
 from results.intake.drafts import (
     change_draft_slices,
     delete_draft,
@@ -27,11 +29,11 @@ from results.intake.drafts import (
     state_of,
     submit_draft,
 )
-from results.intake.submissions import COMPANIONS_MAX, Receipt
+from results.intake.submissions import COMPANIONS_MAX, Receipt, SubmissionMetadata
 from results.intake.uploads import complete, draft_usage, open_drafts
 from results.models import Draft, DraftFile, Submission
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
-from webapp.api.payloads import valid_form, without_bulk
+from webapp.api.payloads import valid_fields, valid_form, without_bulk
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer
 from webapp.api.submissions import of_sender
@@ -114,6 +116,13 @@ class MemberSerializer(serializers.Serializer[Any]):
     submission = serializers.CharField()
 
 
+class LogFactsSerializer(serializers.Serializer[Any]):
+    """A log of an archive of several logs, with the facts that the files state about its drive."""
+
+    member = serializers.CharField()
+    facts = serializers.DictField()
+
+
 class PreviewSerializer(DraftSerializer):
     """A draft with its preview. `document` is the reader's JSON, as `POST /api/v1/validate/` returns it."""
 
@@ -126,6 +135,7 @@ class PreviewSerializer(DraftSerializer):
     models = serializers.ListField(child=serializers.CharField(), required=False)
     known_as = serializers.CharField(allow_null=True, required=False)
     known_logs = MemberSerializer(many=True, required=False)
+    logs = LogFactsSerializer(many=True, required=False)
     notes = NoteSerializer(many=True, required=False)
 
     class Meta(DraftSerializer.Meta):
@@ -133,7 +143,7 @@ class PreviewSerializer(DraftSerializer):
 
         fields = [
             *DraftSerializer.Meta.fields, "reading", "document", "certificate", "facts", "facts_origin", "makers",
-            "models", "known_as", "known_logs", "notes",
+            "models", "known_as", "known_logs", "logs", "notes",
         ]  # fmt: skip
 
     def to_representation(self, draft: Draft) -> dict[str, Any]:
@@ -164,6 +174,7 @@ def _preview(found: DraftPreview) -> dict[str, Any]:
         "known_logs": [
             {"member": member, "submission": submission.public_id} for member, submission in found.known_logs.items()
         ],
+        "logs": [{"member": name, "facts": facts} for name, facts in found.log_facts().items()],
         "notes": [
             {"code": code, "detail": sentence}
             for code, sentence in (("number-too-large", found.problem), ("several-drives", found.several_drives))
@@ -207,6 +218,7 @@ class ReceiptSerializer(serializers.Serializer[Any]):
 
     submission = SubmissionSerializer()
     notes = NoteSerializer(many=True)
+    submissions = SubmissionSerializer(many=True, required=False)
 
 
 def _facts_schema() -> serializers.Serializer[Any]:
@@ -334,17 +346,48 @@ class DraftSubmission(APIView):
         description=(
             "POST submits a draft with the facts about its drive, which are those of the form at /submit/. The first "
             "request returns 201. A further request returns 200 and the same submission, which keeps its facts. If "
-            "files are missing, or if the log was not read yet, the response is 409 with the code draft-unread."
+            "files are missing, or if the log was not read yet, the response is 409 with the code draft-unread. For an "
+            "archive with logs of several drives, send logs instead: a list with the member and the facts of each log. "
+            "Each log becomes a submission of its own, and the response lists them as submissions."
         ),
         request=_facts_schema(),
         responses={201: ReceiptSerializer, 200: OpenApiResponse(ReceiptSerializer, "the draft or its log is known")},
     )
     def post(self, request: Request, public_id: str) -> Response:
         draft = _find(request, public_id)
-        if draft.submission is not None:
-            return _receipt(request, Receipt(draft.submission, is_new=False))
-        token, form = token_of(request), valid_form(FactsForm, request)
+        if submitted := submissions_of(draft):
+            return _receipts(request, [Receipt(submission, is_new=False) for submission in submitted])
+        token = token_of(request)
+        if isinstance(request.data, Mapping) and "logs" in request.data:
+            stated = _facts_of_logs(request.data)
+            return _receipts(request, submit_logs(draft, stated, token.user, Submission.Origin.API))
+        form = valid_form(FactsForm, request)
         return _receipt(request, submit_draft(draft, form.facts(), token.user, Submission.Origin.API))
+
+
+def _facts_of_logs(data: Mapping[str, Any]) -> dict[str, SubmissionMetadata]:
+    """Return the facts of each log by its name. Raises ValidationError."""
+    logs = data["logs"]
+    if set(data) != {"logs"} or not isinstance(logs, list) or not all(isinstance(each, Mapping) for each in logs):
+        raise serializers.ValidationError({"logs": ["Expected only a list of objects, one for each log."]})
+    found = {}
+    for each in logs:
+        member = str(each.get("member", ""))
+        form = valid_fields(FactsForm, {name: value for name, value in each.items() if name != "member"})
+        found[member] = form.facts()
+    return found
+
+
+def _receipts(request: Request, receipts: Sequence[Receipt]) -> Response:
+    """Return the first submission as that of a log alone has it; of several, all of them."""
+    response = _receipt(request, receipts[0])
+    if len(receipts) > 1:
+        shown = {each.pk: each for each in of_sender(request).filter(pk__in=[each.submission.pk for each in receipts])}
+        rows = [shown[each.submission.pk] for each in receipts]
+        response.data["submissions"] = SubmissionSerializer(rows, many=True).data
+        if any(receipt.is_new for receipt in receipts):
+            response.status_code = 201
+    return response
 
 
 def _receipt(request: Request, receipt: Receipt) -> Response:

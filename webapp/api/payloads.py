@@ -1,7 +1,7 @@
 """Bodies of requests that the forms of the pages check, and the reader's document as responses have it."""
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django import forms
 from rest_framework.exceptions import ValidationError
@@ -17,7 +17,12 @@ def valid_form(kind: type[Form], request: Request) -> Form:
     """Return a form of the pages with the fields of the request. Raises ValidationError, also for unknown fields."""
     if not isinstance(request.data, Mapping):
         raise ValidationError("Expected an object with fields.")
-    stated = {name: "" if value is None else value for name, value in request.data.items()}
+    return valid_fields(kind, request.data)
+
+
+def valid_fields(kind: type[Form], fields: Mapping[str, Any]) -> Form:
+    """Return a form of the pages with some fields. Raises ValidationError, also for unknown ones."""
+    stated = {name: "" if value is None else value for name, value in fields.items()}
     if unknown := sorted(set(stated) - set(kind.base_fields)):
         raise ValidationError({name: f"Expected one of {', '.join(kind.base_fields)}." for name in unknown})
     form = kind(stated)

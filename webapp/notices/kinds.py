@@ -45,6 +45,7 @@ class Kind(TextChoices):
     OBJECTION_ADMITTED = "objection-admitted", "admitted"
     OBJECTION_REPLIED = "objection-replied", "replied to"
     OBJECTION_WAITS = "objection-waits", "waits for a decision"
+    OBJECTION_NEAR = "objection-deadline-near", "deadline is near"
     OBJECTION_OVERDUE = "objection-overdue", "limit has passed"
     OBJECTION_UPHELD = "objection-upheld", "upheld"
     OBJECTION_REJECTED = "objection-rejected", "rejected"

@@ -33,18 +33,26 @@ PARTIES = {Party.REVIEWER: REVIEWERS, Party.SUBMITTER: MEMBERS}
 @receiver(event_recorded, dispatch_uid="notify-of-objections")
 def notify_of_objections(event: Event, **_: Any) -> None:
     """Write the notices of an event about an objection, in its transaction."""
-    planned = BY_EVENT.get(event.kind)
-    if planned is None:
+    if event.kind not in BY_EVENT and event.kind != objections.NEAR_KIND:
         return
     objection = Objection.objects.select_related("run__submission").get(public_id=event.details["objection"])
     details = {"run": objection.run.public_id, "reason": event.reason, "acts": _next_actor(objection)}
     if "deadline" in event.details:
         details["deadline"] = event.details["deadline"]
-    if event.kind in {objections.ADMITTED_KIND, OBJECTION_REPLIED} and objection.state == ObjectionState.IN_DECISION:
-        planned = [*planned, (Kind.OBJECTION_WAITS, REVIEWERS)]
-    for kind, audience in planned:
+    for kind, audience in _planned(event, objection):
         recipients = _recipients(audience, objection, event.actor_id)
         notify(kind, ("objection", objection.public_id), recipients, audience, event=event, details=details)
+
+
+def _planned(event: Event, objection: Objection) -> Planned:
+    """Return the notices of an event. A reminder is only for those who must act."""
+    if event.kind == objections.NEAR_KIND:
+        return [(Kind.OBJECTION_NEAR, PARTIES[RULES[ObjectionState(objection.state)].party])]
+    planned = BY_EVENT[event.kind]
+    is_decision_next = objection.state == ObjectionState.IN_DECISION
+    if event.kind in {objections.ADMITTED_KIND, OBJECTION_REPLIED} and is_decision_next:
+        return [*planned, (Kind.OBJECTION_WAITS, REVIEWERS)]
+    return planned
 
 
 def _next_actor(objection: Objection) -> str:
@@ -56,10 +64,11 @@ def _next_actor(objection: Objection) -> str:
 
 def _recipients(audience: Audience, objection: Objection, actor_id: int | None) -> list[User]:
     if audience == FILER:
-        return [user for user in User.objects.filter(pk=objection.filed_by_id, is_active=True) if user.pk != actor_id]
+        filer = User.objects.filter(pk__in=[objection.filed_by_id], is_active=True)
+        return [user for user in filer if user.pk != actor_id]
     if audience == MEMBERS:
         submission = objection.run.submission
         return list(members(submission.organisation_id, submission.submitted_by_id, actor_id)) if submission else []
     partial = partial_organisations(objection)
     others = reviewers(actor_id=actor_id).exclude(memberships__organisation__in=partial)
-    return list(others.exclude(pk=objection.filed_by_id))
+    return list(others.exclude(pk__in=[objection.filed_by_id]))

@@ -6,7 +6,17 @@ from django.utils import timezone
 from results.errors import ReviewRefusedError
 from results.ingest.queue import sweep
 from results.lifecycle import visibility
-from results.lifecycle.deadlines import NEAR, NEAR_KIND, OVERDUE_KIND, RULES, STEPS, deadline_of, sweep_deadlines
+from results.lifecycle.deadlines import (
+    NEAR,
+    NEAR_KIND,
+    OVERDUE_KIND,
+    RULES,
+    STEPS,
+    Party,
+    Rule,
+    deadline_of,
+    sweep_deadlines,
+)
 from results.lifecycle.questions import answer, ask, open_question
 from results.lifecycle.review import create_product, publish
 from results.lifecycle.submission_states import SubmissionState, with_state
@@ -101,6 +111,12 @@ def test_a_deadline_of_a_person_is_announced_once_when_it_is_near(submission, ri
         due_at = Deadline.objects.get().due_at.isoformat()
         assert event.details == {"step": "review", "party": "reviewer", "deadline": due_at}
     assert overdue() == []
+
+
+@pytest.mark.parametrize(("limit", "lead"), [(3, 1.5), (4, 2), (14, 2)])
+def test_a_short_limit_is_announced_at_its_half(limit, lead):
+    rule = Rule(timedelta(days=limit), Party.REVIEWER, "then")
+    assert rule.reminder_lead == timedelta(days=lead)
 
 
 def test_the_register_needs_no_announcement_of_its_own_deadline(submission):

@@ -9,6 +9,7 @@ from django.utils import timezone
 from results.errors import ReviewRefusedError
 from results.history import for_everyone, history_of
 from results.lifecycle import objections, visibility
+from results.lifecycle.deadlines import NEAR
 from results.lifecycle.objection_filing import file_objection
 from results.lifecycle.objections import RULES, admit, decide, refuse, reply, sweep_objections, withdraw
 from results.lifecycle.takedowns import end_takedown, request_takedown
@@ -128,7 +129,8 @@ def test_the_submitter_replies_once_and_a_reviewer_decides_within_14_days(admitt
         "not-shown",
         "The log shows none.",
     )
-    assert Event.objects.get(kind="objection-rejected").reason == "The log shows none."
+    event = Event.objects.get(kind="objection-rejected")
+    assert (event.reason, event.details["outcome"]) == ("The log shows none.", "not-shown")
 
 
 @pytest.mark.parametrize("outcome", Objection.Outcome)
@@ -176,11 +178,12 @@ def put_into(objection, state, rita, sender, monkeypatch):
 @pytest.mark.parametrize("state", RULES)
 def test_each_state_moves_when_its_limit_passes_and_not_before(monkeypatch, objection, run, sender, rita, state):
     put_into(objection, state, rita, sender, monkeypatch)
-    due, events = objection.deadline, Event.objects.count()
+    due = objection.deadline
     assert due - objection.state_since == RULES[state].limit
     later(monkeypatch, due - MOMENT)
     assert sweep_objections() == 0
     assert state_of(objection) == state
+    events = Event.objects.count()
     later(monkeypatch, due)
     sweep_deadlines()
     assert state_of(objection) == RULES[state].then
@@ -190,6 +193,55 @@ def test_each_state_moves_when_its_limit_passes_and_not_before(monkeypatch, obje
     is_public = state not in {"received", "admission-overdue"}
     assert event.subject_type == ("run" if is_public else "objection")
     assert sweep_objections() == 0
+
+
+def reminders():
+    return Event.objects.filter(kind="objection-deadline-near").order_by("pk")
+
+
+@pytest.mark.parametrize("state", RULES)
+def test_each_state_has_one_reminder_two_days_before_its_limit(monkeypatch, objection, rita, sender, state):
+    put_into(objection, state, rita, sender, monkeypatch)
+    earlier = reminders().count()
+    later(monkeypatch, objection.deadline - NEAR - MOMENT)
+    assert (sweep_objections(), reminders().count()) == (0, earlier)
+    later(monkeypatch, objection.deadline - NEAR)
+    assert [sweep_objections(), sweep_objections()] == [0, 0]
+    assert reminders().count() == earlier + 1
+    event = reminders().last()
+    assert (event.subject_type, event.subject_id) == ("objection", objection.public_id)
+    assert event.details["deadline"] == objection.deadline.isoformat()
+    assert event.details["state"] == state_of(objection) == state
+
+
+def test_a_new_limit_has_a_reminder_of_its_own(monkeypatch, objection):
+    for count in (1, 2, 3):
+        later(monkeypatch, objection.deadline - MOMENT)
+        sweep_objections()
+        assert reminders().count() == count
+        later(monkeypatch, objection.deadline)
+        assert sweep_objections() == 1
+        objection.refresh_from_db()
+
+
+def test_a_limit_that_passed_unseen_has_no_reminder_after_it(monkeypatch, objection):
+    later(monkeypatch, objection.deadline)
+    assert sweep_objections() == 1
+    assert not reminders().exists()
+
+
+def test_a_second_worker_with_an_older_row_reminds_nobody_again(monkeypatch, objection):
+    later(monkeypatch, objection.deadline - NEAR)
+    sweep_objections()
+    assert objections._handle(objection) is False
+    assert reminders().count() == 1
+
+
+def test_a_withheld_result_has_no_reminder(monkeypatch, run, objection):
+    request_takedown(run, make_user("olga", is_operator=True), Takedown.Ground.COURT_ORDER)
+    later(monkeypatch, objection.deadline - NEAR)
+    sweep_objections()
+    assert not reminders().exists()
 
 
 def test_every_state_is_final_or_has_a_limit_and_leads_to_a_state_with_one():

@@ -7,6 +7,7 @@ from django.core.mail import get_connection
 from django.utils import timezone
 
 from results.lifecycle.corrections import annotate, reply_to_annotation
+from results.lifecycle.deadlines import NEAR
 from results.lifecycle.objection_filing import file_objection
 from results.lifecycle.objections import admit, decide, refuse, reply, sweep_objections, withdraw
 from results.lifecycle.takedowns import request_takedown
@@ -15,7 +16,9 @@ from tests.results.builders import make_organisation, make_user
 from tests.results.rows import from_a_log, make_product, make_run
 from webapp.notices.gathering import SETTLING, gather
 from webapp.notices.messages import NothingToSendError, compose
-from webapp.notices.models import Mail, Notice
+from webapp.notices.models import Frequency, Mail, Notice
+from webapp.notices.preferences import set_frequency
+from webapp.templatetags.units import moment
 
 pytestmark = pytest.mark.django_db
 
@@ -113,6 +116,47 @@ def test_a_passed_limit_reaches_owner_and_reviewers(monkeypatch, objection, rita
     monkeypatch.setattr(timezone, "now", lambda: deadline)
     sweep_objections()
     assert take_notices() == {(name, "objection-overdue", "reviewers") for name in ("fiona", "vera", "rita")}
+
+
+def remind(monkeypatch):
+    """Sweep two days before the limit of the only objection, twice, as two workers do."""
+    deadline = Objection.objects.get().deadline
+    monkeypatch.setattr(timezone, "now", lambda: deadline - NEAR)
+    sweep_objections()
+    sweep_objections()
+
+
+def test_who_must_act_is_reminded_once_before_each_limit(monkeypatch, objection, rita, vera):
+    take_notices()
+    remind(monkeypatch)
+    assert take_notices() == {("rita", "objection-deadline-near", "reviewers")}
+    admit(objection, rita)
+    take_notices()
+    remind(monkeypatch)
+    assert take_notices() == {("vera", "objection-deadline-near", "members")}
+    reply(objection, vera, "No.")
+    take_notices()
+    remind(monkeypatch)
+    assert take_notices() == {("rita", "objection-deadline-near", "reviewers")}
+
+
+def test_partial_reviewers_and_those_who_want_no_mail_get_no_reminder(monkeypatch, objection, rita, exemplar):
+    make_user("member-of-submitter", exemplar, is_reviewer=True)
+    set_frequency(rita, Frequency.NONE)
+    take_notices()
+    remind(monkeypatch)
+    assert {name for name, *_ in Notice.objects.values_list("recipient__username")} == {"rita"}
+    gather(timezone.now() + SETTLING + timedelta(seconds=1))
+    assert not Mail.objects.exists()
+
+
+def test_a_reminder_names_the_deadline(monkeypatch, objection, rita):
+    take_notices()
+    remind(monkeypatch)
+    message = mail_of(rita)
+    assert message.subject.startswith("Action needed: ")
+    assert message.subject.endswith(": deadline is near")
+    assert f"Deadline: {moment(objection.deadline)}" in message.body
 
 
 def test_annotations_reach_members_and_their_replies_reviewers(run, vera, rita):

@@ -16,6 +16,7 @@ HEADER = ["route", "method", *PEOPLE]
 PUBLIC_HEADER = ["public route", "method"]
 STATES_HEADER = ["state of a run", *PEOPLE]
 DRAFT_STATES_HEADER = ["state of a draft", "route", *PEOPLE]
+HIDDEN_HEADER = ["state of a run with a hidden log", "route", *PEOPLE]
 OBJECTION_STATES_HEADER = ["state of an objection", *PEOPLE]
 METHODS = ("GET", "POST")
 
@@ -55,6 +56,12 @@ def documented_states() -> dict[str, dict[str, str]]:
     """Return the answers for a run in each state."""
     (rows,) = [rows for header, rows in tables() if header == STATES_HEADER]
     return {state: dict(zip(PEOPLE, answers, strict=True)) for state, *answers in rows}
+
+
+def documented_hidden_logs() -> dict[tuple[str, str], dict[str, str]]:
+    """Return the answers about a run whose log is hidden, by the state of the run and the route."""
+    (rows,) = [rows for header, rows in tables() if header == HIDDEN_HEADER]
+    return {(state, route): dict(zip(PEOPLE, answers, strict=True)) for state, route, *answers in rows}
 
 
 def documented_draft_states() -> dict[tuple[str, str], dict[str, str]]:

@@ -7,8 +7,9 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from results.history import record_event, run_subject
+from results.lifecycle.hidden_files import hide_file
 from results.lifecycle.takedowns import request_takedown
-from results.models import Draft, Objection, ObjectionState, Run, Takedown, Visibility
+from results.models import Draft, HiddenFile, Objection, ObjectionState, Run, Submission, Takedown, Visibility
 from results.models.objection import ADMITTED_STATES, FINAL_STATES
 from tests.webapp.routes.table import (
     METHODS,
@@ -16,11 +17,16 @@ from tests.webapp.routes.table import (
     Row,
     documented,
     documented_draft_states,
+    documented_hidden_logs,
     documented_objection_states,
     documented_states,
     routes,
 )
-from tests.webapp.routes.world import is_refused, make_world
+from tests.webapp.routes.world import MISSING, is_refused, make_world
+from webapp.register.dumps.importer import read_rows
+from webapp.register.dumps.store import read_dump
+from webapp.register.dumps.tables import TABLES
+from webapp.register.dumps.writer import write_dump
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +153,46 @@ def test_the_api_has_a_run_in_the_states_that_are_open_to_everyone(world, state)
     is_open = set(documented_states()[state].values()) == {"yes"}
     people = ("visitor", "link", "other", "owner", "reviewer", "token")
     assert {world.is_allowed(row, person) for person in people} == {is_open}
+
+
+def hide_log_of(world, state):
+    """Give the run of the world a state, hide its log, and return the hiding."""
+    put_run_into(world, state)
+    submission = Submission.objects.get(pk=world.submission.pk)
+    return hide_file(
+        submission, submission.log_id, submission.submitted_by, HiddenFile.Reason.CONFIDENTIAL, "A price list."
+    )
+
+
+@pytest.mark.parametrize("state", sorted({state for state, _ in documented_hidden_logs()}))
+def test_a_run_with_a_hidden_log_is_open_to_those_of_the_table(world, state):
+    log = world.submission.log
+    hiding = hide_log_of(world, state)
+    expected = {route: people for (of_state, route), people in documented_hidden_logs().items() if of_state == state}
+    assert len(expected) == 6
+    for route, people in expected.items():
+        row = Row(route, "GET", {})
+        values = MISSING | {"public_id": world.run.public_id, "hiding_id": hiding.pk, "first": 1}
+        answers = {person: world.ask(row, person, world.address(row, person, values)) for person in PEOPLE}
+        assert {person: "yes" if each.status_code == 200 else "no" for person, each in answers.items()} == people, route
+        for person, each in answers.items():
+            is_file = route.startswith("/hidden-files/") and person == "operator"
+            assert is_file or not each.streaming, (route, person)
+            assert is_file or log.sha256 not in each.text, (route, person)
+
+
+def test_no_dump_includes_a_run_with_a_hidden_log(world, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    put_run_into(world, Visibility.WITHDRAWN)
+    assert world.run.public_id in runs_of_dump()
+    hide_log_of(world, Visibility.WITHDRAWN)
+    assert world.run.public_id not in runs_of_dump()
+
+
+def runs_of_dump():
+    """Return the ids in any table of a new dump, but for the list of what it leaves out."""
+    dump = read_dump(write_dump())
+    return {value for table in TABLES for row in read_rows(dump, table.name) for value in map(str, row.values())}
 
 
 @pytest.mark.parametrize(("state", "route"), documented_draft_states())

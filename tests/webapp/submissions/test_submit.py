@@ -109,6 +109,8 @@ def test_a_user_without_an_organisation_gets_instructions(as_user, db):
     answer = as_user(make_user("lone")).get("/submit/")
     assert answer.status_code == 403
     assert b"Your account acts for no organisation." in answer.content
+    for address in ("/accounts/organisation/new/", "/accounts/organisation/"):
+        assert f'href="{address}"' in answer.text
 
 
 def upload_with(client, *companions, log=b"log"):

@@ -221,7 +221,7 @@ TABLES = (
         "public_id run state state_since deadline filed_at admitted_at text reply replied_at outcome outcome_note "
         "decided_at",
         _objections,
-        is_imported=False,  # another register must not decide about them, and does not know who filed them
+        {"organisations": [], "refusal": "", "refusal_note": ""},
     ),
     Table(
         "certificates",

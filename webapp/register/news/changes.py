@@ -150,7 +150,8 @@ def _import_change(event: Event, found: CatalogueImport) -> Change:
 
 def _run_change(facts: Facts, run: Run) -> Change:
     mark = STATES_SINCE.get(Visibility(run.visibility), "") if facts.event.kind == PUBLISHED else ""
-    page = reverse("run-detail", args=[run.public_id])
+    objection = facts.details.get("objection")
+    page = reverse("objection", args=[objection]) if objection else reverse("run-detail", args=[run.public_id])
     return _change(facts, run_name(run), page, mark, _picture_of(product_of(run)))
 
 

@@ -12,12 +12,14 @@ from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
 from results.history import PUBLISHED, for_everyone
 from results.models import Certificate, Event, Product, Run, Tier
 from results.reevaluation.recompute import NOT_FOUND_AGAIN, SAME
+from webapp.register.news import objection_sentences
 from webapp.register.news.product_sentences import NEWS_KINDS
 
 RUN, CERTIFICATE, PRODUCT = "run", "certificate", "product"  # types of subjects
 RUN_KINDS = (
     *(PUBLISHED, REEVALUATED, NOT_FOUND_AGAIN, "run-superseded", "run-unsuperseded", "run-withdrawn", "run-reinstated"),
     *("run-annotated", "annotation-retracted", "run-corrected", "correction-taken-back", "run-changed"),
+    *objection_sentences.NEWS_KINDS,
 )
 CERTIFICATE_KINDS = ("certificate-issued", "certificate-withdrawn", "certificate-reinstated")
 CLAIM_KINDS = (CLAIMS_RECOMPUTED, CLAIM_CHANGED)

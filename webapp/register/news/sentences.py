@@ -18,7 +18,9 @@ from results.products.renaming import RENAMED
 from results.reevaluation.recompute import DETAILS, FINDINGS, HEADLINE, NOT_FOUND_AGAIN, OUTCOME, SHARES
 from results.rules.host_causes import with_causes_in_words
 from results.rules.ycsb.statements import Outcome
+from webapp.register.news import objection_sentences
 from webapp.register.news.corrected_values import changes_words
+from webapp.register.news.objection_sentences import objection_sentence
 from webapp.register.news.past_results import CATALOGUE_CHANGED, PastResult
 from webapp.register.news.product_sentences import product_sentence
 from webapp.register.tables.sentences import HOW, devices_note, number_of
@@ -35,6 +37,7 @@ class Group(StrEnum):
     CERTIFICATES = "certificates"
     WITHDRAWALS = "withdrawals"
     CLAIMS = "claims"
+    OBJECTIONS = "objections"
     CORRECTIONS = "corrections"
 
 
@@ -44,6 +47,7 @@ GROUP_TITLES = {
     Group.CERTIFICATES: "Certificates",
     Group.WITHDRAWALS: "Withdrawn and superseded results",
     Group.CLAIMS: "Claims of publications",
+    Group.OBJECTIONS: "Objections",
     Group.CORRECTIONS: "Corrections and notes",
 }
 
@@ -265,6 +269,10 @@ def _product_changed(facts: Facts) -> str:
     return product_sentence(facts.event.kind, facts.details)
 
 
+def _objection_changed(facts: Facts) -> str:
+    return objection_sentence(facts.event.kind, facts.details, facts.subject)
+
+
 @dataclass(frozen=True)
 class Kind:
     """The words of one kind of event; `reason_label` is empty if its sentence contains the reason already."""
@@ -275,7 +283,10 @@ class Kind:
     reason_label: str = "Reason"
 
 
-KINDS = {
+OBJECTION_KINDS = {
+    kind: Kind(label, Group.OBJECTIONS, _objection_changed) for kind, label in objection_sentences.LABELS.items()
+}
+KINDS = OBJECTION_KINDS | {
     PUBLISHED: Kind("New result", Group.RESULTS, _published, reason_label=""),
     REEVALUATED: Kind("Re-evaluated", Group.VERDICTS, _reevaluated),
     NOT_FOUND_AGAIN: Kind("Run missing in a new reading", Group.VERDICTS, _not_found),

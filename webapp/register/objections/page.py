@@ -84,7 +84,7 @@ def next_step(objection: Objection) -> str:
     """Return the next step with who acts and until when; for a decided objection, its outcome."""
     state = ObjectionState(objection.state)
     if objection.deadline is not None:
-        then = THEN[RULES[state].then]
+        then = THEN[ObjectionState(RULES[state].then)]
         return f"Next, {STEPS[state]}. Deadline: {units.moment(objection.deadline)}; after it, {then}."
     if state == ObjectionState.REFUSED:
         return f"Refused on {units.moment(objection.state_since)}: {objection.get_refusal_display()}."
@@ -121,6 +121,8 @@ def _step_event(objection: Objection) -> Event | None:
 def filer_words(objection: Objection) -> str:
     """Return who filed an objection, for everyone: no person is named, and no organisation without a confirmed name."""
     organisation = objection.organisation
+    if objection.is_mirrored:
+        return "a user of another register"
     if organisation is None:
         return "a user without an organisation"
     if organisation.confirmed_at is None:

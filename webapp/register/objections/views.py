@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from results.access.mirrored_runs import dump_origin
 from results.access.withholding import is_sequestered
 from results.lifecycle.objections import replying_organisation
 from results.models import Objection, ObjectionState, Run
@@ -96,6 +97,8 @@ def _page(found: Objection, *, is_private: bool) -> dict[str, Any]:
         "filer": filer_words(found),
         "files": list(found.files.all()),
         "submitter": replying_organisation(found),
+        "mirror": dump_origin() if found.is_mirrored else None,
+        "mirror_address": dump_origin().objection_address(found) if found.is_mirrored else "",
         "is_private": is_private,
         "is_before_admission": found.state in BEFORE_ADMISSION,
         "is_refused": found.state == ObjectionState.REFUSED,

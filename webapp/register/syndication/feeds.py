@@ -17,7 +17,9 @@ from results.models import Category, Certificate, Event, Product, Run
 from results.models.querysets import RunQuerySet
 from webapp.register.http.former_slugs import follows_renames
 from webapp.register.http.responses import public_page
+from webapp.register.news import objection_sentences
 from webapp.register.news.changes import Change, changes_page
+from webapp.register.news.objection_sentences import objection_sentence
 from webapp.register.syndication.product_status import public_product
 from webapp.register.syndication.site import plain_text, site_address
 from webapp.register.tables.makers import vendor_slug
@@ -80,7 +82,11 @@ class ResultsFeed(Feed):  # type: ignore[type-arg]  # generic for the type check
         return plain_text(f"{entry['subject']}: {event_label(entry['event'].kind)}")
 
     def item_description(self, entry: Context) -> str:
-        return plain_text(entry["event"].reason)
+        event = entry["event"]
+        if event.kind not in objection_sentences.NEWS_KINDS:
+            return plain_text(event.reason)
+        sentence = objection_sentence(event.kind, event.details, event.subject_id)
+        return plain_text(f"{sentence} {event.reason}")
 
     def item_link(self, entry: Context) -> str:
         return site_address(entry["page"])

@@ -7,6 +7,7 @@ from typing import Any
 from results.ingest.draft_readings import PREVIEW_SLICES
 from results.ingest.same_logs import hashes_of_document, known_logs
 from results.ingest.several_drives import drives_of_document, several_drives_message
+from results.intake.archive_logs import ArchiveLog, logs_of_archive
 from results.intake.drafts import DraftState, state_of
 from results.models import Draft, DraftFile, DraftReading, Organisation, Submission
 from results.reader.process import Document
@@ -23,7 +24,8 @@ class DraftPreview:
 
     `trial` is the content of the preview, and `problem` the sentence that says why there is none. `known_as` is the
     submission of the same file, and `known_logs` has the submissions of its logs by member. The organisation may know
-    of `makers` and `models`. `several_drives` is the sentence about an archive with logs of several drives.
+    of `makers` and `models`. `several_drives` is the sentence about an archive with logs of several drives. `logs` are
+    those of an archive of several logs.
     """
 
     draft: Draft
@@ -37,6 +39,7 @@ class DraftPreview:
     known_as: Submission | None = None
     known_logs: dict[str, Submission] = field(default_factory=dict)
     several_drives: str = ""
+    logs: list[ArchiveLog] = field(default_factory=list)
     makers: list[str] = field(default_factory=list)
     models: list[str] = field(default_factory=list)
 
@@ -44,6 +47,10 @@ class DraftPreview:
     def is_finished(self) -> bool:
         """Return whether the log was read, or has an error that stays."""
         return self.state in {DraftState.READ, DraftState.FAILED}
+
+    def log_facts(self) -> dict[str, Facts]:
+        """Return the facts that the files state about the drive of each log of an archive, by its name."""
+        return {log.name: stated_facts(log.document, self.draft.organisation)[0] for log in self.logs}
 
     @property
     def document(self) -> Document | None:
@@ -70,6 +77,7 @@ def preview_of(draft: Draft) -> DraftPreview:
         parts["known_logs"] = known_logs(draft.organisation_id, hashes_of_document(document))
         drives = drives_of_document(document)
         parts["several_drives"] = several_drives_message(drives) if drives else ""
+        parts["logs"] = logs_of_archive(document)
         parts |= _trial(document)
     preview = DraftPreview(
         draft, [(file, roles.get(file.sha256) or file.role) for file in files], reading, state, **parts

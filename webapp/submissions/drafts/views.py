@@ -13,6 +13,7 @@ from results.errors import ReviewRefusedError
 from results.evidence.staging import StagedBytesLostError
 from results.evidence.store import StoreFullError
 from results.ingest.several_drives import SeveralDrivesError
+from results.intake.archive_logs import submit_logs
 from results.intake.drafts import (
     DraftState,
     DraftUnreadError,
@@ -29,7 +30,9 @@ from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest, members_only
 from webapp.submissions.changes import refusals_shown
 from webapp.submissions.drafts.forms import FactsForm, UploadForm
+from webapp.submissions.drafts.log_forms import LogForms
 from webapp.submissions.drafts.page import draft_page
+from webapp.submissions.drafts.preview import preview_of
 from webapp.submissions.drafts.receipts import ReceiptNote, notes_of
 from webapp.submissions.drafts.senders import find_draft
 from webapp.submissions.forms import SlicesForm, valid_data
@@ -37,6 +40,7 @@ from webapp.submissions.uploads import is_too_large, size_complaint
 
 NO_SPACE = "The register has no space for the files now. Nothing was stored. Try again later."
 NO_DRAFT = "No draft is named {}. It was deleted, or has expired after 7 days."
+EACH = "each"  # the value of `drives` that asks for the drive of each log of an archive
 UNREAD = "The register has not read the log yet. Wait for the result, then submit it."
 
 
@@ -96,12 +100,14 @@ def draft(request: UserRequest, public_id: str) -> HttpResponse:
     return _show_draft(request, found, None, 200)
 
 
-def _show_draft(request: HttpRequest, found: Draft, form: FactsForm | None, status: int) -> HttpResponse:
-    page = draft_page(found, form, request.GET.get("like", ""))
+def _show_draft(request: HttpRequest, found: Draft, form: FactsForm | LogForms | None, status: int) -> HttpResponse:
+    page = draft_page(found, form, request.GET.get("like", ""), is_each=request.GET.get("drives") == EACH)
     return render(request, "submissions/drafts/draft.html", page, status=status)
 
 
 def _submit(request: UserRequest, found: Draft) -> HttpResponse:
+    if request.POST.get("drives") == EACH:
+        return _submit_each(request, found)
     form = FactsForm(request.POST)
     if not form.is_valid():
         return _show_draft(request, found, form, 400)
@@ -117,6 +123,26 @@ def _submit(request: UserRequest, found: Draft) -> HttpResponse:
         return _show_draft(request, found, form, 400 if isinstance(refusal, MomentError) else 409)
     _report(request, receipt)
     return redirect("submission-detail", receipt.submission.public_id)
+
+
+def _submit_each(request: UserRequest, found: Draft) -> HttpResponse:
+    """Submit each log of an archive with its own drive."""
+    forms = LogForms(preview_of(found).log_facts(), request.POST)
+    if not forms.is_valid():
+        return _show_draft(request, found, forms, 400)
+    try:
+        receipts = submit_logs(found, forms.facts(), request.user, Submission.Origin.FORM)
+    except DraftGoneError as error:
+        raise Http404(NO_DRAFT.format(found.public_id)) from error
+    except DraftUnreadError:
+        messages.error(request, UNREAD)
+        return redirect("draft", found.public_id)
+    except ReviewRefusedError as refusal:
+        forms.shared.add_error("embargo_until" if isinstance(refusal, MomentError) else None, str(refusal))
+        return _show_draft(request, found, forms, 400 if isinstance(refusal, MomentError) else 409)
+    for receipt in receipts:
+        _report(request, receipt)
+    return redirect("submission-list")
 
 
 def _report(request: HttpRequest, receipt: Receipt) -> None:

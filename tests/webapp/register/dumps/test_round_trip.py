@@ -92,7 +92,7 @@ def test_an_imported_dump_is_exported_unchanged(full_register, data_dir, setting
     assert sorted(verdicts(), key=str) == shown
     first, again = contents_of(elsewhere), contents_of(write_dump())
     left_out = {table.name for table in TABLES if not table.is_imported}
-    assert left_out == {"evidence", "objections"}
+    assert left_out == {"evidence"}
     assert {name: rows for name, rows in again.items() if name not in left_out} == {
         name: rows for name, rows in first.items() if name not in left_out
     }

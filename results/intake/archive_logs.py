@@ -1,0 +1,156 @@
+"""Archives that are submitted log by log: each log becomes a submission of its own, with the drive that it ran on.
+
+An archive with logs of several drives cannot be one submission, which has one product. The register then copies each
+log and the files that belong to it out of the archive, and submits them as if they had been sent separately. Their
+bytes are those that the reader hashed.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from results.errors import ReviewRefusedError
+from results.evidence.staging import staged_path, temporary_directory
+from results.ingest.draft_readings import log_of
+from results.ingest.same_logs import LOG
+from results.intake.drafts import end_draft, lock_draft, reading_of
+from results.intake.submissions import (
+    COMPANIONS_MAX,
+    CompanionUpload,
+    Receipt,
+    SubmissionMetadata,
+    accept_submission,
+)
+from results.models import Draft, Submission
+from results.models.ids import new_file_key
+from results.reader.archive_members import UnpackError, unpack_members
+from results.reader.process import Document, ReaderKilledError
+
+FEWEST = 2
+TOTAL_BYTES_MAX = 1024**3  # of the copied files: a request copies them while its sender waits
+ENDINGS = re.compile(r"(\.(log|stdout))?(\.(gz|zst|xz))?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ArchiveLog:
+    """A log of an archive that has runs, and the files of the archive that belong to it, as the reader reports them."""
+
+    name: str
+    member: Document
+    files: tuple[Document, ...]
+    document: Document  # the reading, with the runs of this log only
+
+    @property
+    def all_files(self) -> list[Document]:
+        """Return the log and its files."""
+        return [self.member, *self.files]
+
+
+def logs_of_archive(document: Document | None) -> list[ArchiveLog]:
+    """Return the logs of an archive if it has at least two with runs; else nothing."""
+    members = document["input"].get("members", []) if document else []
+    logs = [member for member in members if member["role"] == LOG]
+    stems = {member["name"]: ENDINGS.sub("", member["name"]) for member in logs}
+    others = [member for member in members if member["role"] != LOG]
+    owners = {member["name"]: _owner(member["name"], stems) for member in others}
+    found = []
+    for log in logs:
+        runs = {part: _runs_of(document or {}, part, log["name"]) for part in ("runs", "ycsb_runs")}
+        if any(runs.values()):
+            files = tuple(member for member in others if owners[member["name"]] == log["name"])
+            found.append(ArchiveLog(log["name"], log, files[:COMPANIONS_MAX], (document or {}) | runs))
+    return found if len(found) >= FEWEST else []
+
+
+def _runs_of(document: Document, part: str, name: str) -> list[Document]:
+    return [run for run in document.get(part, []) if run.get("member") == name]
+
+
+def _owner(name: str, stems: Mapping[str, str]) -> str | None:
+    """Return the log to which a file belongs: that with the longest stem with which its name begins, as the reader."""
+    matching = [log for log, stem in stems.items() if name.startswith(stem)]
+    return max(matching, key=lambda log: len(stems[log]), default=None)
+
+
+def submit_logs(
+    draft: Draft, stated: Mapping[str, SubmissionMetadata], actor: AbstractBaseUser, origin: str
+) -> list[Receipt]:
+    """Submit each log of an archive with the facts about its drive, by the name of the log. All are submitted, or none.
+
+    A repeated request returns the submissions of the first one. The logs are read again, each on its own. Raises
+    ReviewRefusedError if the facts name other logs than the archive has, or if the files cannot be copied, and what
+    submit_draft() raises.
+    """
+    if submitted := submissions_of(draft):
+        return [Receipt(submission, is_new=False) for submission in submitted]
+    logs = logs_of_archive(reading_of(draft).document)
+    _refuse_other_logs(logs, stated)
+    with temporary_directory(new_file_key()) as directory:
+        _copy_out(draft, logs, directory)
+        with transaction.atomic():
+            locked = lock_draft(draft)
+            if submitted := submissions_of(locked):
+                return [Receipt(submission, is_new=False) for submission in submitted]
+            reading = reading_of(locked)
+            if {log.name: log.member for log in logs_of_archive(reading.document)} != {
+                log.name: log.member for log in logs
+            }:
+                raise ReviewRefusedError(
+                    "The files of the draft changed meanwhile. Check the result, and submit again."
+                )
+            receipts = [_accept(locked, log, stated[log.name], directory, actor, origin) for log in logs]
+            end_draft(locked, reading, receipts[0].submission)
+            locked.other_submissions.set([receipt.submission for receipt in receipts[1:]])
+    return receipts
+
+
+def submissions_of(draft: Draft) -> list[Submission]:
+    """Return the submissions that a draft became, in the order of its logs; none before."""
+    if draft.submission is None:
+        return []
+    return [draft.submission, *draft.other_submissions.exclude(pk=draft.submission.pk).order_by("pk")]
+
+
+def _refuse_other_logs(logs: Sequence[ArchiveLog], stated: Mapping[str, Any]) -> None:
+    if {log.name for log in logs} != set(stated):
+        expected = ", ".join(log.name for log in logs) or "none: the draft is no archive of several logs"
+        got = ", ".join(sorted(stated)) or "none"
+        raise ReviewRefusedError(f"Expected the drive of each log: {expected}. Got: {got}.", "other-logs")
+
+
+def _copy_out(draft: Draft, logs: Sequence[ArchiveLog], directory: Path) -> None:
+    wanted = {(file["size_bytes"], file["sha256"]) for log in logs for file in log.all_files}
+    total_bytes = sum(size for size, _ in wanted)
+    if total_bytes > TOTAL_BYTES_MAX:
+        raise ReviewRefusedError(
+            f"The logs and their files have {total_bytes:,} bytes; an archive can be submitted log by log up to "
+            f"{TOTAL_BYTES_MAX:,}. Send the logs of each drive separately.",
+            "archive-too-large",
+        )
+    archive = staged_path(log_of(draft.files.all()).key)
+    try:
+        unpack_members(archive, wanted, directory)
+    except (UnpackError, ReaderKilledError) as error:
+        raise ReviewRefusedError(
+            "The register could not copy the logs out of the archive. Send the logs of each drive separately.",
+            "archive-not-copied",
+        ) from error
+
+
+def _accept(
+    draft: Draft, log: ArchiveLog, facts: SubmissionMetadata, directory: Path, actor: AbstractBaseUser, origin: str
+) -> Receipt:
+    in_slices = replace(facts, slice_length_s=draft.slice_length_s)
+    with ExitStack() as stack:
+        opened = {
+            file["sha256"]: stack.enter_context((directory / file["sha256"]).open("rb")) for file in log.all_files
+        }
+        companions = [CompanionUpload(opened[file["sha256"]], file["name"]) for file in log.files]
+        stream = opened[log.member["sha256"]]
+        return accept_submission(draft.organisation, stream, log.name, in_slices, origin, actor, companions=companions)
