@@ -14,7 +14,6 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_seriali
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
@@ -32,6 +31,7 @@ from results.intake.uploads import complete, draft_usage, open_drafts
 from results.models import Draft, DraftFile, Submission
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
 from webapp.api.payloads import valid_form, without_bulk
+from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer
 from webapp.api.submissions import of_sender
@@ -228,7 +228,7 @@ def _facts_schema() -> serializers.Serializer[Any]:
 class DraftList(APIView):
     """The drafts of the token's organisation."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser, MultiPartParser]
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -279,7 +279,7 @@ class DraftList(APIView):
 class DraftDetail(APIView):
     """A draft of the token's organisation, by its id."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser, MultiPartParser]
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -325,7 +325,7 @@ class DraftDetail(APIView):
 class DraftSubmission(APIView):
     """POST submits a draft with the facts about its drive."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser, MultiPartParser]
     throttle_classes = [SubmitThrottle]
 

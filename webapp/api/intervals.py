@@ -20,7 +20,7 @@ from results.access.intervals import intervals
 from results.access.withholding import is_sequestered, refuse_withheld, refuse_withheld_file
 from results.models import YCSB, Run
 from results.reader import process as reader_process
-from webapp.accounts.models import APIToken
+from webapp.accounts.models import APIToken, Scope
 from webapp.api.authentication import IntervalsThrottle, token_of
 from webapp.register.http.access import is_public, may_see, require_access
 from webapp.register.http.files import plain
@@ -108,7 +108,9 @@ def find_run(request: Request, public_id: str) -> Run:
 
 def _is_of_sender(token: APIToken, run: Run | None) -> bool:
     is_own = run is not None and run.submission and run.submission.organisation_id == token.organisation_id
-    return bool(is_own) or may_see(token.user, run)
+    if is_own and Scope.READ_OWN in token.scopes:
+        return True
+    return Scope.REVIEW in token.scopes and may_see(token.user, run)
 
 
 def _etag(run: Run, window: Window) -> str:

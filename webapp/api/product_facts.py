@@ -12,7 +12,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.parsers import JSONParser
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -31,8 +30,9 @@ from results.products.facts import (
     complaint_about_date,
     current_prices,
 )
+from webapp.accounts.models import Scope
 from webapp.api.authentication import SubmitThrottle, token_of
-from webapp.api.permissions import ReviewersOnly
+from webapp.api.permissions import NeedsScope, ReviewersOnly
 from webapp.api.problems import Problem
 from webapp.api.serializers import ProductSerializer
 
@@ -111,7 +111,8 @@ IF_MATCH = OpenApiParameter(
 class ProductFacts(APIView):
     """PATCH changes the stated facts of a product; facts that are left out stay."""
 
-    permission_classes = [IsAuthenticated, EditorsOnly]
+    permission_classes = [NeedsScope, EditorsOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = [JSONParser]
     throttle_classes = [SubmitThrottle]
 
@@ -142,7 +143,8 @@ class ProductFacts(APIView):
 class ProductListPrices(APIView):
     """POST adds a list price of a product, with its date and source."""
 
-    permission_classes = [IsAuthenticated, EditorsOnly]
+    permission_classes = [NeedsScope, EditorsOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = [JSONParser]
     throttle_classes = [SubmitThrottle]
 

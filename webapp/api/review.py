@@ -14,7 +14,6 @@ from rest_framework.exceptions import NotFound
 from rest_framework.generics import ListAPIView
 from rest_framework.pagination import CursorPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -26,9 +25,10 @@ from results.lifecycle.review import decline, retract_approval
 from results.lifecycle.review_queue import with_missing
 from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, with_state
 from results.models import Question, Run, Submission, WaitingStep
+from webapp.accounts.models import Scope
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
 from webapp.api.payloads import valid_form
-from webapp.api.permissions import ReviewersOnly, is_reviewer
+from webapp.api.permissions import NeedsScope, ReviewersOnly, is_reviewer
 from webapp.api.problems import Problem
 from webapp.api.submissions import of_sender
 from webapp.submissions.approvals import UntickedError, approvals_part, approve
@@ -142,7 +142,8 @@ class ReviewQueue(ListAPIView[Submission]):
     """
 
     serializer_class = QueueSerializer
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [NeedsScope, ReviewersOnly]
+    read_scope = change_scope = Scope.REVIEW
     pagination_class = OldestFirst
     throttle_classes = [ReadThrottle]
 
@@ -154,7 +155,8 @@ class ReviewQueue(ListAPIView[Submission]):
 class SubmissionReview(APIView):
     """GET returns the review of a submission: the next step, verdicts, questions, and for reviewers the warnings."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
+    read_scope = (Scope.READ_OWN, Scope.REVIEW)
     throttle_classes = [ReadThrottle]
 
     @extend_schema(
@@ -173,7 +175,8 @@ class SubmissionReview(APIView):
 class SubmissionApproval(APIView):
     """POST approves a submission, and DELETE takes the approval back. Both need the token of a reviewer."""
 
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [NeedsScope, ReviewersOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = PARSERS
     throttle_classes = [SubmitThrottle]
 
@@ -212,7 +215,8 @@ class SubmissionApproval(APIView):
 class SubmissionDecline(APIView):
     """POST declines a submission with a reason, which its organisation reads."""
 
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [NeedsScope, ReviewersOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = PARSERS
     throttle_classes = [SubmitThrottle]
 
@@ -231,7 +235,8 @@ class SubmissionDecline(APIView):
 class SubmissionQuestions(APIView):
     """POST asks the organisation of a submission under review."""
 
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [NeedsScope, ReviewersOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = PARSERS
     throttle_classes = [SubmitThrottle]
 
@@ -253,7 +258,7 @@ class SubmissionQuestions(APIView):
 class SubmissionAnswer(APIView):
     """POST answers the open question about a submission of the token's organisation."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = PARSERS
     throttle_classes = [SubmitThrottle]
 

@@ -11,7 +11,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.pagination import CursorPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
@@ -22,6 +21,7 @@ from results.lifecycle.embargo import change_embargo
 from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Run, Submission, SubmissionKey
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
+from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer, UploadSerializer
 from webapp.submissions.uploads import LEFT_OUT, MOVED, files_complaint, is_too_large, size_complaint
@@ -57,7 +57,7 @@ class SubmissionList(ListAPIView[Submission]):
     """GET returns the submissions of the token's organisation, newest first."""
 
     serializer_class = SubmissionSerializer
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [MultiPartParser]
     pagination_class = NewestFirst
 
@@ -103,7 +103,7 @@ class SubmissionDetail(RetrieveAPIView[Submission]):
     """GET returns one submission of the token's organisation, by its id."""
 
     serializer_class = SubmissionSerializer
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     throttle_classes = [ReadThrottle]
     lookup_field = "public_id"
 
@@ -166,7 +166,7 @@ class SubmissionEmbargo(APIView):
     submission records each change of its embargo.
     """
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser]
     throttle_classes = [SubmitThrottle]
 

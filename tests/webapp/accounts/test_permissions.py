@@ -20,9 +20,9 @@ from tests.results.builders import log_bytes, make_organisation, make_user, send
 from tests.results.rows import from_a_log, make_product, make_run
 from tests.webapp.people import enter_password
 from tests.webapp.routes.table import tables
-from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
+from webapp.accounts.models import APIToken, Role, User, hash_token
 from webapp.accounts.permissions import Action, may
-from webapp.accounts.requests import find_token
+from webapp.accounts.tokens.rules import find_token, issue_token
 
 FIRST_END = (timezone.now() + timedelta(days=2)).replace(second=0, microsecond=0)
 ROLES = ["viewer", "submitter", "owner", "reviewer", "operator", "other"]
