@@ -132,7 +132,7 @@ def test_only_owners_see_create_and_revoke_machine_tokens(as_user, vera, exempla
 def test_the_page_names_the_machine_tokens_whose_creator_has_left(as_user, vera, exemplar):
     owner = make_user("ann", exemplar)
     issue_token(vera, exemplar, "night job", kind="machine", machine="bench-3")
-    assert "has left" not in as_user(owner).get(MACHINES).text
+    assert "Replace" not in as_user(owner).get(MACHINES).text
     as_user(vera).post("/accounts/organisations/exemplar/leave/")
     page = as_user(owner).get(MACHINES).text
     assert "Replace 1 token." in page
