@@ -10,7 +10,6 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from results import locks
 from results.reader.process import Document, FormatError, ReaderKilledError, TooManySlicesError
@@ -21,12 +20,12 @@ from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
+from webapp.api.views import View
 from webapp.register.fleet.answers import answers, counts
 from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
 from webapp.register.fleet.loads import read_question
 from webapp.register.fleet.views import LIST_BYTES_MAX, SCHEMA, TOO_LARGE, decoded, rows_of
-from webapp.register.http.query_params import ParameterError
 from webapp.register.http.responses import NO_STORE
 from webapp.register.products.model_index import register_index
 from webapp.register.trial.refusals import of_limit
@@ -34,7 +33,7 @@ from webapp.register.trial.refusals import of_limit
 ERROR_KEYS = {"id", "sentence", "line", "expected", "remedy"}  # of the reader's error, in docs/reference/formats.md
 
 
-class Validation(APIView):
+class Validation(View):
     """POST reads and judges a log, and stores nothing.
 
     The response to a log is the reader's JSON (docs/reference/formats.md) without histograms and slices. If the log
@@ -89,7 +88,7 @@ def _write(upload: "UploadedFile[bytes]", file: IO[bytes]) -> None:
         file.writelines(upload.chunks())
 
 
-class FleetCheck(APIView):
+class FleetCheck(View):
     """POST returns the state of each drive of a list, and stores nothing.
 
     The body of the request is the output of nvme list, lsblk, smartctl -i or lshw, as plain text or JSON, or CSV with
@@ -103,6 +102,7 @@ class FleetCheck(APIView):
 
     permission_classes = [AllowAny]
     throttle_classes = [ReadThrottle]
+    parameters = None
 
     @extend_schema(
         summary="Check a list of drives",
@@ -116,8 +116,6 @@ class FleetCheck(APIView):
         try:
             question = read_question(request.query_params)
             found = answers(read_drives(decoded(body)), register_index())
-        except ParameterError as error:
-            raise Problem(400, error.sentence) from error
         except FleetError as error:
             raise Problem(400, str(error)) from error
         state = {"schema": SCHEMA, "counts": counts(found), "rows": rows_of(found, question)}

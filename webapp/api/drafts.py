@@ -17,7 +17,6 @@ from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
-from rest_framework.views import APIView
 
 from results.intake.drafts import (
     change_draft_slices,
@@ -35,6 +34,7 @@ from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer
 from webapp.api.submissions import of_sender
+from webapp.api.views import View
 from webapp.submissions.drafts.forms import FactsForm
 from webapp.submissions.drafts.preview import DraftPreview, preview_of
 from webapp.submissions.drafts.receipts import notes_of
@@ -225,7 +225,7 @@ def _facts_schema() -> serializers.Serializer[Any]:
     return inline_serializer("DraftFacts", fields)
 
 
-class DraftList(APIView):
+class DraftList(View):
     """The drafts of the token's organisation."""
 
     permission_classes = [NeedsScope]
@@ -276,7 +276,7 @@ class DraftList(APIView):
         return Response(PreviewSerializer(_find(request, draft.public_id)).data)
 
 
-class DraftDetail(APIView):
+class DraftDetail(View):
     """A draft of the token's organisation, by its id."""
 
     permission_classes = [NeedsScope]
@@ -322,7 +322,7 @@ class DraftDetail(APIView):
         return Response(status=204)
 
 
-class DraftSubmission(APIView):
+class DraftSubmission(View):
     """POST submits a draft with the facts about its drive."""
 
     permission_classes = [NeedsScope]

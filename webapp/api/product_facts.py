@@ -14,7 +14,6 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from results.models import ListPrice, Product
 from results.naming.addresses import product_of_slug
@@ -35,6 +34,7 @@ from webapp.api.authentication import SubmitThrottle, token_of
 from webapp.api.permissions import NeedsScope, ReviewersOnly
 from webapp.api.problems import Problem
 from webapp.api.serializers import ProductSerializer
+from webapp.api.views import View
 
 PERMANENT_REDIRECT = 308  # unlike 301, the client repeats the method and the body
 
@@ -108,7 +108,7 @@ IF_MATCH = OpenApiParameter(
 )
 
 
-class ProductFacts(APIView):
+class ProductFacts(View):
     """PATCH changes the stated facts of a product; facts that are left out stay."""
 
     permission_classes = [NeedsScope, EditorsOnly]
@@ -140,7 +140,7 @@ class ProductFacts(APIView):
         return Response(ProductFactsSerializer(Product.objects.get(pk=product.pk)).data)
 
 
-class ProductListPrices(APIView):
+class ProductListPrices(View):
     """POST adds a list price of a product, with its date and source."""
 
     permission_classes = [NeedsScope, EditorsOnly]

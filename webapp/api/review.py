@@ -11,12 +11,10 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
-from rest_framework.generics import ListAPIView
 from rest_framework.pagination import CursorPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from results.access.withholding import visible_verdict
 from results.lifecycle.deadlines import RULES, deadline_of
@@ -31,6 +29,7 @@ from webapp.api.payloads import valid_form
 from webapp.api.permissions import NeedsScope, ReviewersOnly, is_reviewer
 from webapp.api.problems import Problem
 from webapp.api.submissions import of_sender
+from webapp.api.views import ListView, View
 from webapp.submissions.approvals import UntickedError, approvals_part, approve
 from webapp.submissions.forms import AnswerForm, QuestionForm, ReasonForm
 from webapp.submissions.review_warnings import review_warnings
@@ -135,7 +134,7 @@ class OldestFirst(CursorPagination):
     ordering = "id"
 
 
-class ReviewQueue(ListAPIView[Submission]):
+class ReviewQueue(ListView):
     """GET returns what waits for a reviewer, oldest first. It needs the token of a reviewer.
 
     The field missing is one of: second-approval, approval, product, organisation, answer.
@@ -152,7 +151,7 @@ class ReviewQueue(ListAPIView[Submission]):
         return with_missing(waiting)
 
 
-class SubmissionReview(APIView):
+class SubmissionReview(View):
     """GET returns the review of a submission: the next step, verdicts, questions, and for reviewers the warnings."""
 
     permission_classes = [NeedsScope]
@@ -172,7 +171,7 @@ class SubmissionReview(APIView):
         return _shown(request, _readable(request, public_id))
 
 
-class SubmissionApproval(APIView):
+class SubmissionApproval(View):
     """POST approves a submission, and DELETE takes the approval back. Both need the token of a reviewer."""
 
     permission_classes = [NeedsScope, ReviewersOnly]
@@ -212,7 +211,7 @@ class SubmissionApproval(APIView):
         return _shown(request, _any(public_id))
 
 
-class SubmissionDecline(APIView):
+class SubmissionDecline(View):
     """POST declines a submission with a reason, which its organisation reads."""
 
     permission_classes = [NeedsScope, ReviewersOnly]
@@ -232,7 +231,7 @@ class SubmissionDecline(APIView):
         return _shown(request, _any(public_id))
 
 
-class SubmissionQuestions(APIView):
+class SubmissionQuestions(View):
     """POST asks the organisation of a submission under review."""
 
     permission_classes = [NeedsScope, ReviewersOnly]
@@ -255,7 +254,7 @@ class SubmissionQuestions(APIView):
         return _shown(request, _any(public_id), 201)
 
 
-class SubmissionAnswer(APIView):
+class SubmissionAnswer(View):
     """POST answers the open question about a submission of the token's organisation."""
 
     permission_classes = [NeedsScope]

@@ -19,7 +19,6 @@ from webapp.accounts.tokens.rules import FOR_SENDERS, issue_token, machine_token
 
 DAYS = [(30, "30 days"), (90, "90 days"), (365, "one year")]
 DAYS_DEFAULT = 90
-Choices = "forms.ModelChoiceField[Organisation]"
 
 
 class TokenForm(forms.Form):
@@ -35,14 +34,13 @@ class TokenForm(forms.Form):
         required=False,
         help_text=f"Without a choice: {' and '.join(FOR_SENDERS)}.",
     )
-    days = forms.TypedChoiceField(
-        label="Valid for", choices=DAYS, coerce=int, initial=DAYS_DEFAULT, required=False, empty_value=DAYS_DEFAULT
-    )
+    days = forms.TypedChoiceField(label="Valid for", choices=DAYS, coerce=int, initial=DAYS_DEFAULT, required=False)
 
     def __init__(self, user: User, *args: Any, kind: APIToken.Kind = APIToken.Kind.PERSONAL, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user, self.kind = user, kind
-        cast(Choices, self.fields["organisation"]).queryset = organisations_of(user, Action.SUBMIT)
+        field = cast("forms.ModelChoiceField[Organisation]", self.fields["organisation"])
+        field.queryset = organisations_of(user, Action.SUBMIT)
         offered = [(scope.value, f"{scope.value}: {scope.label}") for scope in offered_scopes(user, kind)]
         cast(forms.MultipleChoiceField, self.fields["scopes"]).choices = offered
 
@@ -67,7 +65,7 @@ class TokenForm(forms.Form):
             stated["scopes"] or FOR_SENDERS,
             kind=self.kind,
             machine=stated["machine"],
-            expires_at=timezone.now() + timedelta(days=stated["days"]),
+            expires_at=timezone.now() + timedelta(days=stated["days"] or DAYS_DEFAULT),
         )
 
 
@@ -78,11 +76,11 @@ class MachineTokenForm(TokenForm):
         super().__init__(user, *args, kind=APIToken.Kind.MACHINE)
         del self.fields["organisation"]
         self.fields["machine"].required = True
-        self.organisation = organisation
+        self.owning = organisation
 
     def named_alike(self) -> Any:
         """Return the tokens among which a name is used once."""
-        return machine_tokens(self.organisation)
+        return machine_tokens(self.owning)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
