@@ -1,5 +1,6 @@
 """Endpoints of public data: products, their runs and their certificates."""
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -28,7 +29,7 @@ from webapp.api.authentication import ReadThrottle
 from webapp.api.product_facts import ProductFactsSerializer
 from webapp.api.serializers import ProductSerializer, RunSerializer
 from webapp.api.submissions import NewestFirst
-from webapp.api.views import CURSOR, DetailView, ListView
+from webapp.api.views import CURSOR, Deprecation, DetailView, ListView
 from webapp.register.fleet.listed_drive import named_size_gb
 from webapp.register.http.former_slugs import former_slug_redirect
 from webapp.register.limits.profile import current_limits, limits_by_threshold
@@ -277,12 +278,17 @@ class RunList(PublicList):
 
     Superseded and withdrawn runs are included, with their visibility. With over_us and at_most_pct, GET returns
     only runs of which at most at_most_pct percent of the reads took longer than over_us microseconds. The parameter
-    statistic selects this percentage, for example the one of the worst slice of a run.
+    statistic selects this percentage, for example the one of the worst slice of a run. These three parameters end
+    on 2027-06-01: /api/v1/figures/ has the filters and limits of the site.
     """
 
     queryset = PUBLIC_RUNS
     serializer_class = RunSerializer
     parameters = (*HoldingSerializer().fields, CURSOR)
+    # /api/v1/figures/ has the filters and limits of the site.
+    deprecated_parameters = dict.fromkeys(
+        HoldingSerializer().fields, Deprecation(announced=date(2026, 11, 29), ends=date(2027, 6, 1))
+    )
 
     def get_queryset(self) -> QuerySet[Run]:
         query = HoldingSerializer(data=self.request.query_params)

@@ -24,8 +24,9 @@ from webapp.api.views import View
 from webapp.register.fleet.answers import answers, counts
 from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
-from webapp.register.fleet.loads import read_question
+from webapp.register.fleet.loads import question_names, read_question
 from webapp.register.fleet.views import LIST_BYTES_MAX, SCHEMA, TOO_LARGE, decoded, rows_of
+from webapp.register.http.query_params import refuse_unknown
 from webapp.register.http.responses import NO_STORE
 from webapp.register.products.model_index import register_index
 from webapp.register.trial.refusals import of_limit
@@ -110,6 +111,7 @@ class FleetCheck(View):
         responses={200: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request) -> Response:
+        refuse_unknown(request.query_params, question_names())
         body = request.read(LIST_BYTES_MAX + 1)
         if len(body) > LIST_BYTES_MAX:
             raise Problem(413, TOO_LARGE)

@@ -1,8 +1,12 @@
 """The base of all views of the API: strict query parameters, and responses that a cache can check."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from types import MappingProxyType
 from typing import Any
 
+from django.utils.http import http_date
 from django.views.decorators.http import conditional_page
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView, RetrieveAPIView
@@ -16,6 +20,20 @@ from webapp.register.http.responses import PRIVATE, PUBLIC
 CURSOR = "cursor"
 
 
+@dataclass(frozen=True)
+class Deprecation:
+    """The end of a parameter: the day on which it was announced, and the day from which it is refused."""
+
+    announced: date
+    ends: date
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the headers of RFC 9745 and RFC 8594."""
+        announced, ends = (datetime.combine(day, time.min, UTC) for day in (self.announced, self.ends))
+        return {"Deprecation": f"@{int(announced.timestamp())}", "Sunset": http_date(ends.timestamp())}
+
+
 class View(APIView):
     """A view of the API. `parameters` are its query parameters; None for a view that refuses unknown ones itself.
 
@@ -23,6 +41,7 @@ class View(APIView):
     """
 
     parameters: Collection[str] | None = ()
+    deprecated_parameters: Mapping[str, Deprecation] = MappingProxyType({})
 
     @classmethod
     def as_view(cls, **initkwargs: Any) -> Any:
@@ -38,10 +57,14 @@ class View(APIView):
                 raise ValidationError({error.parameter: [error.sentence] for error in unknown})
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add the rules for caches. What a token opens is for its holder alone."""
+        """Add the rules for caches, and announce the end of parameters. What a token opens is for its holder alone."""
         response = super().finalize_response(request, response, *args, **kwargs)
         is_open = AllowAny in self.permission_classes and response.status_code < 400
         response.headers.setdefault("Cache-Control", PUBLIC if is_open else PRIVATE)
+        for name, deprecation in self.deprecated_parameters.items():
+            if name in request.query_params:
+                for header, text in deprecation.headers.items():
+                    response.headers[header] = text
         return response
 
 

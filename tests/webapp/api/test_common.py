@@ -93,3 +93,12 @@ def test_a_client_over_the_rate_is_told_when_to_try_again(client, monkeypatch):
 def test_an_anonymous_request_is_told_how_to_send_a_token():
     answer = Client().get("/api/v1/submissions/")
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, 'Bearer realm="drivecert"')
+
+
+def test_the_end_of_a_parameter_is_announced_to_those_who_use_it(client):
+    used = client.get("/api/v1/runs/?over_us=1000&at_most_pct=5")
+    assert used.headers["Deprecation"] == "@1795910400"
+    assert used.headers["Sunset"] == "Tue, 01 Jun 2027 00:00:00 GMT"
+    unused = client.get("/api/v1/runs/")
+    assert "Deprecation" not in unused.headers
+    assert "Sunset" not in unused.headers
