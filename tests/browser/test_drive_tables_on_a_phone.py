@@ -81,7 +81,7 @@ def test_the_text_of_an_option_is_right_of_its_box(phone):
 
 def test_the_first_sentences_of_the_headline_are_shown_and_a_line_opens_the_others(phone):
     phone.goto("/drives/cloud/")
-    expect(phone.locator("[data-headline]")).to_contain_text("Fastest instance within the limits")
+    expect(phone.locator("[data-headline]")).to_contain_text("40 results from publications.")
     expect(phone.locator("[data-headline-others]")).to_be_hidden()
     phone.get_by_text("More about these results").click()
     expect(phone.locator("[data-headline-others]")).to_contain_text("5 of 40 results are over a limit of the profile.")

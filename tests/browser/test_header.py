@@ -76,7 +76,8 @@ def test_the_menu_of_a_phone_has_the_tasks_above_all_other_pages(new_page):
     page.goto("/about/")
     page.locator(".menu summary").click()
     assert names_in(page, "Tasks") == ["Drives", "Compare", "Sizing", "Claims"]
-    assert names_in(page, "Other pages") == OTHERS
+    assert [name for name in names_in(page, "Other pages") if name != "Cloud"] == OTHERS
+    assert "Cloud" in names_in(page, "Other pages")  # the row of a wide screen has no room for it
     groups = [page.locator(MAIN).get_by_role("group", name=name) for name in ("Tasks", "Other pages")]
     tasks, others = (group.bounding_box() for group in groups)
     assert tasks["y"] + tasks["height"] <= others["y"]

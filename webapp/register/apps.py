@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.core.checks import register
 
 
 class RegisterConfig(AppConfig):
@@ -12,6 +13,7 @@ class RegisterConfig(AppConfig):
     label = "register"
 
     def ready(self) -> None:
-        """Connect the signals that purge outdated pages and remove dumps after an event."""
+        """Connect the signals that purge outdated pages and remove dumps after an event, and the check of settings."""
         import_module("webapp.register.snapshots.updates")
         import_module("webapp.register.dumps.removal")
+        register(import_module("webapp.register.about.operator").check_operator)

@@ -73,6 +73,7 @@ urlpatterns: list[URLPattern] = [
     path("objections/<str:public_id>/files/<str:sha256>", objections_views.objection_file, name="objection-file"),
     # YCSB, and the pages other than tables.
     path("ycsb/", ycsb_views.index, name="ycsb"),
+    path("claims/", claims_views.short_address, name="claims"),
     path("ycsb/claims/", claims_views.claims, name="ycsb-claims"),
     path("ycsb/claims/<slug:publication>/<slug:name>/", claims_views.claim, name="ycsb-claim"),
     path("ycsb/claims/<slug:publication>/<slug:name>/share.png", claims_views.picture, name="ycsb-claim-picture"),

@@ -31,11 +31,3 @@ export function notesOnOtherCounts(store, check) {
   }
   return notes;
 }
-
-export const isWithOneDevice = ({columns}, row) => columns.device_count.word(row) === '1';
-
-/** Return the result of a row's instance with one device at the same speed per device if it is over a limit. */
-export function overWithOneDevice(store, check, row) {
-  const same = severalCounts(store).find(each => each.includes(row)) ?? [];
-  return same.find(each => isWithOneDevice(store, each) && check.isOver(each));
-}

@@ -1,13 +1,9 @@
 // The headline of the tables under the current limits: webapp/register/drives/headline.py in the browser.
 import {count, decimal, nameOf} from './column-store.js';
-import {isWithOneDevice, overWithOneDevice} from './device-counts.js';
-import {shareCode} from './limit-check.js';
-import {inOrder} from './order.js';
 import {unrankedSentences} from './ranking-requirements.js';
-import {groupsOf, largestGroup, rankOf, speedsOf} from './ranking.js';
+import {groupsOf, largestGroup, rankOf} from './ranking.js';
 
 const GROUP_WORDS = {full: 'ACT 6.x', open: 'ACT up to 5.3'};
-const FASTEST_FIRST = {code: 'tps', falls: true}, DEVICE_FIRST = {code: 'device_tps', falls: true};
 
 const numberOf = (number, one, more) => `${count(number)} ${number === 1 ? one : more}`;
 
@@ -37,42 +33,6 @@ function fastest(store, rows, statistics, whose) {
   }));
 }
 
-const isDeviceFirst = ({code, falls}) => code === DEVICE_FIRST.code && falls;
-
-function sameText({columns}, row) {
-  const tps = columns.tps.word(row), perDevice = columns.device_tps.word(row);
-  return perDevice === tps ? `${tps} tps` : `${tps} tps, ${perDevice} tps per device`;
-}
-
-// Return the fastest per device; if it has several, also its own result with one device if that is over a limit, and the fastest of the results with one device.
-function deviceText(store, members, row, whose, check) {
-  const {columns} = store, words = `${nameOf(store, row)} at ${columns.device_tps.word(row)} tps per device`;
-  if (isWithOneDevice(store, row)) return words;
-  const alone = overWithOneDevice(store, check, row);
-  const over = alone === undefined ? '' : `; with 1 device it is over a limit: ${overText(store, alone, check)}`;
-  const [single] = inOrder(store, members.filter(each => isWithOneDevice(store, each)), DEVICE_FIRST);
-  const fastest = single === undefined ? '' : `; fastest with 1 device within ${whose} limits: ${nameOf(store, single)} at ${columns.tps.word(single)} tps`;
-  return `${words}${over}${fastest}`;
-}
-
-const overText = ({columns}, row, check) => check.limitsOver(row)
-  .map(([us, limit]) => `${columns[shareCode(Number(us))].word(row)}\u00a0% over ${threshold(us)}, limit ${decimal(limit)}\u00a0%`).join(' and ');
-
-// Return the fastest instance and the fastest per device, for each statistic and each kind of time; that of the shown order first.
-function fastestInstances(store, rows, statistics, whose, sort, check) {
-  const groups = groupsOf(store), speeds = speedsOf(store), {tps} = store.columns;
-  return statistics.flatMap(({code, how}) => Object.entries(GROUP_WORDS).flatMap(([fill, words]) => {
-    const members = rows.filter(row => groups[row].statistic === code && groups[row].fill === fill && speeds[row]);
-    if (!members.length) return [];
-    const [instance, device] = [FASTEST_FIRST, DEVICE_FIRST].map(order => inOrder(store, members, order)[0]);
-    const group = `within ${whose} limits ${how}, ${words}`, name = nameOf(store, instance);
-    if (instance === device) return [`Fastest instance and fastest per device ${group}: ${name} at ${sameText(store, instance)}.`];
-    const facts = [['instance', `${name} at ${tps.word(instance)} tps`], ['per device', deviceText(store, members, device, whose, check)]];
-    const [first, second] = isDeviceFirst(sort) ? facts.reverse() : facts;
-    return [`Fastest ${first[0]} ${group}: ${first[1]}.`, `Fastest ${second[0]}: ${second[1]}.`];
-  }));
-}
-
 const threshold = us => us % 1000 ? `${count(us)}\u00a0us` : `${count(us / 1000)}\u00a0ms`;
 const limitsText = limits => `at most ${[...limits].map(([us, limit]) => `${decimal(limit)}\u00a0% over ${threshold(Number(us))}`).join(', ')}`;
 
@@ -90,16 +50,16 @@ export function passingRows({columns}, rows, check) {
 
 /**
  * Return the headline of the page's default rows or of the matching ones: how many, the fastest within the limits, how many are over.
- * `passing` are the rows of passingRows(). `sort` is the order of a page of cloud instances; other pages have none.
+ * `passing` are the rows of passingRows(). A page of cloud instances names none as fastest: it has a table for that.
  */
-export function headline(store, isNarrowed, matching, passing, check, limits, statistics, sort) {
+export function headline(store, isNarrowed, matching, passing, check, limits, statistics, hasOnlyInstances) {
   const {visibility, statistic} = store.columns;
   const rows = matching.filter(row => visibility.word(row) === 'public');
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
   const results = resultsText(published, rows.length - published);
   const whose = check.isOwn ? 'your' : 'the';
-  const named = sort ? fastestInstances(store, passing, statistics, whose, sort, check) : fastest(store, passing, statistics, whose);
-  if (passing.length && !named.length) named.push(unrankedSentences(store, passing, whose));
+  const named = hasOnlyInstances ? [] : fastest(store, passing, statistics, whose);
+  if (passing.length && !named.length && !hasOnlyInstances) named.push(unrankedSentences(store, passing, whose));
   return {
     first: [isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'} the filters.` : results, ...named.slice(0, 1)].join(' '),
     others: [...named.slice(1), ...(rows.length ? overSentences(rows.filter(check.isOver).length, rows.length, check, limits) : [])].join(' '),

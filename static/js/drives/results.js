@@ -46,7 +46,7 @@ function rowsBeforeLimits(all, tests, filtered) {
 // The charts plot one device of each instance if the table ranks them by it: plots_devices of page.py in the browser.
 function plottedSpeed({hasOnlyInstances, loads}, {sort}) {
   const isPerDevice = hasOnlyInstances && sort.code === 'device_tps';
-  return {isPerDevice, loads: isPerDevice ? ['min_device_tps'] : loads};
+  return {isPerDevice, showsProviders: hasOnlyInstances, loads: isPerDevice ? ['min_device_tps'] : loads};
 }
 
 // The rows of a page without any filter: historical ones only on their own page.
@@ -87,8 +87,8 @@ export function resultsOf(store, layout, query, profile) {
     firstOverSentence: page === 1 ? firstOverSentence(sections, query, check) : '',
     ratingSentence: ratingSentence(store, filtered.flatMap(({rows}) => rows), query, layout.loads),
     limitsSentence: limitsSentence(store, matching, check),
-    plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, ...plottedSpeed(layout, query), firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
-    headline: headline(store, isNarrowed, summarised, passing, check, query.limits, layout.statistics, layout.hasOnlyInstances ? query.sort : null),
+    plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, ...plottedSpeed(layout, query), axisRows: layout.hasOnlyInstances ? defaultRows(store, layout, all) : [], firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
+    headline: headline(store, isNarrowed, summarised, passing, check, query.limits, layout.statistics, layout.hasOnlyInstances),
     passing, notes: notesOnOtherCounts(store, check),
     nearest: shown ? null : nearestResult(store, layout, query, all.flat(), tests),
   };

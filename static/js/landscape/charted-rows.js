@@ -10,9 +10,9 @@ export const STATISTICS = {'steady-as-published': 'as published', 'worst-slice':
 const BILLIONTHS = 1e9, DEFAULT_LIMIT_PCT = 5;
 const FRONTIER_NAMES = {
   full: {name: ['frontier of ACT 6.x:', 'none is faster with', 'fewer slow reads'], short_name: 'ACT 6.x'},
-  open: {name: ['dashed: the same', 'for ACT up to 5.3'], short_name: 'to 5.3'},
+  open: {name: ['dashed: the same', 'for ACT up to 5.3'], short_name: 'ACT up to 5.3'},
 };
-const FRONTIER_LINES = {full: ['solid', 'ACT 6.x'], open: ['dashed', 'ACT to 5.3']};
+const FRONTIER_LINES = {full: ['solid', 'ACT 6.x'], open: ['dashed', 'ACT up to 5.3']};
 const TIME_WORDS = {service: 'ACT 6.x: time in the drive', 'queue-and-service': 'ACT up to 5.3: time in the drive and in the queue', unknown: 'ACT version not reported'};
 
 const devicesWords = devices => `${devices} ${devices === '1' ? 'device' : 'devices'}`;
@@ -58,9 +58,17 @@ function sustainedTps({columns}, row) {
   return columns.sustained_tps.word(row) ? columns.endurance_dwpd.value(row) * columns.capacity_gb.value(row) / GB_PER_DAY_AT_1_TPS : null;
 }
 
-function plottedDrive(store, row, speeds, shares, isWithin) {
+// The place of each provider of cloud instances, by name.
+const providersOf = store => cached(store, 'providers', () => {
+  const {category, vendor} = store.columns, names = new Set();
+  for (let row = 0; row < store.count; row += 1) if (category.word(row) === 'cloud') names.add(vendor.word(row));
+  return new Map([...names].sort().map((name, place) => [name, place]));
+});
+
+function plottedDrive(store, row, speeds, shares, isWithin, showsProviders) {
   const {columns} = store, model = columns.model.word(row);
   return {
+    ...showsProviders ? {provider: providersOf(store).get(columns.vendor.word(row))} : {},
     key: row, tps: speeds[row], share_pct: shares[row], fill: groupsOf(store)[row].fill, is_within: isWithin,
     capacity_gb: capacityOf(store, row), endurance_dwpd: columns.endurance_dwpd.value(row), model,
     name: [model, columns.capacity_gb.word(row) || columns.storage.word(row)].filter(Boolean).join(' '),
@@ -137,14 +145,16 @@ function shownRows(store, rows, threshold, statistic, isPerDevice) {
 }
 
 /** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `loads` names the filters of the axis, `passes` checks the limits; with `isPerDevice`, systems have the speed of one device; `drives` have a mark. With `isFitted`, the axis of shares is fitted to them. */
-export function chartedRows(store, {rows, firstRows, loads, passes, isPerDevice = false}, {threshold, statistic, limits, numbers}, isFitted = false) {
+export function chartedRows(store, {rows, firstRows, loads, passes, isPerDevice = false, showsProviders = false, axisRows = []}, {threshold, statistic, limits, numbers}, isFitted = false) {
   const speeds = speedsOf(store, isPerDevice), shares = sharesOf(store, threshold), {statistics, chosen, shown} = shownRows(store, rows, threshold, statistic, isPerDevice);
   const load = Math.max(0, ...numbers.filter(([name]) => loads.includes(name)).map(([, text]) => Number(text)));
   const within = shown.filter(passes), answers = within.filter(row => speeds[row] >= load), isWithin = new Set(within);
+  const others = axisRows.length ? shownRows(store, axisRows, threshold, chosen, isPerDevice) : {shown: []}; // the axes stay while filters change
+  const onAxes = others.chosen === chosen ? [...new Set([...shown, ...others.shown])] : shown, speedsOnAxes = onAxes.map(row => speeds[row]);
   const question = axesOf({
     limit_pct: Number(limits.get(THRESHOLDS[threshold][0]) ?? DEFAULT_LIMIT_PCT), load_tps: load || null, answers_count: answers.length,
-    slowest_tps: shown.length ? speeds[shown.at(-1)] : 3000, fastest_tps: shown.length ? speeds[shown[0]] : 300000,
-    largest_share_pct: shown.reduce((most, row) => Math.max(most, shares[row]), 0),
+    slowest_tps: onAxes.length ? speedsOnAxes.reduce((a, b) => Math.min(a, b)) : 3000, fastest_tps: onAxes.length ? speedsOnAxes.reduce((a, b) => Math.max(a, b)) : 300000,
+    largest_share_pct: onAxes.reduce((most, row) => Math.max(most, shares[row]), 0),
   }, isFitted);
   const groups = groupsOf(store), hasSeveral = new Set(shown.map(row => groups[row].devices)).size > 1;
   const legends = [], frontiers = Object.entries(FRONTIER_NAMES).flatMap(([fill, names]) => {
@@ -154,7 +164,7 @@ export function chartedRows(store, {rows, firstRows, loads, passes, isPerDevice 
   });
   const hasCells = shown.length > MARKS_AT_MOST, isShown = new Set(hasCells ? shown : []);
   const marked = hasCells ? [...new Set([...frontiers.flatMap(({edges}) => edges.map(([row]) => row)), ...firstRows])].filter(row => isShown.has(row)) : shown;
-  const drivesOf = some => some.map(row => plottedDrive(store, row, speeds, shares, isWithin.has(row))), drives = drivesOf(marked);
+  const drivesOf = some => some.map(row => plottedDrive(store, row, speeds, shares, isWithin.has(row), showsProviders)), drives = drivesOf(marked);
   let all = hasCells ? null : drives; // made once, and only to explore
   const cells = hasCells ? densityCells(question, shown, row => speeds[row], row => shares[row]) : [];
   return {

@@ -15,20 +15,21 @@ const BASELINE_PX = 4; // from the lower edge of an annotation to the baseline o
 // As css/landscape.css: colour, width and dashes of lines by kind, colour and element of texts by kind, colour of marks by state. A browser test compares them.
 export const LINES = {limit: ['ink', 1.5, 'solid'], load: ['accent', 1.5, 'solid'], 'front solid': ['ink-2', 1.25, 'solid'], 'front dashed': ['ink-2', 1.25, '5px,3px'], 'leader wide': ['ink-3', 1, 'solid'], 'leader phone': ['ink-3', 1, 'solid']};
 export const TEXTS = {strong: ['ink', 'b'], zonetext: ['accent', 'b'], name: ['ink', 'span'], fronttext: ['ink-2', 'i'], overtext: ['over', 'b']};
-export const STATES = {in: 'accent', out: 'mark', over: 'over'};
+export const STATES = {in: 'accent', out: 'mark', over: 'over'}, PROVIDERS = {p0: 'accent', p1: 'provider-1', p2: 'provider-2', p3: 'mark'};
 // By shape: Plotly's symbol, its size, and half of its height, as multiples of the radius that give the outline of svg/marks.py. A browser test compares them.
 const SYMBOLS = {c: ['circle', 2, 1], s: ['square', 1.78, 0.89], d: ['diamond', 2, 1.3], x: ['x', 1.91, 1.08]};
 const LINE_TIMES = 1.4; // Plotly's line is longer than its size
 
 /** Return what the chart of the home page shows, which its attributes describe. */
 export async function resultsOfHome({dataset}) {
-  const store = await load(dataset.file), {categories, loadTps, listed, ...query} = JSON.parse(dataset.question);
+  const store = await load(dataset.file), {categories, loadTps, listed, least = {}, ...query} = JSON.parse(dataset.question);
   const {category, historical} = store.columns, rows = [...Array(store.count).keys()], isListed = new Set(listed);
+  const isLarge = row => Object.entries(least).every(([code, bound]) => store.columns[code].codes[row] >= 0 && store.columns[code].value(row) >= bound);
   const [limits, profile] = [query.limits, query.profile].map(texts => new Map(Object.entries(texts)));
   return {
     store, query: {...query, limits, numbers: [['load', loadTps]]},
     plotted: {
-      rows: rows.filter(row => categories.includes(category.word(row)) && historical.word(row) !== 'yes'),
+      rows: rows.filter(row => categories.includes(category.word(row)) && historical.word(row) !== 'yes' && isLarge(row)),
       firstRows: rows.filter(row => isListed.has(store.run[row])), loads: ['load'], passes: checkLimits(store, limits, profile).passes,
     },
   };
@@ -124,10 +125,10 @@ function cellTrace({cells}) {
 
 // The look of a mark, as css/landscape.css; a browser test compares them.
 function lookOf({symbol, classes}) {
-  const [, fill, state] = classes.split(' '), colour = token(STATES[state]), isSolid = fill === 'full', hasOwnBorder = !isSolid || state === 'over';
+  const [, fill, state, provider] = classes.split(' '), colour = token(PROVIDERS[provider] ?? STATES[state]), isSolid = fill === 'full', hasOwnBorder = !isSolid || state === 'over';
   const [shape, times] = SYMBOLS[symbol[0]];
   return {
-    shape, size: times * radiusOf({symbol}), inside: isSolid ? colour : token('paper'), border: hasOwnBorder ? colour : token('paper'),
+    shape, size: times * radiusOf({symbol}), inside: isSolid ? colour : token('paper'), border: state === 'over' ? token(STATES.over) : hasOwnBorder ? colour : token('paper'),
     width: hasOwnBorder ? 1.6 : 1, dash: fill === 'unranked' ? '2px,1.6px' : 'solid',
   };
 }

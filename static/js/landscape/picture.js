@@ -16,7 +16,10 @@ export function shapeOf(dwpd) {
   return dwpd >= SQUARES_FROM_DWPD ? 's' : 'c';
 }
 
-export const symbolOf = drive => `${shapeOf(drive.endurance_dwpd)}${sizeClass(drive.capacity_gb)}`;
+// The marks of instances have the shape and the colour of their provider.
+const PROVIDER_SHAPES = 'csdx', placeOf = provider => Math.min(provider, PROVIDER_SHAPES.length - 1);
+export const providerClass = ({provider}) => provider === undefined ? '' : ` p${placeOf(provider)}`;
+export const symbolOf = drive => `${drive.provider === undefined ? shapeOf(drive.endurance_dwpd) : PROVIDER_SHAPES[placeOf(drive.provider)]}${sizeClass(drive.capacity_gb)}`;
 export const isOver = ({symbol}) => symbol.endsWith(OVER);
 export const radiusOf = ({symbol}) => RADII_PX[Number(symbol[1])];
 export const reachOf = mark => radiusOf(mark) * REACHES[mark.symbol[0]];

@@ -1,6 +1,6 @@
 // The chart of speed against the share of slow reads: webapp/register/landscape/speed_chart.py in the browser.
 import {ASCENT_PX, LINE_PX, labelPlacer} from './labels.js';
-import {GRID, PHONE, WIDE, bySpeed, grouped, line, overLimit, paintOrder, plain, sideTick, speedTicks, symbolOf, text} from './picture.js';
+import {GRID, PHONE, WIDE, bySpeed, grouped, line, overLimit, paintOrder, plain, providerClass, sideTick, speedTicks, symbolOf, text} from './picture.js';
 import {enclosingLogScale, linearScale, percent} from './scales.js';
 
 export const ABOVE_LIMIT = 1.12, NEARLY_WHOLE = 0.75;
@@ -42,7 +42,7 @@ export function axesOf(question, isFitted = false) {
 /** Return the symbol and the classes of the mark of a drive, which are the same in both charts. */
 export function lookOf(question, drive, isEdge = false) {
   const isOver = drive.share_pct > question.limit_pct, state = isOver ? 'over' : question.isAnswer(drive) ? 'in' : 'out';
-  return {symbol: isOver ? overLimit(symbolOf(drive)) : symbolOf(drive), classes: `m ${drive.fill} ${state}${isEdge ? ' edge' : ''}`};
+  return {symbol: isOver ? overLimit(symbolOf(drive)) : symbolOf(drive), classes: `m ${drive.fill} ${state}${providerClass(drive)}${isEdge ? ' edge' : ''}`};
 }
 
 function markOf(question, drive, isEdge) {

@@ -38,10 +38,13 @@ def shown_html(response):
     return re.sub(r"<template\b.*?</template>", "", response.content.decode(), flags=re.DOTALL)
 
 
+PROVIDERS = re.compile(r'<table class="narrow stacked providers">.*?</table>', re.DOTALL)
+
+
 def read_tables(response):
-    """Return a reader of a page's tables."""
+    """Return a reader of a page's tables, without that of the best instance of each provider."""
     reader = TableReader()
-    reader.feed(shown_html(response))
+    reader.feed(PROVIDERS.sub("", shown_html(response)))
     return reader
 
 

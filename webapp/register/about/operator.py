@@ -3,8 +3,17 @@
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.core.checks import CheckMessage
+from django.core.checks import Warning as CheckWarning
 
 WEB = ("https://", "http://")
+# What readers need to judge a register, in the words of a sentence, and the setting that states it.
+EXPECTED = {
+    "who runs it": "OPERATOR_NAME",
+    "a contact": "OPERATOR_CONTACT",
+    "who pays for it": "OPERATOR_FUNDING",
+    "its conflicts of interest": "OPERATOR_INTERESTS",
+}
 
 
 @dataclass(frozen=True)
@@ -15,6 +24,22 @@ class Operator:
     place: str
     contact: str
     funding: str
+    interests: str
+
+    @property
+    def unstated(self) -> list[str]:
+        """Return what the operator has not stated, in the words of a sentence."""
+        return [words for words, setting in EXPECTED.items() if not getattr(settings, setting)]
+
+    @property
+    def unstated_sentence(self) -> str:
+        """Return what the operator has not stated as a sentence; empty if everything is stated."""
+        if not self.unstated:
+            return ""
+        *others, last = self.unstated
+        return (
+            f"The operator of this installation has not stated {' or '.join(filter(None, (', '.join(others), last)))}."
+        )
 
     @property
     def contact_address(self) -> str:
@@ -28,5 +53,24 @@ class Operator:
 def operator() -> Operator:
     """Return the operator of this register."""
     return Operator(
-        settings.OPERATOR_NAME, settings.OPERATOR_PLACE, settings.OPERATOR_CONTACT, settings.OPERATOR_FUNDING
+        settings.OPERATOR_NAME,
+        settings.OPERATOR_PLACE,
+        settings.OPERATOR_CONTACT,
+        settings.OPERATOR_FUNDING,
+        settings.OPERATOR_INTERESTS,
     )
+
+
+def check_operator(**_: object) -> list[CheckMessage]:
+    """Return a warning of `manage.py check` for each statement that a production register lacks."""
+    if not settings.PRODUCTION:
+        return []
+    return [
+        CheckWarning(
+            f"{setting} is not set: /about/ says that the operator has not stated {words}.",
+            hint=f"Set {setting}; docs/reference/settings.md has an example.",
+            id=f"drivecert.W00{number}",
+        )
+        for number, (words, setting) in enumerate(EXPECTED.items(), start=1)
+        if not getattr(settings, setting)
+    ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from django.utils.text import Truncator
+from django.utils.text import Truncator, capfirst
 
 from results.rules.act.limits import Limit
 from results.rules.endurance import is_within_rating, needed_dwpd, three_digits, tps_per_tb
@@ -129,7 +129,7 @@ def bar_charts(heads: Sequence[Head], limits: Iterable[Limit]) -> list[BarChart]
         _endurance_chart(heads),
         _plain_chart("Speed per TB", "tps, one device", heads, _per_tb),
     ]
-    return [chart for chart in found if chart is not None]
+    return _with_merged_zeros([chart for chart in found if chart is not None])
 
 
 def _per_tb(head: Head) -> Decimal | None:
@@ -183,11 +183,24 @@ def _share_chart(heads: Sequence[Head], limit: Limit) -> BarChart | None:
 
 
 def _zero_sentence(known: Sequence[tuple[Head, Value]]) -> str:
-    """Return what shares of zero mean: they are smaller than half of the last printed digit."""
-    texts = sorted({value.text for _, value in known}, key=len)
-    bound = Decimal(5).scaleb(-1 - len(texts[0].partition(".")[2]))
+    """Return what shares of zero mean: they are smaller than half of the last digit that all of them have."""
+    texts = [value.text for _, value in known]
+    places = min(len(text.partition(".")[2]) for text in texts)
     letters = ", ".join(head.letter for head, _ in known)
-    return f"{letters}: under {bound:f} %, printed as {' and '.join(texts)}"
+    return f"{letters}: under {Decimal(5).scaleb(-1 - places):f} %, printed as {Decimal(0):.{places}f}"
+
+
+def _with_merged_zeros(charts: Sequence[BarChart]) -> list[BarChart]:
+    """Return the charts with those of shares that have no bar in one panel, which says which share each line is of."""
+    empty = [chart for chart in charts if chart.zero_sentence]
+    if len(empty) < 2:
+        return list(charts)
+    title = " and ".join([empty[0].title, *(chart.title.lower() for chart in empty[1:])])
+    sentence = "; ".join(
+        f"{chart.title.lower()} (limit {chart.limit_text} %): {chart.zero_sentence}" for chart in empty
+    )
+    merged = BarChart(title, "% of reads", [], zero_sentence=capfirst(sentence))
+    return [merged if chart is empty[0] else chart for chart in charts if chart not in empty[1:]]
 
 
 def _share_text(value: Value) -> str:

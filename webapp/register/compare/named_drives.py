@@ -22,6 +22,7 @@ from webapp.register.products.similar_names import similar_slugs
 from webapp.register.tables.columns import product_of
 from webapp.register.tables.sentences import product_name
 
+FIELDS_SHOWN = 3  # of an empty form
 LISTED_DRIVES = 500  # names that the form's fields suggest
 OFFERED_MOST = 6  # drives offered for an ambiguous name
 
@@ -154,7 +155,7 @@ def _choosing(drives: Sequence[NamedDrive], chosen: Chosen) -> dict[str, object]
         (number, drive, _offers(drives, drive, chosen))
         for number, drive in enumerate([*drives, *([NamedDrive()] * (MOST - len(drives)))], 1)
     ]
-    shown = min(max(FEWEST, len(drives) + 1), MOST)
+    shown = min(max(FIELDS_SHOWN, len(drives) + 1), MOST)
     return {
         "section": "compare",
         "fields": fields[:shown],

@@ -6,15 +6,22 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
+from django.utils.http import urlencode
+
 from results.models import Category, Statistic
 from results.rules.act.loads import summarise
 from results.rules.endurance import three_digits
-from webapp.register.drives.device_counts import ODD_SHARE, same_instances
+from webapp.register.drives.device_counts import ODD_SHARE, over_with_one_device, same_instances
+from webapp.register.drives.filters import PROVIDER
 from webapp.register.drives.layouts import ALWAYS_SHOWN
-from webapp.register.drives.limit_check import name_of
+from webapp.register.drives.limit_check import LimitCheck, name_of
+from webapp.register.drives.order import in_order
 from webapp.register.drives.query import SEPARATOR
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore
+from webapp.register.drives.store.ranking import current_rows, groups_of, on_drives
+from webapp.register.landscape.marks import GROUP_WORDS, fill_of
 from webapp.register.tables.categories import SPECS
+from webapp.register.tables.parameters import Sort
 from webapp.register.tables.sentences import HOW
 from webapp.templatetags import units
 
@@ -26,6 +33,7 @@ STATED = (
     ("firmware", "firmware observed"),
 )
 TENANCY = {"yes": "sole tenant", "no": "shared", "": "not reported"}
+DEVICE_FIRST = Sort("device_tps", falls=True)
 Row = dict[str, Any]  # as the template shows it
 PLACED_MAX = 50  # runs listed with their place and device; the table above has all
 
@@ -51,6 +59,42 @@ def cloud_view(store: ColumnStore, rows: Sequence[int], passing: Sequence[int]) 
         "placed_columns": SEPARATOR.join(code for code in shown if code != ALWAYS_SHOWN),
         "repeats": _repeats(store, rows),
         "fewer": fewer_devices(store, rows, set(passing)),
+    }
+
+
+def best_per_provider(store: ColumnStore, check: LimitCheck) -> list[Row]:
+    """Return for each provider its instance that is fastest per device within the limits of the profile.
+
+    A provider without such a result has no instance. An instance with several devices says if one device alone is over
+    a limit.
+    """
+    vendor, current = store.columns["vendor"], current_rows(store) & ~store.columns["historical"].of("yes")
+    instances = current & store.columns["category"].of(Category.CLOUD)
+    passing = instances & check.passes_profile & on_drives(store)
+    lines = []
+    for option, provider in zip(vendor.options, vendor.words, strict=True):
+        if not instances & vendor.of(provider):
+            continue
+        ordered = in_order(store, passing & vendor.of(provider), DEVICE_FIRST)
+        best = _best_line(store, check, ordered[0]) if ordered else None
+        lines.append({"provider": provider, "query": urlencode({PROVIDER.name: option}), "best": best})
+    speed = store.columns["device_tps"].value
+    return sorted(lines, key=lambda line: (-(speed(line["best"]["row"]) or 0) if line["best"] else 0, line["provider"]))
+
+
+def _best_line(store: ColumnStore, check: LimitCheck, row: int) -> Row:
+    """Return the instance of a row, its speed per device and of the whole instance, its slow reads and its test."""
+    words = {code: store.columns[code].word(row) for code in ("device_tps", "tps", "device_count", ODD_SHARE)}
+    is_alone_over = over_with_one_device(store, check, row) is not None
+    group = groups_of(store)[store.columns["comparison_group"].word(row)]
+    return words | {
+        "row": row,
+        "slug": store.slugs[row],
+        "name": store.columns["model"].word(row),
+        "storage": store.columns["storage"].word(row),
+        "share": words[ODD_SHARE],
+        "test": GROUP_WORDS.get(fill_of(group), "ACT version not reported"),
+        "note": "with 1 device over a limit" if is_alone_over else "",
     }
 
 

@@ -1,9 +1,8 @@
 """The headline of the tables of drives: how many results, the fastest within the limits, and how many are over.
 
-"Fastest" applies within one comparison group. A cloud instance is one system with any number of devices, so the page of
-cloud instances names the fastest instance and the fastest per device. The headline covers the page's default rows, or
-those that match the filters and the search. static/js/drives/headline.js makes the same sentences in the browser when
-limits change.
+"Fastest" applies within one comparison group. The page of cloud instances has a table of the best instance of each
+provider instead (cloud.py). The headline covers the page's default rows, or those that match the filters and the
+search. static/js/drives/headline.js makes the same sentences in the browser when limits change.
 """
 
 from collections.abc import Iterable
@@ -11,9 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from results.models import Statistic
-from webapp.register.drives.device_counts import over_with_one_device, with_one_device
-from webapp.register.drives.limit_check import name_of, over_flags, together
-from webapp.register.drives.order import in_order
+from webapp.register.drives.limit_check import name_of, together
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.ranking_requirements import unranked_sentences
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
@@ -22,17 +19,11 @@ from webapp.register.drives.store.ranking import (
     fastest_rows,
     groups_of,
     largest_group,
-    ranked_rows,
 )
-from webapp.register.landscape.marks import Fill
+from webapp.register.landscape.marks import GROUP_WORDS
 from webapp.register.limits.reader_limits import YourLimits
-from webapp.register.tables.columns import share_code
-from webapp.register.tables.parameters import FASTEST_FIRST, Sort
 from webapp.register.tables.sentences import HOW, results_words
 from webapp.templatetags import units
-
-GROUP_WORDS = {Fill.SERVICE: "ACT 6.x", Fill.WITH_QUEUE: "ACT up to 5.3"}
-DEVICE_FIRST = Sort("device_tps", falls=True)
 
 
 @dataclass(frozen=True)
@@ -52,7 +43,7 @@ def page_headline(page: DrivesPage) -> Headline:
     """Return a page's headline; the one without filters is made once per register state and profile."""
     if page.query.is_narrowed or page.limits.is_own:
         return _headline(page)
-    key = ("headline", page.layout.name, page.profile, page.query.sort == DEVICE_FIRST)
+    key = ("headline", page.layout.name, page.profile)
     return page.store.cached(key, partial(_headline, page))
 
 
@@ -66,13 +57,8 @@ def _headline(page: DrivesPage) -> Headline:
     results = results_words(published, rows.bit_count() - published)
     if page.query.is_narrowed:
         results = f"{results[:-1]} {'matches' if rows.bit_count() == 1 else 'match'} the filters."
-    is_device_first = page.query.sort == DEVICE_FIRST
-    fastest = list(
-        _fastest_instances(page, passing, whose, is_device_first=is_device_first)
-        if page.layout.has_only_instances
-        else _fastest(store, passing, whose)
-    )
-    if passing and not fastest:
+    fastest = [] if page.layout.has_only_instances else list(_fastest(store, passing, whose))
+    if passing and not fastest and not page.layout.has_only_instances:
         fastest = [unranked_sentences(store, passing, whose)]
     others = [*fastest[1:], *(_over_sentences(over, rows.bit_count(), limits) if rows else [])]
     return Headline(" ".join([results, *fastest[:1]]), " ".join(others))
@@ -107,62 +93,3 @@ def _fastest(store: ColumnStore, rows: Rows, whose: str) -> Iterable[str]:
 
 def _of(store: ColumnStore, group: str) -> Rows:
     return store.columns["comparison_group"].of(group)
-
-
-def _fastest_instances(page: DrivesPage, rows: Rows, whose: str, *, is_device_first: bool) -> Iterable[str]:
-    """Yield the fastest instance and the fastest per device, for each statistic and each kind of time.
-
-    Both come from the order of the table, so that they are its first rows within the limits.
-    """
-    store = page.store
-    for statistic, how in HOW.items():
-        for fill, words in GROUP_WORDS.items():
-            if not (members := rows & ranked_rows(store, statistic, fill)):
-                continue
-            instance, device = (in_order(store, members, sort)[0] for sort in (FASTEST_FIRST, DEVICE_FIRST))
-            group = f"within {whose} limits {how}, {words}"
-            if instance == device:
-                yield f"Fastest instance and fastest per device {group}: {_same_words(store, instance)}."
-                continue
-            facts = [
-                ("instance", _instance_words(store, instance)),
-                ("per device", _device_words(page, members, device, whose)),
-            ]
-            first, second = reversed(facts) if is_device_first else facts
-            yield f"Fastest {first[0]} {group}: {first[1]}."
-            yield f"Fastest {second[0]}: {second[1]}."
-
-
-def _instance_words(store: ColumnStore, row: int) -> str:
-    return f"{name_of(store, row)} at {store.columns['tps'].word(row)} tps"
-
-
-def _same_words(store: ColumnStore, row: int) -> str:
-    per_device = store.columns["device_tps"].word(row)
-    each = "" if per_device == store.columns["tps"].word(row) else f", {per_device} tps per device"
-    return f"{_instance_words(store, row)}{each}"
-
-
-def _device_words(page: DrivesPage, members: Rows, row: int, whose: str) -> str:
-    """Return the fastest per device; if it has several, also what is known of one device.
-
-    That is its own result with one device if that is over a limit, and the fastest of the results with one device.
-    """
-    store = page.store
-    words = f"{name_of(store, row)} at {store.columns['device_tps'].word(row)} tps per device"
-    if with_one_device(store) >> row & 1:
-        return words
-    alone = over_with_one_device(store, page.limit_check, row)
-    over = "" if alone is None else f"; with 1 device it is over a limit: {_over_words(store, alone, page.limits)}"
-    single = in_order(store, members & with_one_device(store), DEVICE_FIRST)[:1]
-    fastest = [f"; fastest with 1 device within {whose} limits: {_instance_words(store, each)}" for each in single]
-    return f"{words}{over}{''.join(fastest)}"
-
-
-def _over_words(store: ColumnStore, row: int, limits: YourLimits) -> str:
-    """Return the shares of a row that are over a limit, each with its limit."""
-    return " and ".join(
-        f"{share.word(row)}{units.NBSP}% over {units.threshold(field.threshold_us)}, limit {field.text}{units.NBSP}%"
-        for field in limits.fields
-        if over_flags([(share := store.columns[share_code(field.threshold_us)]).value(row) or 0], field.limit_pct)[0]
-    )

@@ -11,11 +11,12 @@ from results.models import Statistic
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.query import THRESHOLDS_US, DrivesQuery
-from webapp.register.drives.store.charted_rows import ChartedRows, devices_words
+from webapp.register.drives.store.charted_rows import ChartedRows, devices_words, providers_of
 from webapp.register.landscape.marks import Fill, fill_of
 from webapp.register.landscape.page_svg import ChartWords, Link, chart_svg
 from webapp.register.landscape.picture import Cell
 from webapp.register.landscape.share_image import share_svg
+from webapp.register.svg.marks import PROVIDER_SHAPES, provider_symbol
 from webapp.register.tables.groups import STATISTIC_WORDS, TIME_WORDS
 from webapp.register.tables.parts import fill
 from webapp.templatetags import units
@@ -26,7 +27,8 @@ ENDURANCE_SENTENCE = (
     "tested speed than it is rated for."
 )
 # Of each frontier: the style of its line, and its short name in the key, where the fill of the marks is explained, too.
-FRONTIER_LINES = {Fill.SERVICE: ("solid", "ACT 6.x"), Fill.WITH_QUEUE: ("dashed", "ACT to 5.3")}
+FRONTIER_LINES = {Fill.SERVICE: ("solid", "ACT 6.x"), Fill.WITH_QUEUE: ("dashed", "ACT up to 5.3")}
+MIDDLE_GB = 8_000  # the size of the marks in the key
 FEWEST_CHARTED = 3  # fewer marks are no picture: a phone then shows the rows first
 DEFAULT_LIMIT_PCT = 5  # of a profile that has no limit on the chosen threshold
 
@@ -42,6 +44,7 @@ class Charts:
     statistic: str
     statistics: tuple[str, ...]
     legend: SafeString
+    providers: tuple[tuple[str, str, str], ...] = ()  # name, symbol and classes of each, if marks show them
     endurance_title: str = ENDURANCE_TITLE
     endurance_sentence: str = ENDURANCE_SENTENCE
 
@@ -72,7 +75,19 @@ def charts_of(charted: ChartedRows, cell_link: Callable[[Cell], Link] | None = N
         SafeString(
             "".join(fill("frontier", style=style, words=short) for style, short, _ in frontier_legends(charted))
         ),
+        _provider_legends(charted) if charted.shows_providers else (),
     )
+
+
+def _provider_legends(charted: ChartedRows) -> tuple[tuple[str, str, str], ...]:
+    last = len(PROVIDER_SHAPES) - 1
+    found: dict[int, list[str]] = {}
+    for name, place in providers_of(charted.store).items():
+        found.setdefault(min(place, last), []).append(name)
+    legends = (
+        (", ".join(names), provider_symbol(place, MIDDLE_GB), f"full p{place}") for place, names in found.items()
+    )
+    return tuple(legends)
 
 
 def speed_title(charted: ChartedRows) -> str:
@@ -119,6 +134,8 @@ def charted_page(page: DrivesPage) -> ChartedRows:
         page.plotted_load_tps,
         lambda: [row for section in page.sections for group in section["groups"] for row in group.rows],
         page.plots_devices,
+        shows_providers=page.layout.has_only_instances,
+        axis_rows=page.universe & ~page.store.columns["historical"].of("yes") if page.layout.has_only_instances else 0,
     )
 
 

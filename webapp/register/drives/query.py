@@ -1,7 +1,7 @@
 """The query parameters of the tables of drives, read strictly, and the shortest address of the same query."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -13,12 +13,13 @@ from results.models import Statistic
 from results.rules.act.limits import Limit
 from webapp.register.drives.filters import BY_NAME, CHOICE, Filter
 from webapp.register.drives.layouts import ALWAYS_SHOWN, INCLUDED, PageLayout
-from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore
+from webapp.register.drives.store.encoded_columns import UNSTATED, ColumnStore, Rows
 from webapp.register.http.query_params import (
     FORMAT,
     LONGEST_QUERY,
     Parameter,
     ParameterError,
+    known_codes,
     one_of,
     read_parameters,
     word,
@@ -118,9 +119,12 @@ def drives_parameters(layout: PageLayout, profile: tuple[Limit, ...], store: Col
     choices = [each for each in layout.filters if each.kind == CHOICE]
     numbers = [each for each in layout.filters if each.kind != CHOICE]
     sortable = {column.code for column in layout.columns if column.is_sortable}
+    rows = sum(store.columns["category"].of(code) for code in layout.listed)
     return (
-        Parameter("choices", _labels(choices), lambda given: tuple(_choices(given, choices, store)), is_repeated=True),
-        Parameter("numbers", _labels(numbers), lambda given: tuple(_numbers(given, numbers))),
+        Parameter(
+            "choices", _labels(choices), lambda given: tuple(_choices(given, choices, store, rows)), is_repeated=True
+        ),
+        numbers_parameter(numbers),
         limits_parameter(profile),
         Parameter("search_text", {"q": "Search"}, read_search_text),
         Parameter(
@@ -147,6 +151,11 @@ def drives_parameters(layout: PageLayout, profile: tuple[Limit, ...], store: Col
     )
 
 
+def numbers_parameter(filters: Sequence[Filter]) -> Parameter:
+    """Declare filters by numbers, whose value has the name and the plain number of each that is set."""
+    return Parameter("numbers", _labels(filters), lambda given: tuple(_numbers(given, filters)))
+
+
 def _labels(filters: Iterable[Filter]) -> dict[str, str]:
     return {each.name: each.label for each in filters}
 
@@ -167,19 +176,15 @@ def _parts(texts: Iterable[str]) -> list[str]:
     return [part for text in texts for part in text.split(SEPARATOR) if part]
 
 
-def _choices(query: QueryDict, filters: Iterable[Filter], store: ColumnStore) -> Iterable[tuple[str, tuple[str, ...]]]:
+def _choices(
+    query: QueryDict, filters: Iterable[Filter], store: ColumnStore, rows: Rows
+) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """Yield each set filter with its codes; an error names only the options of the rows of the page."""
     for each in filters:
         if chosen := _parts(query.getlist(each.name)):
             options = each.options(store)
-            require_known_codes(each.name, chosen, options)
-            yield each.name, tuple(code for code in options if code in chosen)
-
-
-def require_known_codes(name: str, codes: Iterable[str], known: Collection[str]) -> None:
-    """Raise ParameterError for a code that is not known."""
-    for code in codes:
-        if code not in known:
-            raise ParameterError(name, f"expected one of {', '.join(known)}", code)
+            codes = known_codes(each.name, chosen, options, each.options(store, rows))
+            yield each.name, tuple(code for code in options if code in codes)
 
 
 def _numbers(given: Mapping[str, str], filters: Iterable[Filter]) -> Iterable[tuple[str, str]]:
@@ -197,9 +202,10 @@ def _number(chosen: Filter, text: str) -> str:
 
 
 def is_current(query: QueryDict, found: DrivesQuery) -> bool:
-    """Return whether an address has plain numbers and today's code of the sort, not 500k or a code that was renamed."""
+    """Return whether an address has plain numbers and today's codes, not 500k, AWS or a sort that was renamed."""
     plain = {**dict(found.numbers), **({"sort": found.sort.parameter} if query.get("sort") else {})}
-    return all(query.get(name) == text for name, text in plain.items())
+    are_plain = all(query.get(name) == text for name, text in plain.items())
+    return are_plain and all(set(_parts(query.getlist(name))) == set(codes) for name, codes in found.choices)
 
 
 def read_search_text(given: Mapping[str, str]) -> str:
@@ -212,7 +218,7 @@ def read_search_text(given: Mapping[str, str]) -> str:
 
 def _columns(texts: Iterable[str], layout: PageLayout) -> tuple[str, ...]:
     codes = [layout.current_code(code) for code in _parts(texts)]
-    require_known_codes("columns", codes, [column.code for column in layout.columns])
+    codes = known_codes("columns", codes, [column.code for column in layout.columns])
     chosen = tuple(column.code for column in layout.columns if column.code in codes and column.code != ALWAYS_SHOWN)
     return () if chosen == layout.usual else chosen
 

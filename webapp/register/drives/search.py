@@ -1,13 +1,14 @@
 """The product search on the tables of drives: a part number, a capacity and words, with a note on how each was read."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.html import format_html
 
 from results.models import Category
+from results.models.categories import SYSTEMS
 from results.rules.act.limits import Limit
 from results.rules.capacity import TOLERANCE_PCT, is_same_capacity
 from webapp.register.drives.limit_check import LimitCheck, together
@@ -23,6 +24,7 @@ from webapp.templatetags import units
 
 SHOWN_AT_MOST = 100
 NAMED_AT_MOST = 5  # neighbours in a sentence
+CURRENT_AT_LEAST = 3  # drives that are offered instead of a drive that the register lacks
 # A number with its unit, or with a decimal: "3.2" alone can only be of TB.
 CAPACITY = re.compile(
     r"(?<![\w.,])(?:(?P<number>[0-9]{1,6}(?:[.,][0-9]{1,3})?) ?(?P<unit>tb|gb)"
@@ -134,6 +136,49 @@ def neighbours(store: ColumnStore, query: ProductQuery) -> Neighbours:
         drives = tuple(_known_drive(store, row) for row in close)
         return Neighbours("", drives, similar=len(drives), is_other_model=True)
     return neighbours_of(query.names.alternatives, [_known_drive(store, row) for row in rows.values()])
+
+
+def current_first(store: ColumnStore, near: Neighbours) -> Neighbours:
+    """Return neighbours with historical drives last: they are poor alternatives."""
+    rows, historical = _row_of(store), store.columns["historical"]
+    ordered = sorted(near.drives, key=lambda drive: historical.word(rows[drive.key]) == "yes")
+    return replace(near, drives=tuple(ordered))
+
+
+def substitutes(store: ColumnStore, query: ProductQuery, near: Neighbours) -> list[str]:
+    """Return current drives of other makers, if a named maker has fewer than three current drives.
+
+    They have the category of its first drive, and the capacities nearest to the searched one, or to that drive's.
+    """
+    rows, columns = _row_of(store), store.columns
+    if not near.maker or not near.drives or columns["category"].word(rows[near.drives[0].key]) in SYSTEMS:
+        return []
+    first, own = rows[near.drives[0].key], {drive.key for drive in near.drives}
+    missing = CURRENT_AT_LEAST - sum(columns["historical"].word(rows[slug]) != "yes" for slug in own)
+    wanted = query.capacity_gb or columns["capacity_gb"].value(first)
+    same = current_rows(store) & ~columns["historical"].of("yes")
+    same &= columns["category"].of(columns["category"].word(first))
+    stated = [(slug, gb) for slug, row in rows.items() if same >> row & 1 and (gb := columns["capacity_gb"].value(row))]
+    others = [each for each in stated if each[0] not in own]
+    if not wanted or missing <= 0:
+        return []
+    return [slug for slug, _ in sorted(others, key=lambda each: max(each[1], wanted) / min(each[1], wanted))][:missing]
+
+
+def substitutes_sentence(store: ColumnStore, near: Neighbours, slugs: Sequence[str]) -> str:
+    """Return which of the maker's drives are historical, and why drives of other makers are shown; may be empty."""
+    rows, historical = _row_of(store), store.columns["historical"]
+    old = sum(historical.word(rows[drive.key]) == "yes" for drive in near.drives) if near.maker else 0
+    verb = "is historical and no longer recommended" if old == 1 else "are historical and no longer recommended"
+    sentences = [f"{units.count(old)} of them {verb}."] if old else []
+    if slugs:
+        names = ", ".join(_drive_name(store, rows[slug]) for slug in slugs)
+        sentences.append(f"Current drives of other makers with the nearest capacity are shown instead: {names}.")
+    return " ".join(sentences)
+
+
+def _row_of(store: ColumnStore) -> dict[str, int]:
+    return {slug: row for row, slug in enumerate(store.slugs)}
 
 
 def _known_drive(store: ColumnStore, row: int) -> KnownDrive:

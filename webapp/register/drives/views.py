@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 
 from results.models import Category
 from webapp.register.drives.below_table import below_table
+from webapp.register.drives.cloud import best_per_provider
 from webapp.register.drives.devices_table import devices_table
 from webapp.register.drives.filters import CATEGORY
 from webapp.register.drives.form import chosen_categories, form_context
@@ -106,6 +107,7 @@ def _context(page: DrivesPage) -> dict[str, Any]:
         "cloud_notes": categories.EVERY_CLOUD_NOTES[:2],
         "lists_cloud": not chosen or Category.CLOUD in chosen,
         "headline": page_headline(page),
+        "providers": _providers(page) if page.layout.has_only_instances else [],
         "nearest": nearest_result(page),
         "charts": charts,
         "chart_switches": switches_html(query, charts),
@@ -117,3 +119,8 @@ def _context(page: DrivesPage) -> dict[str, Any]:
         "csv_address": replace(query, form="csv", page=1).address,
         "json_address": replace(query, form="json", page=1).address,
     }
+
+
+def _providers(page: DrivesPage) -> list[dict[str, Any]]:
+    key = ("best per provider", page.profile)
+    return page.store.cached(key, lambda: best_per_provider(page.store, page.limit_check))

@@ -22,6 +22,10 @@ from webapp.register.products.part_numbers import AFTER, BEFORE, LONGEST_TEXT, P
 from webapp.register.products.similar_names import KnownDrive, neighbours_of
 from webapp.register.tables.sentences import product_name
 
+CONSUMER_WARNING = (
+    "Your drive is from a consumer series, and the register has drives for data centres. "
+    "Do not apply their speed and endurance to your drive."
+)
 CONSUMER_SERIES = Path(__file__).with_name("consumer_series.csv")
 NEAREST_AT_MOST = 4
 
@@ -91,10 +95,7 @@ def warning(drive: ListedDrive, near: Sequence[Near]) -> str:
     if not near:
         return ""
     if is_consumer(drive):
-        return (
-            " Your drive is from a consumer series, and the register has drives for data centres. "
-            "Do not apply their speed and endurance to your drive."
-        )
+        return f" {CONSUMER_WARNING}"
     if drive.capacity_gb is not None and not any(_has_capacity(drive, each.product) for each in near):
         return (
             " None of them is known to have the capacity of your drive, and speed and endurance depend on the capacity."
@@ -108,7 +109,16 @@ def is_consumer(drive: ListedDrive) -> bool:
     >>> is_consumer(ListedDrive("", "Samsung SSD 990 PRO 2TB")), is_consumer(ListedDrive("", "Samsung PM983"))
     (True, False)
     """
-    text = f"{drive.vendor} {drive.model}"[:LONGEST_TEXT].upper().replace("_", " ")
+    return is_consumer_name(f"{drive.vendor} {drive.model}")
+
+
+def is_consumer_name(name: str) -> bool:
+    """Return whether a name as a person or a tool writes it is of a consumer series.
+
+    >>> is_consumer_name("samsung 990 pro"), is_consumer_name("micron 9100 pro")
+    (True, False)
+    """
+    text = name[:LONGEST_TEXT].upper().replace("_", " ")
     return any(pattern.search(text) for pattern in _consumer_patterns())
 
 

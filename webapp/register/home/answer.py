@@ -18,8 +18,7 @@ from results.models import Statistic, Tier
 from results.rules.act.endurance_gap import times
 from results.rules.act.limits import Limit
 from results.rules.endurance import is_within_rating
-from webapp.register.drives.filters import Test, reasons_of
-from webapp.register.drives.headline import GROUP_WORDS
+from webapp.register.drives.filters import OVER_RATING, Test, bound_of, number_test, reasons_of, rows_that_pass
 from webapp.register.drives.landscape import Charts, cell_linker, charts_of, switch_html
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.order import rows_by_band
@@ -37,7 +36,7 @@ from webapp.register.drives.store.ranking import (
     sustained_by_rating,
 )
 from webapp.register.home.question import HomeQuestion, drive_choices
-from webapp.register.landscape.marks import fill_of
+from webapp.register.landscape.marks import GROUP_WORDS, fill_of
 from webapp.register.landscape.page_svg import gap_html, glyph_html
 from webapp.register.svg.scales import LogScale, enclosing_log_scale
 from webapp.register.tables.columns import share_code
@@ -81,6 +80,7 @@ class AnswerRow:
     sustained: str
     tier: str
     evidence: str
+    is_over_rating: bool
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,8 @@ class Answer:
         """Return the drives of the categories, as the charts plot them."""
         category, historical = self.store.columns["category"], self.store.columns["historical"]
         rows = sum(category.of(code) for code in self.question.categories) & ~historical.of("yes")
+        tests = [number_test(each, text, self.store) for each, text in self.question.filters if text]
+        rows = rows_that_pass(rows, tests)
         return ChartedRows(
             self.store,
             rows,
@@ -105,6 +107,7 @@ class Answer:
             self.question.statistic,
             self.question.tps or None,
             lambda: [row for _, rows in self._listed for row in rows],
+            has_few_labels=True,
         )
 
     @cached_property
@@ -126,6 +129,7 @@ class Answer:
                 "threshold": self.question.threshold,
                 "statistic": self.charts.statistic,
                 "loadTps": self.question.tps,
+                "least": {each.column: bound_of(each, text) for each, text in self.question.filters if text},
                 "limits": {us: units.decimal(limit) for us, limit in limits.by_threshold.items()},
                 "profile": {us: units.decimal(limit) for us, limit in limits.profile_by_threshold.items()},
                 "toDrive": parse_qsl(self.question.drive_query.removeprefix("?")),
@@ -329,7 +333,14 @@ class Answer:
             sustained=word("sustained_tps"),
             tier=tier_code(word("tier")),
             evidence=word("tier"),
+            is_over_rating=self._is_over_rating(row),
         )
+
+    def _is_over_rating(self, row: int) -> bool:
+        """Return whether the load, or without one the tested speed, is over what the endurance rating allows."""
+        if self.question.tps:
+            return self._is_within_rating(row) is False
+        return self.store.columns[OVER_RATING.column].word(row) == "yes"
 
     def _at_load(self, row: int) -> tuple[str, str]:
         """Return the drive writes per day of a row at the load, and how they compare with its rating."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.http import QueryDict
 from django.utils.http import urlencode
@@ -9,13 +10,16 @@ from django.utils.http import urlencode
 from results.models import Category, Statistic
 from results.models.categories import OF_DRIVES, SYSTEMS
 from results.rules.act.limits import Limit
-from webapp.register.drives.filters import DEVICE_TPS, TPS
-from webapp.register.drives.query import SEPARATOR, THRESHOLD, THRESHOLDS_US, require_known_codes
-from webapp.register.http.query_params import Parameter, read_parameters, word
-from webapp.register.limits.reader_limits import LOAD, YourLimits, limits_parameter, load_parameter
+from results.rules.plural import listed
+from webapp.register.drives.filters import CAPACITY_RANGE, DEVICE_TPS, DWPD, TPS, Filter
+from webapp.register.drives.query import SEPARATOR, THRESHOLD, THRESHOLDS_US, numbers_parameter
+from webapp.register.http.query_params import Parameter, known_codes, read_parameters, word
+from webapp.register.limits.reader_limits import LOAD, YourLimits, has_plain_load, limits_parameter, load_parameter
 from webapp.templatetags import units
 
 EXAMPLE_TPS = 500_000  # of the question without parameters; 0 means any speed
+FILTERS = (CAPACITY_RANGE[0], DWPD)  # of the table that the form also has
+FILTER_WORDS = {CAPACITY_RANGE[0].name: "at least {} TB", DWPD.name: "at least {} DWPD"}
 USUAL = (Category.NVME_FLASH.value,)
 
 
@@ -28,6 +32,12 @@ class HomeQuestion:
     limits: YourLimits
     threshold: str = THRESHOLD
     statistic: str = ""
+    numbers: tuple[tuple[str, str], ...] = ()  # of FILTERS, by name, as addresses have them
+
+    @property
+    def filters(self) -> list[tuple[Filter, str]]:
+        """Return each filter of the form with its number, empty if it is not set."""
+        return [(each, dict(self.numbers).get(each.name, "")) for each in FILTERS]
 
     @property
     def threshold_us(self) -> int:
@@ -38,7 +48,9 @@ class HomeQuestion:
     def kind(self) -> str:
         """Return the words for the categories: as the form names them."""
         labels = {tuple(codes.split(SEPARATOR)): label for codes, label in drive_choices()}
-        return labels.get(self.categories, "drives of the chosen categories")
+        kind = labels.get(self.categories, "drives of the chosen categories")
+        required = [FILTER_WORDS[name].format(units.decimal(Decimal(text))) for name, text in self.numbers]
+        return " ".join([kind, *(["with", listed(required)] if required else [])])
 
     @property
     def tps_text(self) -> str:
@@ -56,6 +68,7 @@ class HomeQuestion:
         parameters = {
             "category": "" if self.categories == USUAL else self.category_parameter,
             LOAD: "" if self.tps == EXAMPLE_TPS else str(self.tps),
+            **dict(self.numbers),
             **self.limits.parameters,
             "threshold": "" if chosen == THRESHOLD else chosen,
             "statistic": statistic or self.statistic,
@@ -82,8 +95,9 @@ class HomeQuestion:
     @property
     def choices(self) -> list[tuple[str, str]]:
         """Return codes and label of the categories that the form offers, and of those in the address."""
-        choices, own = drive_choices(), (self.category_parameter, self.kind)
-        return choices if own in choices else [*choices, own]
+        choices = drive_choices()
+        is_offered = any(codes == self.category_parameter for codes, _ in choices)
+        return choices if is_offered else [*choices, (self.category_parameter, "drives of the chosen categories")]
 
     @property
     def speed_filter(self) -> str:
@@ -92,7 +106,7 @@ class HomeQuestion:
 
     def query_of_results(self, more: Mapping[str, str]) -> str:
         """Return the query of the table of all categories for the same categories, limits and charts, and `more`."""
-        parameters = {"category": self.category_parameter, **self.limits.parameters, **more}
+        parameters = {"category": self.category_parameter, **dict(self.numbers), **self.limits.parameters, **more}
         charts = {"threshold": "" if self.threshold == THRESHOLD else self.threshold, "statistic": self.statistic}
         return "?" + urlencode(parameters | {name: text for name, text in charts.items() if text})
 
@@ -105,6 +119,12 @@ def drive_choices() -> list[tuple[str, str]]:
     return [(SEPARATOR.join(category.value for category in kinds), "drives of all kinds"), *own, networked]
 
 
+def has_plain_numbers(query: Mapping[str, str], question: HomeQuestion) -> bool:
+    """Return whether an address has all numbers in digits or not at all, not as 500k or 3.2 TB."""
+    are_plain = all(query.get(each.name, "").strip() in {"", text} for each, text in question.filters)
+    return are_plain and has_plain_load(query, question.tps)
+
+
 def read_question(query: QueryDict, profile: Iterable[Limit]) -> HomeQuestion:
     """Return the question of an address. Raises ParameterError for a parameter or value that the page does not accept.
 
@@ -114,6 +134,7 @@ def read_question(query: QueryDict, profile: Iterable[Limit]) -> HomeQuestion:
         Parameter("categories", {"category": "Category"}, _categories),
         load_parameter("tps", "Speed of one drive, at least", default=EXAMPLE_TPS),
         limits_parameter(profile),
+        numbers_parameter(FILTERS),
         word("threshold", THRESHOLDS_US, "Threshold of the chart"),
         word("statistic", ("", *Statistic.values), "Statistic of the chart"),
     )
@@ -122,5 +143,5 @@ def read_question(query: QueryDict, profile: Iterable[Limit]) -> HomeQuestion:
 
 def _categories(given: Mapping[str, str]) -> tuple[str, ...]:
     codes = [code for code in given.get("category", "").split(SEPARATOR) if code]
-    require_known_codes("category", codes, Category.values)
-    return tuple(code for code in Category.values if code in codes) or USUAL
+    found = known_codes("category", codes, Category.values)
+    return tuple(code for code in Category.values if code in found) or USUAL

@@ -18,16 +18,16 @@ from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.drives.store.ranking import current_rows
 from webapp.register.home.answer import Answer
-from webapp.register.home.question import EXAMPLE_TPS, read_question
+from webapp.register.home.question import EXAMPLE_TPS, has_plain_numbers, read_question
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
-from webapp.register.limits.reader_limits import has_plain_load
 from webapp.register.runs.example import example_address
 from webapp.register.tables import categories
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of
+from webapp.register.ycsb.claims.counts import claims_sentence
 from webapp.register.ycsb.claims.entries import entries
-from webapp.register.ycsb.claims.sentences import contradicted_finding, impossible_finding
+from webapp.register.ycsb.claims.sentences import impossible_subject, overstatement
 from webapp.templatetags import units
 
 
@@ -35,7 +35,7 @@ from webapp.templatetags import units
 def home(request: HttpRequest) -> HttpResponse:
     store, profile = current_store(), current_limits()
     question = read_question(request.GET, profile)
-    if not has_plain_load(request.GET, question.tps):
+    if not has_plain_numbers(request.GET, question):
         return redirect(f"{request.path}{question.address()}")
     numbers = _numbers(store)
     within = LimitCheck(store, question.limits).passes & current_rows(store)
@@ -56,8 +56,9 @@ def home(request: HttpRequest) -> HttpResponse:
         "tiers": tier_meanings(),
         "example_address": example_address(),
         "certified": certified_sentence(),
-        "claims_finding": contradicted_finding(entries()),
-        "impossible_finding": impossible_finding(entries()),
+        "claims_sentence": claims_sentence(entries()),
+        "contradicted": [(each, overstatement(each)) for each in entries() if each.is_contradicted],
+        "impossible": next(((each, impossible_subject(each)) for each in entries() if each.impossible_results), None),
     }
     return render(request, "register/home/home.html", context)
 

@@ -124,10 +124,23 @@ def one_of(given: Given, name: str, words: Collection[str]) -> str:
     """Return a parameter's word from a list, by default the first one of the list."""
     choices = list(words) or [""]
     word = given.get(name, choices[0])
-    if word not in choices:
-        shown = ", ".join(filter(None, choices))
-        raise ParameterError(name, f"expected {'no value, or ' if '' in choices else ''}one of {shown}", word)
-    return word
+    return known_codes(name, [word], choices)[0]
+
+
+def known_codes(name: str, given: Iterable[str], known: Collection[str], listed: Collection[str] = ()) -> list[str]:
+    """Return typed codes as they are known, for which upper and lower case are the same.
+
+    Raises ParameterError for another code; the error names the codes `listed`, by default all that are known.
+    """
+    by_folded = {code.casefold(): code for code in known}
+    found = []
+    for code in given:
+        if code.casefold() not in by_folded:
+            named = listed or known
+            or_none = "no value, or " if "" in named else ""
+            raise ParameterError(name, f"expected {or_none}one of {', '.join(filter(None, named))}", code)
+        found.append(by_folded[code.casefold()])
+    return found
 
 
 def number_of(given: Given, name: str, least: str, most: str, *, unit: str = "") -> Decimal | None:

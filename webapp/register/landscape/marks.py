@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime
-from webapp.register.svg.marks import depth_of, reach_of, size_class, symbol_of
+from webapp.register.svg.marks import PROVIDER_SHAPES, depth_of, provider_symbol, reach_of, size_class, symbol_of
 
 
 class Fill(StrEnum):
@@ -15,6 +15,9 @@ class Fill(StrEnum):
     SERVICE = "full"  # service time
     WITH_QUEUE = "open"
     UNRANKED = "unranked"
+
+
+GROUP_WORDS = {Fill.SERVICE: "ACT 6.x", Fill.WITH_QUEUE: "ACT up to 5.3"}
 
 
 class State(StrEnum):
@@ -37,7 +40,8 @@ class PlottedDrive:
     """One result as a chart plots it.
 
     `key` identifies it. `model` and `name` are the texts of its label: without the capacity, and with it. `sustained`
-    is the speed that the endurance rating allows; None if it is not known.
+    is the speed that the endurance rating allows; None if it is not known. `provider` is the place of its provider, if
+    shape and colour of the marks show providers.
     """
 
     key: int
@@ -50,6 +54,7 @@ class PlottedDrive:
     model: str
     name: str
     sustained_tps: float | None = None
+    provider: int | None = None
 
     @cached_property
     def size(self) -> int:
@@ -59,7 +64,14 @@ class PlottedDrive:
     @cached_property
     def symbol(self) -> str:
         """Return the symbol of its mark: shape and size."""
+        if self.provider is not None:
+            return provider_symbol(self.provider, self.capacity_gb)
         return symbol_of(self.endurance_dwpd, self.capacity_gb)
+
+    @property
+    def provider_class(self) -> str:
+        """Return the class of the colour of its provider, after a blank; empty if marks do not show providers."""
+        return "" if self.provider is None else f" p{min(self.provider, len(PROVIDER_SHAPES) - 1)}"
 
     @cached_property
     def paint_order(self) -> tuple[int, float, int]:

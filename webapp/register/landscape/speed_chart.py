@@ -119,8 +119,13 @@ def speed_chart(
     drives: Sequence[PlottedDrive],
     frontiers: Sequence[Frontier] = (),
     cells: tuple[Cell, ...] = (),
+    *,
+    has_few_labels: bool = False,
 ) -> Picture:
-    """Return the picture of these drives. With density cells, `drives` are only those that also have a mark."""
+    """Return the picture of these drives. With density cells, `drives` are only those that also have a mark.
+
+    With few labels, only the drives of the frontiers and the answers whose rating allows the load have one.
+    """
     x, y = question.x, question.y
     limit_y = percent(1 - y.place(question.limit_pct))
     load_x = percent(x.place(question.load_tps)) if question.load_tps else None
@@ -129,7 +134,14 @@ def speed_chart(
     places, ticks = speed_ticks(x, (WIDE_PX[0], PHONE_PX[0]))
     above_count = 0 if cells else sum(drive.share_pct > y.high for drive in drives)  # cells count those, too
     labelled = _labelled(drives, frontiers) if cells else drives
-    texts, leaders = _labels(question, labelled, frontiers, marks, rules, above_count)
+    models = Counter(drive.model for drive in labelled)
+    if has_few_labels:
+        labelled = [*_labelled(drives, frontiers), *(drive for drive in drives if _is_rated_answer(question, drive))]
+    wanted = [
+        (drive, _words(drive, is_short=models[drive.model] == 1))
+        for drive in _order_of_labels(question, labelled, frontiers)
+    ]
+    texts, leaders = _labels(question, wanted, frontiers, marks, rules, above_count)
     return Picture(
         zone=Zone(load_x or 0, limit_y, _two(100 - (load_x or 0)), _two(100 - limit_y)),
         cells=cells,
@@ -196,7 +208,7 @@ def _marks(question: SpeedQuestion, drives: Iterable[PlottedDrive], edges: set[i
 
 def _mark(question: SpeedQuestion, drive: PlottedDrive, x: LogScale, y: LinearScale, *, is_edge: bool) -> Mark:
     place = percent(1 - y.place(min(drive.share_pct, y.high)))
-    classes = f"m {drive.fill} {question.state_of(drive)}{' edge' if is_edge else ''}"
+    classes = f"m {drive.fill} {question.state_of(drive)}{drive.provider_class}{' edge' if is_edge else ''}"
     return Mark(drive.key, percent(x.place(drive.tps)), place, question.symbol_of(drive), classes)
 
 
@@ -230,9 +242,14 @@ def _labelled(drives: Iterable[PlottedDrive], frontiers: Iterable[Frontier]) -> 
     return [drive for drive in drives if drive.key in edges]
 
 
+def _is_rated_answer(question: SpeedQuestion, drive: PlottedDrive) -> bool:
+    """Return whether a drive is an answer and its rating allows the load, or without one the tested speed."""
+    return question.is_answer(drive) and (drive.sustained_tps or 0) >= (question.load_tps or drive.tps)
+
+
 def _labels(
     question: SpeedQuestion,
-    drives: Sequence[PlottedDrive],
+    wanted: Sequence[tuple[PlottedDrive, tuple[list[str], list[str]]]],
     frontiers: Sequence[Frontier],
     marks: Sequence[Mark],
     rules: Sequence[Line],
@@ -241,11 +258,10 @@ def _labels(
     """Return the names of lines and drives for wide screens and phones, and the number of marks above; leader lines."""
     found: list[Text] = []
     leaders: list[Line] = []
-    wanted, models = _order_of_labels(question, drives, frontiers), Counter(drive.model for drive in drives)
     mark_of = {mark.key: mark for mark in marks}
     limit_y, load_x = rules[0].y1, next((line.x1 for line in rules if line.kind == "load"), None)
     edges = {key for frontier in frontiers for key, _, _ in frontier.edges}
-    names_first = sum(drive.key in edges and question.is_answer(drive) for drive in wanted)
+    names_first = sum(drive.key in edges and question.is_answer(drive) for drive, _ in wanted)
     for kind, (width, height), most in ((WIDE, WIDE_PX, LABELS_MAX), (PHONE, PHONE_PX, 1)):
         placer = LabelPlacer(kind, width, height)
         placer.avoid_marks(marks)
@@ -254,12 +270,11 @@ def _labels(
         found += _above_name(above_count, placer)
         placer.avoid_lines([Line("", 0, 0, 100, limit_y)])  # only marks over it and names of lines are above it
         placed_count = 0
-        for number, drive in enumerate(wanted):
+        for number, (drive, words) in enumerate(wanted):
             if number == min(names_first, len(wanted) - 1):
                 for frontier in frontiers:
                     found += _frontier_name(question, frontier, placer, kind)
             if placed_count < most:
-                words = _words(drive, is_short=models[drive.model] == 1)
                 mark = mark_of[drive.key]
                 placed = placer.next_to(mark, f"name {kind}", *words)
                 is_answer = kind == WIDE and bool(question.load_tps) and question.is_answer(drive)

@@ -69,7 +69,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ChangesPage:
-    """Changes, newest minute first; the last event of the page, None at the end; and the first change of all."""
+    """Changes, newest first; the last event of the page, None at the end; and the first change of all."""
 
     changes: Sequence[Change]
     older_than: int | None

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Case, Count, Min, Q, QuerySet, When
-from django.db.models.functions import TruncDate, TruncMinute
+from django.db.models import Count, Min, Q, QuerySet
+from django.db.models.functions import TruncDate
 
 from results.access.withholding import REEVALUATED
 from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
 from results.history import PUBLISHED, for_everyone
 from results.models import Certificate, Event, Product, Run, Tier
 from results.reevaluation.recompute import NOT_FOUND_AGAIN, SAME
-from results.rules.ycsb.statements import Status
 from webapp.register.news.product_sentences import NEWS_KINDS
 
 RUN, CERTIFICATE, PRODUCT = "run", "certificate", "product"  # types of subjects
@@ -22,20 +21,6 @@ RUN_KINDS = (
 )
 CERTIFICATE_KINDS = ("certificate-issued", "certificate-withdrawn", "certificate-reinstated")
 CLAIM_KINDS = (CLAIMS_RECOMPUTED, CLAIM_CHANGED)
-
-HAS_BAD_CLAIMS = Q(kind=CLAIMS_RECOMPUTED) & (
-    Q(details__outcomes__contradicted__gt=0) | Q(details__impossible_claims__gt=0)
-)
-BECAME_CONTRADICTED = Q(kind=CLAIM_CHANGED, details__changes__exact_status__1=Status.CONTRADICTS.value)
-WITHDRAWALS = ("run-withdrawn", "certificate-withdrawn", "run-reinstated", "certificate-reinstated")
-IMPORTANCE = Case(  # the lowest number is the most important; other changes of results rank with re-evaluations
-    When(HAS_BAD_CLAIMS | BECAME_CONTRADICTED, then=0),
-    When(kind__in=WITHDRAWALS, then=1),
-    When(kind__in=(PUBLISHED, "certificate-issued"), then=3),
-    When(kind__in=NEWS_KINDS, then=4),
-    When(kind__in=CLAIM_KINDS, then=5),
-    default=2,
-)
 
 
 def public_changes() -> QuerySet[Event]:
@@ -59,24 +44,13 @@ def public_changes() -> QuerySet[Event]:
 
 
 def newest_first(events: QuerySet[Event]) -> QuerySet[Event]:
-    """Return events by minute, the newest minute first; those of one minute by importance, then the newest first.
-
-    Readers see minutes, and an import or a release records many events in one.
-    """
-    ranked = events.annotate(minute=TruncMinute("at", tzinfo=UTC), importance=IMPORTANCE)
-    return ranked.order_by("-minute", "importance", "-at", "-pk")
+    """Return events, the newest first; of one moment, the one that was recorded last."""
+    return events.order_by("-at", "-pk")
 
 
-def older_than(events: QuerySet[Event], last: Any) -> QuerySet[Event]:
+def older_than(events: QuerySet[Event], last: Event) -> QuerySet[Event]:
     """Return the events of `newest_first` that follow one of them."""
-    of_minute = Q(minute=last.minute)
-    of_kind = of_minute & Q(importance=last.importance)
-    return events.filter(
-        Q(minute__lt=last.minute)
-        | of_minute & Q(importance__gt=last.importance)
-        | of_kind & Q(at__lt=last.at)
-        | of_kind & Q(at=last.at, pk__lt=last.pk)
-    )
+    return events.filter(Q(at__lt=last.at) | Q(at=last.at, pk__lt=last.pk))
 
 
 def imported_results() -> QuerySet[Event]:

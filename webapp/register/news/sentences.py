@@ -17,11 +17,13 @@ from results.products.moves import MERGED, REVERTED, SPLIT
 from results.products.renaming import RENAMED
 from results.reevaluation.recompute import DETAILS, FINDINGS, HEADLINE, NOT_FOUND_AGAIN, OUTCOME, SHARES
 from results.rules.host_causes import with_causes_in_words
+from results.rules.ycsb.statements import Outcome
 from webapp.register.news.corrected_values import changes_words
 from webapp.register.news.past_results import CATALOGUE_CHANGED, PastResult
 from webapp.register.news.product_sentences import product_sentence
 from webapp.register.tables.sentences import HOW, devices_note, number_of
-from webapp.register.ycsb.claims.entries import LABELS, OUTCOME_LABELS, impossible_words
+from webapp.register.ycsb.claims.counts import ClaimCounts
+from webapp.register.ycsb.claims.entries import LABELS, impossible_words
 from webapp.templatetags import units
 
 
@@ -232,21 +234,15 @@ def publisher_of(publication: str) -> str:
     return source.publisher if source and source.publisher else "The publication"
 
 
-def _claims_recomputed(facts: Facts) -> str:
+def _claims_checked(facts: Facts) -> str:
     outcomes: Mapping[str, int] = facts.details.get("outcomes", {})
     publisher = publisher_of(facts.subject)
     if not outcomes:
-        return f"{publisher} states claims. The register computed them from the publication's tables and charts."
-    parts = [
-        f"{units.count(outcomes[outcome.value])} {label.lower()}"
-        for outcome, label in OUTCOME_LABELS.items()
-        if outcome.value in outcomes
-    ]
-    claims = number_of(sum(outcomes.values()), "claim", "claims")
+        return f"{publisher} states claims. The register checked those whose figures the publication shows."
+    counts = ClaimCounts({Outcome(code): number for code, number in outcomes.items()})
     impossible = impossible_words(facts.details.get("impossible_claims", 0))
     remark = f" {impossible}." if impossible else ""
-    computed = f"The register computed {'it' if sum(outcomes.values()) == 1 else 'them'} from the publication's tables"
-    return f"{publisher} states {claims}. {computed} and charts: {', '.join(parts)}.{remark}"
+    return f"{publisher} states {number_of(counts.total, 'claim', 'claims')}: {counts.split}.{remark}"
 
 
 def _claim_changed(facts: Facts) -> str:
@@ -292,7 +288,7 @@ KINDS = {
     "certificate-reinstated": Kind(
         "Certificate reinstated", Group.CERTIFICATES, _certificate_reinstated, reason_label=""
     ),
-    CLAIMS_RECOMPUTED: Kind("Claims computed", Group.CLAIMS, _claims_recomputed),
+    CLAIMS_RECOMPUTED: Kind("Claims checked", Group.CLAIMS, _claims_checked),
     CLAIM_CHANGED: Kind("Claim result changed", Group.CLAIMS, _claim_changed),
     "run-annotated": Kind(
         "Note", Group.CORRECTIONS, lambda facts: f"A reviewer added a note to run {facts.subject}.", reason_label="Note"

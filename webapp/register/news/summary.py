@@ -23,7 +23,7 @@ VERBS = {
     "run-withdrawn": ("withdrew", "result", "results"),
     "run-superseded": ("superseded", "result", "results"),
     "certificate-withdrawn": ("withdrew", "certificate", "certificates"),
-    CLAIMS_RECOMPUTED: ("computed the claims of", "publication", "publications"),
+    CLAIMS_RECOMPUTED: ("checked the claims of", "publication", "publications"),
     CLAIM_CHANGED: ("changed the result of", "claim", "claims"),
 }
 

@@ -6,14 +6,18 @@ from django.shortcuts import render
 from webapp.register.drives.query import read_search_text
 from webapp.register.drives.search import (
     SHOWN_AT_MOST,
+    current_first,
     found_products,
     found_sentence,
     lookup,
     neighbours,
     neighbours_sentence,
     products_of,
+    substitutes,
+    substitutes_sentence,
 )
 from webapp.register.drives.store.column_store import current_store
+from webapp.register.fleet.nearest import CONSUMER_WARNING, is_consumer_name
 from webapp.register.http.query_params import Parameter, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
@@ -46,13 +50,16 @@ def search(request: HttpRequest) -> HttpResponse:
         "drives_title": "Drives found" if product_query.is_found else "Drives with a similar name",
     }
     if query and not products:
-        near = neighbours(store, product_query)
+        near = current_first(store, neighbours(store, product_query))
         is_model = near.maker or near.capacity or near.is_other_model
         if groups and not is_model:  # a term such as DWPD resembles a name only by chance
             context |= {"has_only_texts": True, "read_sentence": ""}
         else:
             named = named_groups(groups)
-            slugs = [drive.key for drive in near.drives[:SHOWN_AT_MOST]]
+            instead = substitutes(store, product_query, near)
+            slugs = [*(drive.key for drive in near.drives[:SHOWN_AT_MOST]), *instead]
+            context["consumer_warning"] = CONSUMER_WARNING if near.drives and is_consumer_name(query) else ""
+            context["substitutes"] = substitutes_sentence(store, near, instead)
             context |= {"sentence": neighbours_sentence(store, query, near), "has_only_texts": bool(named)}
             context |= {"first_groups": named, "groups": [group for group in groups if group not in named]}
             context["neighbours"] = products_of(store, slugs, profile)

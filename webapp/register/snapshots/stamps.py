@@ -68,7 +68,8 @@ def current_stamps() -> dict[str, str]:
             parts[model_of[slug]].append((public_id, written_by, events.get(("certificate", public_id))))
     # Every page depends on the rules, on settings that pages state, and on the register's own release.
     stated = [settings.PUBLIC_URL, settings.DATA_LICENCE]
-    stated += [settings.OPERATOR_NAME, settings.OPERATOR_PLACE, settings.OPERATOR_CONTACT, settings.OPERATOR_FUNDING]
+    stated += [settings.OPERATOR_NAME, settings.OPERATOR_PLACE, settings.OPERATOR_CONTACT]
+    stated += [settings.OPERATOR_FUNDING, settings.OPERATOR_INTERESTS]
     shared = [Profile.objects.aggregate(newest=Max("pk"))["newest"], *stated, release()]
     stamps = {slug: _short([*shared, slug, *parts[model]]) for slug, model in model_of.items()}
     compared = category_digests(current_store(), read_limits({}, current_limits()))

@@ -19,6 +19,7 @@ CIRCLE, SQUARE, DIAMOND, CROSS = "c", "s", "d", "x"
 OVER = "o"  # ends the symbols over the limit: the same outline with a line below it, as the limit is below the mark
 OVER_LINE_PX = 3  # from the outline to this line
 REACHES = {CIRCLE: 1.0, SQUARE: 0.89, DIAMOND: 1.3, CROSS: 1.08}  # as multiples of the radius
+PROVIDER_SHAPES = (CIRCLE, SQUARE, DIAMOND, CROSS)
 SHAPES = {
     EnduranceClass.LOW: CIRCLE,
     EnduranceClass.MEDIUM: SQUARE,
@@ -43,6 +44,15 @@ def symbol_of(endurance_dwpd: Decimal | float | None, capacity_gb: float | None)
     ['x1', 'c1', 's1', 's1', 'd1']
     """
     return f"{SHAPES[endurance_class(endurance_dwpd)]}{size_class(capacity_gb)}"
+
+
+def provider_symbol(place: int, capacity_gb: float | None) -> str:
+    """Return the symbol of an instance by the place of its provider: all from the fourth on have one shape.
+
+    >>> [provider_symbol(place, 4000) for place in (0, 1, 2, 3, 4)]
+    ['c1', 's1', 'd1', 'x1', 'x1']
+    """
+    return f"{PROVIDER_SHAPES[min(place, len(PROVIDER_SHAPES) - 1)]}{size_class(capacity_gb)}"
 
 
 def over_limit(symbol: str) -> str:

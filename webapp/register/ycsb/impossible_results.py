@@ -10,7 +10,9 @@ from functools import cache
 from typing import Any
 
 from results.catalogue.claims import published_law_checks
+from results.catalogue.rows import published_sources
 from results.rules.act.loads import printed_decimal
+from results.rules.plural import listed
 from results.rules.ycsb.claims import Basis, BasisRow, ClaimCheck, LittlesLawCheck
 from webapp.register.ycsb.gains import rate
 from webapp.register.ycsb.publications import Publication, publication_of
@@ -27,6 +29,12 @@ class CheckedResult:
     def publication(self) -> Publication:
         """Return its publication."""
         return publication_of(self.check.publication)
+
+    @property
+    def publisher(self) -> str:
+        """Return who published it; the title of the publication if that is not recorded."""
+        source = published_sources().get(self.check.publication)
+        return source.publisher if source and source.publisher else self.publication.title
 
     @property
     def throughput(self) -> str:
@@ -94,13 +102,17 @@ def impossible_results_of(check: ClaimCheck) -> list[CheckedResult]:
 
 
 def impossible_sentence() -> str:
-    """Return how many published results are impossible."""
-    total, count = len(checked_results()), sum(each.is_impossible for each in checked_results())
-    if not count:
-        return f"All {units.count(total)} checked YCSB results are possible."
-    which = "its throughput and mean latency" if count == 1 else "their throughputs and mean latencies"
-    results = f"{units.count(count)} of {units.count(total)} checked YCSB results"
-    return f"{results} cannot be true: {which} contradict each other."
+    """Return how many published results are impossible, of which publishers, and the drive of a single one."""
+    results = checked_results()
+    wrong = [each for each in results if each.is_impossible]
+    publishers = listed(sorted({each.publisher for each in results}))
+    checked = f"{units.count(len(results))} YCSB results published by {publishers} that the register can check"
+    if not wrong:
+        return f"All {checked} are possible."
+    (first, *others), which = wrong, "their throughputs and mean latencies"
+    if not others:
+        which = f"throughput and mean latency of the {first.check.model}, workload {first.check.workload},"
+    return f"{units.count(len(wrong))} of the {checked} cannot be true: {which} contradict each other."
 
 
 def impossible_page() -> dict[str, Any]:

@@ -1,37 +1,59 @@
 """The page on the register: what the operator states, what is missing, and how many drives are certified."""
 
 import pytest
+from django.core.checks import run_checks
 
 from results.lifecycle import visibility
 from tests.results.builders import make_user
 from tests.results.rows import make_product
 from tests.webapp.register.product_pages.test_certificates import certify
+from webapp.register.about.operator import check_operator
 
 pytestmark = pytest.mark.django_db
 
 
 def test_an_operator_who_states_nothing_is_not_made_up(client):
     text = client.get("/about/").text
-    assert "This register does not name its operator, so judge a result by its evidence" in text
-    assert [label for label in ("Operator", "Location", "Contact") if f">{label}</dt>" in text] == []
+    assert (
+        "The operator of this installation has not stated who runs it, a contact, who pays for it or its conflicts of "
+        "interest." in text
+    )
+    terms = ("Operator", "Location", "Contact", "Funding", "Conflicts of interest")
+    assert [term for term in terms if f">{term}</dt>" in text] == []
+    assert "Judge a result by its evidence and not by who publishes it." in text
     assert "not reported" not in text
-    assert text.count("states no contact for mistakes or problems") == 1
     assert 'href="#contact"' not in text
-    assert "does not state who pays for the register, or whether a maker of drives pays for it." in text
+
+
+STATEMENTS = ("OPERATOR_NAME", "OPERATOR_CONTACT", "OPERATOR_FUNDING", "OPERATOR_INTERESTS")
+
+
+@pytest.mark.parametrize("missing", STATEMENTS)
+def test_a_production_register_is_warned_of_each_statement_that_is_missing(settings, missing):
+    for name in STATEMENTS:
+        setattr(settings, name, "" if name == missing else "stated")
+    assert check_operator() == []
+    settings.PRODUCTION = True
+    (warning,) = check_operator()
+    assert warning.msg.startswith(f"{missing} is not set")
+    assert warning in run_checks()
+    setattr(settings, missing, "stated")
+    assert check_operator() == []
 
 
 def test_the_operator_is_shown_as_the_settings_state_it(client, settings):
     settings.OPERATOR_NAME, settings.OPERATOR_PLACE = "Drive <Lab>", "Berlin, Germany"
     settings.OPERATOR_CONTACT = "drives@example.com"
     settings.OPERATOR_FUNDING = "Example AG, which also sells drives"
+    settings.OPERATOR_INTERESTS = "None."
     text = client.get("/about/").text
     assert "<bdi>Drive &lt;Lab&gt;</bdi>" in text
     assert "<bdi>Berlin, Germany</bdi>" in text
     assert '<a href="mailto:drives@example.com"><bdi>drives@example.com</bdi></a>' in text
     assert "<bdi>Example AG, which also sells drives</bdi> " in text
     assert "(as the operator states it)" in text
-    assert "does not name its operator" not in text
-    assert "no contact" not in text
+    assert "<bdi>None.</bdi> " in text
+    assert "has not stated" not in text
     assert text.count('href="#contact"') == 2
 
 

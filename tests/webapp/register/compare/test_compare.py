@@ -377,7 +377,8 @@ def test_bars_show_speed_shares_endurance_and_speed_per_tb(client, make_product,
     ("shares", "sentence"),
     [
         (("0.00", "0.00"), "A, B: under 0.005 %, printed as 0.00"),
-        (("0.00", "0.000"), "A, B: under 0.005 %, printed as 0.00 and 0.000"),
+        (("0.00", "0.000"), "A, B: under 0.005 %, printed as 0.00"),
+        (("0.000", "0.000"), "A, B: under 0.0005 %, printed as 0.000"),
         (("0.00", "0.01"), ""),
     ],
 )
@@ -385,6 +386,25 @@ def test_shares_of_zero_have_a_sentence_instead_of_bars(client, make_product, ma
     runs = [make_published_run({64000: share}, make_product()) for share in shares]
     charts = client.get(compare_url(*runs)).context["comparison"].bars
     assert next(chart.zero_sentence for chart in charts if chart.title.startswith("Over 64")) == sentence
+
+
+def test_two_panels_without_bars_are_one_that_says_which_share_each_line_is_of(
+    client, make_product, make_published_run
+):
+    shares = {1000: "0.56", 8000: "0.00", 64000: "0.000"}
+    runs = [make_published_run(shares, make_product()) for _ in range(2)]
+    charts = client.get(compare_url(*runs)).context["comparison"].bars
+    (empty,) = [chart for chart in charts if chart.zero_sentence]
+    assert empty.title.replace("\N{NBSP}", " ") == "Over 8 ms and over 64 ms"
+    assert empty.zero_sentence.replace("\N{NBSP}", " ") == (
+        "Over 8 ms (limit 1 %): A, B: under 0.005 %, printed as 0.00; "
+        "over 64 ms (limit 0.1 %): A, B: under 0.0005 %, printed as 0.000"
+    )
+
+
+def test_the_start_page_shows_three_fields_at_once(client, catalogue):
+    shown = client.get("/compare/").text.split("<details>")[0]
+    assert [number for number in range(1, 7) if f'id="drive-{number}"' in shown] == [1, 2, 3]
 
 
 def test_the_gaps_of_endurance_have_equal_lengths_for_equal_ratios(client, make_product, make_published_run):
@@ -434,7 +454,7 @@ def test_an_example_with_its_result_is_on_the_empty_page(client, catalogue):
     assert "SanDisk DC SN861" in example
     assert "speed of Smart IOPS" in example  # of another maker, although another SN861 is faster
     assert "times the speed of" in example
-    assert example.count("<figure><figcaption>") == 6
+    assert example.count("<figure><figcaption>") == 5  # one for both shares without bars
     address = html.unescape(re.search(r'<a href="([^"]+)">See the whole comparison', example)[1])
     assert address.endswith("&limit_1ms=4")
     document = client.get(f"/compare/{address}&format=json").json()

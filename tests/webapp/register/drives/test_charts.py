@@ -54,7 +54,7 @@ def test_key_and_description_name_the_frontier_of_each_group(client, catalogue):
     description = re.findall(r"<desc[^>]*>(.*?)</desc>", text)[0]
     assert f"Solid line: {SERVICE}. Dashed line: {WITH_QUEUE}." in description
     key = text.partition("data-frontiers>")[2].partition('<span class="only-phone">')[0]
-    short = ["fastest of ACT 6.x<", "fastest of ACT to 5.3<"]
+    short = ["fastest of ACT 6.x<", "fastest of ACT up to 5.3<"]
     assert [short[0] in key, short[1] in key, key.count("<svg")] == [True, True, 2]
     one = main_of(client, "/drives/nvme-flash/?act=6").partition("data-frontiers>")[2].partition("</span> <span")[0]
     assert [short[0] in one, short[1] in one] == [True, False]

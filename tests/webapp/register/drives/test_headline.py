@@ -1,4 +1,4 @@
-"""The headline of cloud instances: the fastest instance and the fastest per device, in the order of the table."""
+"""The headline of cloud instances, and the table of the best instance of each provider that stands for the fastest."""
 
 import re
 
@@ -7,62 +7,46 @@ import pytest
 from tests.webapp.register.pages import read_headline, read_rows
 
 pytestmark = pytest.mark.django_db
-INSTANCE = (
-    "Fastest instance within the limits as published, ACT 6.x: GCP n2-standard-80 (24 x 375 GB) at 6,408,000 tps."
-)
-DEVICE = (
-    "GCP n2-standard-80 (4 x 375 GB) at 327,000 tps per device; "
-    "fastest with 1 device within the limits: GCP n2-standard-64 (1 x 375 GB) at 267,000 tps."
-)
 
 
-def headline(client, query=""):
-    return " ".join(read_headline(client.get(f"/drives/cloud/{query}"))).replace("\N{NO-BREAK SPACE}", " ")
+def providers(client, query=""):
+    """Return the cells of the table of providers, and its links."""
+    text = client.get(f"/drives/cloud/{query}").text.replace("\N{NO-BREAK SPACE}", " ")
+    table = text.split('<table class="narrow stacked providers">')[1].split("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", table.split("<tbody>")[1])
+    plain = [" ".join(re.sub(r"<[^>]*>", " ", row).split()) for row in rows]
+    return plain, re.findall(r'href="([^"]+)"', table.split("<tbody>")[1])
 
 
-def test_the_fastest_instance_and_the_fastest_per_device_are_named(client, catalogue):
-    said = headline(client)
-    assert said.startswith(f"40 results from publications. {INSTANCE} Fastest per device: {DEVICE} ")
-    assert (
-        "Fastest instance and fastest per device within the limits as published, ACT up to 5.3: "
-        "Azure L16s v2 (1 x 160 GB) at 15,000 tps. 5 of 40 results are over a limit of the profile."
-    ) in said
+def test_the_headline_counts_results_and_the_table_names_the_best_of_each_provider(client, catalogue):
+    first, others = read_headline(client.get("/drives/cloud/"))
+    assert first == "40 results from publications."
+    assert others == "5 of 40 results are over a limit of the profile."
+    rows, links = providers(client)
+    assert [row.split()[0] for row in rows] == ["GCP", "AWS", "Azure"]
+    assert rows[0].startswith("GCP n2-standard-80 4 x 375 GB, ACT 6.x 327,000 tps per device")
+    assert rows[2].startswith("Azure L16s v2 1 x 160 GB, ACT up to 5.3 15,000 tps per device")
+    assert links[0] == "?provider=gcp"
+    assert client.get(f"/drives/cloud/{links[0]}").status_code == client.get(links[1]).status_code == 200
 
 
-def test_the_fastest_per_device_says_what_one_device_does(client, catalogue):
-    said = headline(client, "?provider=aws&sort=-device_tps")
-    single = "fastest with 1 device within the limits: AWS m5ad.4xlarge (1 x 300 GB) at 174,000 tps."
-    assert (
-        "AWS r5d.4xlarge (2 x 300 GB) at 177,000 tps per device; with 1 device it is over a limit: "
-        f"7.25 % over 1 ms, limit 5 %; {single}"
-    ) in said
-    wider = headline(client, "?provider=aws&sort=-device_tps&limit_1ms=7.25")
-    assert "it is over a limit" not in wider
-    assert "fastest with 1 device" not in headline(client, "?provider=azure")
+def test_the_best_instance_says_that_one_device_alone_is_over_a_limit(client, catalogue):
+    rows, _ = providers(client)
+    assert "AWS r5d.4xlarge 2 x 300 GB, ACT 6.x; with 1 device over a limit 177,000" in rows[1]
+    assert "with 1 device" not in rows[0]
 
 
-def test_the_fact_of_the_shown_order_comes_first(client, catalogue):
-    assert INSTANCE in headline(client, "?sort=device_tps")
-    said = headline(client, "?sort=-device_tps")
-    group = "within the limits as published, ACT 6.x"
-    assert f"publications. Fastest per device {group}: {DEVICE} Fastest instance: GCP n2-standard-80 (24 x" in said
-    assert headline(client).startswith(f"40 results from publications. {INSTANCE}")
+def test_the_table_of_providers_does_not_follow_filters_and_limits(client, catalogue):
+    assert providers(client, "?provider=aws&limit_1ms=0.001") == providers(client)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        *("", "?sort=-device_tps", "?provider=aws", "?provider=aws&sort=-device_tps", "?devices=1&limit_1ms=3"),
-        *("?limit_1ms=0.5&sort=-device_tps", "?q=r5d&sort=-device_tps", "?sole_tenant=no&devices=2~4"),
-    ],
-)
-def test_the_headline_names_the_first_row_within_the_limits(client, catalogue, query):
-    rows = read_rows(client.get(f"/drives/cloud/{query}"))
-    first = next(row for row in rows if not any("over the limit" in cell for cell in row))
-    named = re.search(r"Fastest [^:]*: ([^(]+) \(([^)]+)\) at", headline(client, query))
-    # Storage or a note may follow the name.
-    assert first[0].replace(",", "").split(" ", 2)[:2] == named[1].split(" ", 2)[:2]
-    assert named[2] == first[2].replace("\N{NO-BREAK SPACE}", " ")
+def test_a_provider_without_a_result_within_the_limits_is_listed_last(client, make_product, make_published_run):
+    for vendor, share in (("Cloudy", "9.00"), ("Windy", "1.00")):
+        product = make_product(category="cloud", vendor=vendor, model="c1", capacity_gb=None)
+        make_published_run({1000: share}, product=product, tps=3000, device_count=1, device_gb=300, tool_version="6.1")
+    rows, _ = providers(client)
+    assert rows[0].startswith("Windy c1")
+    assert rows[1] == "Cloudy no result within the limits"
 
 
 @pytest.mark.parametrize(
@@ -84,16 +68,23 @@ def test_rows_over_a_limit_above_the_fastest_are_counted(client, catalogue, quer
     assert not said.startswith("The first row is") or over[:2] == [True, False]
 
 
-def test_an_instance_that_is_first_in_both_orders_is_named_once_with_both_speeds(
-    client, make_product, make_published_run
-):
-    product = make_product(category="cloud", vendor="Cloudy", model="c1", capacity_gb=None)
-    make_published_run(product=product, tps=3000, device_count=2, device_gb=300, tool_version="6.1")
-    make_published_run(product=product, tps=1000, device_count=1, device_gb=300, tool_version="6.1")
-    assert "ACT 6.x: Cloudy c1 (2 x 300 GB) at 3,000 tps, 1,500 tps per device." in headline(client)
+def test_marks_of_instances_show_their_provider_by_shape_and_colour_with_a_key(client, catalogue):
+    text = client.get("/drives/cloud/").text
+    key = text.split('<details class="key">')[1].split("</details>")[0]
+    for name, symbol, place in (("AWS", "c2", 0), ("Azure", "s2", 1), ("GCP", "d2", 2)):
+        assert re.search(rf'glyph m full p{place}"[^>]*><use href="#{symbol}"/></svg>{name}<', key)
+    marks = re.findall(r'class="m (?:full|open|unranked) (?:in|out|over) p([0-3])[^>]*>.*?href="#([csdx])', text)
+    assert {("0", "c"), ("1", "s"), ("2", "d")} == set(marks)
+    assert "DWPD" not in key
+    assert " p0" not in client.get("/drives/nvme-flash/").text.split('<details class="key">')[1].split("</details>")[0]
 
 
-def test_the_others_follow_the_first_sentences(client, catalogue):
-    first, others = read_headline(client.get("/drives/cloud/"))
-    assert first.endswith("6,408,000 tps.")
-    assert others.startswith("Fastest per device: ")
+@pytest.mark.parametrize("query", ["?provider=azure", "?provider=gcp&within=only", "?min_device_tps=100000&devices=1"])
+def test_the_axes_of_the_chart_stay_while_filters_change(client, catalogue, query):
+    def axes(address):
+        svg = client.get(address).text.split('<g data-layer="rules"')[1].split("</g>")[0]
+        return re.findall(r'class="tick[^"]*"[^>]*>([^<]+)<', svg)
+
+    plain = axes("/drives/cloud/")
+    assert "10,000,000" in plain
+    assert set(axes(f"/drives/cloud/{query}")) >= set(plain)

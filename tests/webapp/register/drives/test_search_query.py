@@ -61,3 +61,17 @@ def test_a_part_number_of_a_product_is_a_word(client, make_product, make_publish
     rows, text = found(client, "SSDPE2KE064T8")
     assert len(rows) == 1
     assert "Part number " not in text
+
+
+def test_the_case_of_a_typed_option_does_not_matter_and_the_address_becomes_the_plain_one(client, catalogue):
+    response = client.get("/drives/cloud/?provider=AWS")
+    assert (response.status_code, response["Location"]) == (302, "/drives/cloud/?provider=aws")
+    assert client.get(response["Location"]).status_code == 200
+    home = client.get("/?category=NVMe-Flash~Networked")
+    assert home.status_code == 200
+
+
+def test_a_refused_option_names_only_those_of_the_page(client, catalogue):
+    text = client.get("/drives/cloud/?provider=aw").text
+    assert "aws" in text
+    assert "micron" not in text.lower()

@@ -90,11 +90,13 @@ def test_abbreviations_are_spelt_out_before_the_form_and_below_the_answer_of_hom
         assert f"<abbr>{short}</abbr> ({long})" in intro
 
 
-def test_the_page_begins_with_what_drivecert_is(client):
+def test_the_heading_and_what_drivecert_is_come_first_then_the_form_the_results_and_the_findings(client, catalogue):
     text = client.get("/").text.split('<main id="main"')[1]
     what = "Drivecert lists published tests of storage drives: how fast they are, how many reads are slow, and how long"
-    assert text.index(what) < text.index("<h1>")
-    assert text.index(what) < text.index('<p class="findings">') < text.index("<h1>")
+    order = ["<h1>", what, '<form class="filters question"', 'id="answer-rows"', '<p class="findings">']
+    places = [text.index(each) for each in order]
+    assert places == sorted(places)
+    assert "<a " not in text[: places[2]]
 
 
 def test_home_leads_with_how_many_rated_drives_were_tested_over_their_rating(client, catalogue):
@@ -121,14 +123,17 @@ def test_home_has_no_sentence_on_ratings_without_rated_drives(client, make_produ
     assert "exceeds the endurance rating" not in client.get("/").text
 
 
-def test_home_says_that_the_source_of_the_contradicted_claim_is_not_on_file(client):
+def test_home_names_and_links_the_contradicted_and_the_impossible_claim_below_the_results(client, catalogue):
     text = client.get("/").text
-    sentence = "1 of 38 published claims that can be checked contradicts its own table, as the register has it"
+    findings = (
+        text.split('<p class="findings">')[1].split("</p>")[0].replace("\N{NBSP}", " ").replace("\N{WORD JOINER}", "")
+    )
+    assert text.index('<p class="findings">') > text.index('id="answer-rows"') > text.index("<h1>")
     link = '<a class="tag" href="/explain/glossary/#what-is-kept-source-not-on-file">source not on file</a>'
-    claims = f'<a href="/ycsb/claims/?outcome=contradicted">{sentence}</a> (understated by 1.8 points; {link}).'
-    assert text.index(claims) < text.index("<h1>")
-    used = "4 claims use an impossible result: 135.1 operations in flight with 128 threads"
-    assert text.index(f'<a href="/ycsb/claims/?outcome=impossible-input">{used}</a>.') > text.index(claims)
+    assert f"</a> (understated by 1.8 points; {link})." in findings
+    assert re.search(r'Contradicted: <a href="/ycsb/claims/micron-7400-brief/[^"]*">Micron on the 7400 PRO', findings)
+    used = "KIOXIA on the TLC PCIe 4.0: 135.1 operations in flight with 128 threads</a>."
+    assert re.search(r'Impossible: <a href="/ycsb/claims/kioxia-fl6-brief/[^"]*-a/">' + re.escape(used), findings)
     assert 'id="what-is-kept-source-not-on-file"' in client.get("/explain/glossary/").text
 
 
@@ -185,9 +190,10 @@ def test_home_has_headings_for_its_charts_and_its_results(client, catalogue):
     assert headings[:2] == ["Charts of the drives", "Drives that match"]
 
 
-def test_home_leads_a_newcomer_to_a_trial_before_its_question(client, catalogue):
-    before = client.get("/").text.split("<h1>")[0].split('<main id="main"')[1]
-    assert '<a href="/try/">Try your log</a>' in before
+def test_home_leads_a_newcomer_to_a_trial_below_the_results(client, catalogue):
+    after = client.get("/").text.split('id="answer-rows"')[1].split('<p class="findings">')[0]
+    assert '<a href="/try/">try your log</a>' in after
+    assert '<a href="/drives/cloud/" data-carries>Cloud instances</a>' in after
 
 
 def test_home_has_a_link_to_its_view(client, catalogue):
@@ -203,7 +209,7 @@ def test_the_drives_of_the_answer_are_in_bands_of_results_that_compare(client, c
         "2 results",
     ]
     row = read_rows(response)[0]
-    assert row[:5] == ["SanDisk DC SN861 6.4 TB within your limits", "1,728,000", "0.56", "0.00", "0.00"]
+    assert row[:5] == ["SanDisk DC SN861 6.4 TB over its rating", "1,728,000", "0.56", "0.00", "0.00"]
     assert row[5:9] == ["6.94 of 3, over", "24", "8x rating", "216,000"]
 
 
@@ -457,3 +463,48 @@ def test_the_form_states_what_kind_of_load_the_speed_is(client, catalogue):
     text = client.get("/").text
     assert '<abbr title="transactions per second: reads and writes together">tps</abbr> or more' in text
     assert '<a href="/explain/">2 reads to 1 write of 1,536-byte records</a>' in text
+
+
+@pytest.mark.parametrize(("rating", "said"), [("3", "within your limits"), ("2.99", "over its rating")])
+def test_a_row_over_its_endurance_rating_is_not_marked_as_within_the_limits(
+    client, make_product, make_published_run, rating, said
+):
+    make_published_run(product=make_product(endurance_dwpd=rating, capacity_gb=6400), tps=900_000)
+    assert read_rows(client.get("/?min_device_tps=216160"))[0][0].endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("query", "models"),
+    [
+        ("min_tb=3.2", ["EX-B", "EX-C"]), ("min_tb=3.2&min_dwpd=3", ["EX-C"]), ("min_dwpd=1", ["EX-A", "EX-C"]),
+        ("min_dwpd=3.01", []),
+    ],
+)  # fmt: skip
+def test_the_form_also_asks_for_capacity_and_endurance(client, make_product, make_published_run, query, models):
+    for model, capacity, rating in (("EX-A", 1600, "1"), ("EX-B", 3200, None), ("EX-C", 3200, "3")):
+        product = make_product(model=model, capacity_gb=capacity, endurance_dwpd=rating, vendor="Exemplar")
+        make_published_run(product=product, tps=900_000)
+    response = client.get(f"/?{query}")
+    found = sorted(re.findall(r"EX-[ABC]", " ".join(row[0] for row in read_rows(response) if "EX-" in row[0])))
+    assert found == models
+    assert "Explore" not in response.text or "&quot;least&quot;" in response.text
+    table = re.search(r'href="(/drives/[^"]*)">Open these drives as a table', response.text)[1]
+    listed = [row for row in read_rows(client.get(unescape(table))) if "EX-" in row[0]]
+    assert len(listed) == len(models)
+
+
+def test_a_capacity_with_its_unit_becomes_plain_in_the_address(client, db):
+    response = client.get("/?min_tb=800+GB&min_dwpd=1")
+    assert (response.status_code, response["Location"]) == (302, "/?min_tb=0.8&min_dwpd=1")
+    assert "with at least 0.8 TB and at least 1 DWPD" in text_of(client.get(response["Location"]))
+
+
+def test_the_chart_of_home_labels_only_frontiers_and_answers_whose_rating_allows_the_load(client, catalogue):
+    def names(address):
+        svg = client.get(address).text.split('<g data-layer="labels"')[1].split("</g>")[0].replace("\N{NBSP}", " ")
+        return set(re.findall(r'class="name wide"[^>]*>([^<]+)<', svg))
+
+    assert names("/") == {"DC SN861 6.4 TB", "DataEngine 6.4 TB"}
+    allowed = names("/?min_device_tps=400000")  # two answers have a rating that allows it
+    assert allowed - names("/") == {"9400 Max", "DataEngine", "12.8 TB"}
+    assert len(names("/drives/nvme-flash/")) > 5

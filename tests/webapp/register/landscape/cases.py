@@ -16,7 +16,7 @@ from webapp.register.landscape.speed_chart import Frontier, SpeedQuestion, speed
 FILE = Path(__file__).parents[4] / "tests/data/landscape.json"
 NAMES = {
     Fill.SERVICE: (("frontier of ACT 6.x:", "none is faster with", "fewer slow reads"), "ACT 6.x"),
-    Fill.WITH_QUEUE: (("dashed: the same", "for ACT up to 5.3"), "to 5.3"),
+    Fill.WITH_QUEUE: (("dashed: the same", "for ACT up to 5.3"), "ACT up to 5.3"),
 }
 
 

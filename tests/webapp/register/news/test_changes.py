@@ -303,14 +303,13 @@ def _profile():
 def test_recomputed_claims_are_counted_by_the_outcomes_of_the_pages():
     import_claims()
     counted = {change.page.partition("#")[2]: change.sentence for change in changes_page().changes}
-    said = "The register computed them from the publication's tables and charts"
     assert counted == {
-        "micron-7400-brief": f"Micron states 14 claims. {said}: 1 contradicted, 8 confirmed, 5 cannot be checked.",
-        "kioxia-fl6-brief": f"KIOXIA states 30 claims. {said}: 25 confirmed, 4 arithmetic agrees but input "
-        "impossible, 1 cannot be checked. "
-        "4 of them use a result that cannot be true.",
-        "micron-7450-brief": f"Micron states 2 claims. {said}: 2 read from a chart.",
-        "micron-x100-paper": f"Micron states 16 claims. {said}: 2 read from a chart, 14 cannot be checked.",
+        "micron-7400-brief": "Micron states 14 claims: 9 checked, of which 1 contradicts its own table and 8 are "
+        "confirmed; 5 cannot be checked.",
+        "kioxia-fl6-brief": "KIOXIA states 30 claims: 29 checked, of which 4 agree but use an impossible result and 25 "
+        "are confirmed; 1 cannot be checked. 4 of them use a result that cannot be true.",
+        "micron-7450-brief": "Micron states 2 claims: 2 read from a chart.",
+        "micron-x100-paper": "Micron states 16 claims: 2 read from a chart; 14 cannot be checked.",
     }
 
 
@@ -338,8 +337,8 @@ def test_a_contradicted_claim_is_named_with_its_page_if_the_count_is_that_of_the
 
 def test_claims_that_were_recomputed_without_counts_say_less():
     record_event(None, CLAIMS_RECOMPUTED, ("publication", "micron-7400-brief"), "", {})
-    assert newest().title == "Claims computed: Micron 7400 PRO against 7300 PRO on RocksDB"
-    assert sentences() == ["Micron states claims. The register computed them from the publication's tables and charts."]
+    assert newest().title == "Claims checked: Micron 7400 PRO against 7300 PRO on RocksDB"
+    assert sentences() == ["Micron states claims. The register checked those whose figures the publication shows."]
 
 
 CHANGED_CLAIM = {

@@ -52,7 +52,7 @@ def test_the_sentence_counts_each_kind_of_change(clock, import_results, publish,
     annotate(run, "Another note.", rita)
     assert summary_of(NOVEMBER).sentence == (
         "The register opened with 2 published results. In November 2026, the register published 2 results from logs, "
-        "withdrew 1 result, computed the claims of 4 publications and made 2 other changes."
+        "withdrew 1 result, checked the claims of 4 publications and made 2 other changes."
     )
 
 

@@ -1,12 +1,10 @@
 """Pages and feed of news: addresses, links, caching, and a fixed number of queries."""
 
 import re
-from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
 
-from results.access.withholding import REEVALUATED
 from results.catalogue.claims import CLAIMS_RECOMPUTED, import_claims
 from results.history import record_event, run_subject
 from results.lifecycle import visibility
@@ -145,7 +143,7 @@ def test_an_entry_of_the_feed_keeps_its_id(client, publish, import_results):
 def test_claims_of_the_published_briefs_are_news(client, db):
     import_claims()
     titles = [entry["title"] for entry in read_entries(client)]
-    assert "Claims computed: Micron 7400 PRO against 7300 PRO on RocksDB" in titles
+    assert "Claims checked: Micron 7400 PRO against 7300 PRO on RocksDB" in titles
     assert len(titles) == 4
     month = client.get(f"/news/{timezone.now():%Y-%m}/").text
     assert "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/" in month
@@ -190,33 +188,26 @@ def test_a_summary_reads_the_changes_twice(clock, publish, django_assert_max_num
     assert len(reads) == 2
 
 
-def test_changes_of_one_minute_are_ordered_by_importance(client, clock, publish):
+def test_changes_of_one_minute_are_newest_first_however_important_they_are(client, clock, publish):
     clock.set(2026, 11, 20, 12, 0, 1)
-    first = publish()
-    contradicted = {"outcomes": {"contradicted": 1, "confirmed": 3}, "impossible_claims": 0}
-    impossible = {"outcomes": {"impossible-input": 1}, "impossible_claims": 1}
-    harmless = {"outcomes": {"confirmed": 3}, "impossible_claims": 0}
-    briefs = ("micron-7400-brief", "kioxia-fl6-brief", "micron-7450-brief")
-    for publication, details in zip(briefs, (contradicted, impossible, harmless), strict=True):
-        record_event(None, CLAIMS_RECOMPUTED, ("publication", publication), "", details)
-    record_event(None, REEVALUATED, run_subject(first), "", {"kind": "outcome", "before": "x", "after": "y"})
-    visibility.withdraw(first, make_user("rita", is_reviewer=True), "Wrong drive.")
     publish()
-    assert clock.at.replace(second=0) == datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+    for publication in ("micron-7400-brief", "kioxia-fl6-brief"):
+        details = {"outcomes": {"contradicted": 1, "confirmed": 3}, "impossible_claims": 0}
+        record_event(None, CLAIMS_RECOMPUTED, ("publication", publication), "", details)
+    clock.set(2026, 11, 20, 12, 0, 30)
+    visibility.withdraw(publish(), make_user("rita", is_reviewer=True), "Wrong drive.")
     rows = client.get("/news/?format=json").json()["rows"]
-    groups = [row["group"] for row in rows]
-    assert groups == ["claims", "claims", "withdrawals", "verdicts", "results", "results", "claims"]
-    named = [publication_of(each).title for each in ("kioxia-fl6-brief", "micron-7400-brief")]
-    assert [row["name"] for row in rows[:2]] == named
+    assert [row["group"] for row in rows] == ["withdrawals", "results", "claims", "claims", "results"]
+    assert rows[2]["name"] == publication_of("kioxia-fl6-brief").title
     for place, row in enumerate(rows):
         older = client.get(f"/news/?format=json&before={row['event']}").json()["rows"]
         assert older == rows[place + 1 :]
 
 
-def test_a_later_minute_is_before_a_more_important_change(client, clock, publish):
+def test_the_opening_is_the_last_entry(client, clock, import_results):
     clock.set(2026, 11, 20, 12, 0, 1)
-    visibility.withdraw(publish(), make_user("rita", is_reviewer=True), "Wrong drive.")
-    clock.set(2026, 11, 20, 12, 1, 0)
-    publish()
-    groups = [row["group"] for row in client.get("/news/?format=json").json()["rows"]]
-    assert groups == ["results", "withdrawals", "results"]
+    import_results(2)
+    import_claims()
+    rows = client.get("/news/?format=json").json()["rows"]
+    assert len(rows) == 5
+    assert rows[-1]["sentence"].startswith("The register opened with 2 published results.")

@@ -87,8 +87,12 @@ def test_a_search_without_a_match_states_what_the_register_has(client, catalogue
     text = html.unescape(response.text).replace("\N{NO-BREAK SPACE}", " ")
     assert "The register has no result for <bdi>samsung 990 pro</bdi>. <bdi>It has 3 Samsung drives: " in text
     assert "Samsung PM983 1.92 TB" in text
-    assert {row[0].split()[0] for row in read_rows(response)} == {"Samsung"}
-    assert len(read_rows(response)) == 3
+    rows = read_rows(response)
+    assert [row[0].split()[0] for row in rows[:3]] == ["Samsung"] * 3
+    assert ["historical" in row[-1] for row in rows] == [False, True, True, False, False]
+    assert "2 of them are historical and no longer recommended. Current drives of other makers with the nearest" in text
+    assert "Your drive is from a consumer series, and the register has drives for data centres." in text
+    assert "consumer series" not in client.get("/search/?q=samsung+pm1743").text
 
 
 def test_instances_are_not_called_drives(client, catalogue):

@@ -156,7 +156,9 @@ def test_a_figure_changed_in_place_changes_every_stamp(db):
     assert stamps.current_stamps() != before
 
 
-@pytest.mark.parametrize("name", ["DATA_LICENCE", "OPERATOR_NAME", "OPERATOR_PLACE", "OPERATOR_CONTACT"])
+@pytest.mark.parametrize(
+    "name", ["DATA_LICENCE", "OPERATOR_NAME", "OPERATOR_PLACE", "OPERATOR_CONTACT", "OPERATOR_INTERESTS"]
+)
 def test_a_setting_that_pages_state_changes_every_stamp(make_log_run, settings, name):
     make_log_run()
     before = stamps.current_stamps()

@@ -16,7 +16,8 @@ def test_the_page_lists_all_checked_results_the_impossible_one_first(client):
     response = client.get(PAGE)
     rows = read_rows(response)
     assert (
-        "1 of 12 checked YCSB results cannot be true: its throughput and mean latency contradict each" in response.text
+        "1 of the 12 YCSB results published by KIOXIA that the register can check cannot be true: throughput and mean "
+        "latency of the TLC PCIe 4.0, workload A, contradict each other." in response.text
     )
     assert [row[-1] for row in rows] == ["check: impossible", *["check: possible"] * 11]
     assert rows[0][1:] == [
@@ -82,7 +83,10 @@ def test_more_or_no_impossible_results_are_counted(monkeypatch):
     (wrong, right, *_) = impossible_results.checked_results()
     monkeypatch.setattr(impossible_results, "checked_results", lambda: (wrong, wrong, right))
     assert impossible_results.impossible_sentence() == (
-        "2 of 3 checked YCSB results cannot be true: their throughputs and mean latencies contradict each other."
+        "2 of the 3 YCSB results published by KIOXIA that the register can check cannot be true: their throughputs and "
+        "mean latencies contradict each other."
     )
     monkeypatch.setattr(impossible_results, "checked_results", lambda: (right, right))
-    assert impossible_results.impossible_sentence() == "All 2 checked YCSB results are possible."
+    assert impossible_results.impossible_sentence() == (
+        "All 2 YCSB results published by KIOXIA that the register can check are possible."
+    )

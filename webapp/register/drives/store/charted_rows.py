@@ -5,17 +5,17 @@ Only current results on physical drives with a speed and a share are plotted, al
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from math import floor
 from operator import add
 
-from results.models import Statistic
+from results.models import Category, Statistic
 from results.rules.act.comparison_groups import ComparisonGroup
 from results.rules.act.frontier import frontier_of_ordered
 from webapp.register.drives.limit_check import name_of
-from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, flags_of
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, flags_of, rows_of
 from webapp.register.drives.store.ranking import (
     capacity_of,
     fastest_first,
@@ -42,7 +42,7 @@ from webapp.templatetags import units
 
 FRONTIER_NAMES = {
     Fill.SERVICE: (("frontier of ACT 6.x:", "none is faster with", "fewer slow reads"), "ACT 6.x"),
-    Fill.WITH_QUEUE: (("dashed: the same", "for ACT up to 5.3"), "to 5.3"),
+    Fill.WITH_QUEUE: (("dashed: the same", "for ACT up to 5.3"), "ACT up to 5.3"),
 }
 
 
@@ -51,7 +51,8 @@ class ChartedRows:
     """Rows of a store and the question that their charts answer.
 
     `first_rows` returns the rows that the page lists, which have marks also if there are too many for one mark each.
-    With `is_per_device`, systems are plotted with the speed of one of their devices.
+    With `is_per_device`, systems are plotted with the speed of one of their devices. The axes also include `axis_rows`,
+    so that they stay while filters change.
     """
 
     store: ColumnStore
@@ -63,6 +64,9 @@ class ChartedRows:
     load_tps: float | None = None
     first_rows: Callable[[], Iterable[int]] = tuple
     is_per_device: bool = False
+    has_few_labels: bool = False
+    shows_providers: bool = False
+    axis_rows: Rows = 0
 
     @cached_property
     def speeds(self) -> list[float]:
@@ -96,6 +100,12 @@ class ChartedRows:
         """Return the plotted rows."""
         return self._having(self.shown_statistic)
 
+    @property
+    def _axis_rows(self) -> Rows:
+        """Return the rows that the axes include besides the plotted ones."""
+        possible = self.axis_rows & plottable_rows(self.store, self.threshold_us, per_device=self.is_per_device)
+        return possible & self.store.columns["statistic"].of(self.shown_statistic)
+
     def _having(self, statistic: str) -> Rows:
         return self.plottable & self.store.columns["statistic"].of(statistic)
 
@@ -110,8 +120,10 @@ class ChartedRows:
     def question(self) -> SpeedQuestion:
         """Return the question, with the extent of the plotted rows. Without rows, the axes are those of 1x to 100x."""
         speeds, encoded = self.speeds, self.store.columns[share_code(self.threshold_us)]
-        fastest, slowest = (speeds[self.ordered[0]], speeds[self.ordered[-1]]) if self.ordered else (300_000.0, 3_000.0)
-        largest = max(map(encoded.codes.__getitem__, self.ordered), default=NOT_REPORTED)
+        on_axes = [*self.ordered, *rows_of(self._axis_rows & ~self.shown)]
+        fastest = max(map(speeds.__getitem__, on_axes), default=300_000.0)
+        slowest = min(map(speeds.__getitem__, on_axes), default=3_000.0)
+        largest = max(map(encoded.codes.__getitem__, on_axes), default=NOT_REPORTED)
         share = 0.0 if largest == NOT_REPORTED else encoded.values[largest] / BILLIONTHS
         answers = self.answers.bit_count()
         return SpeedQuestion(self.limit_pct, slowest, fastest, share, self.load_tps, answers)
@@ -165,19 +177,22 @@ class ChartedRows:
             edges = [row for frontier in self.frontiers for row, _, _ in frontier.edges]
             marked = [row for row in dict.fromkeys([*edges, *self.first_rows()]) if self.shown >> row & 1]
         within = flags_of(self.passes, self.store.count)
-        key = ("plotted", self.threshold_us, self.is_per_device)
+        key = ("plotted", self.threshold_us, self.is_per_device, self.shows_providers)
+        places = providers_of(self.store) if self.shows_providers else {}
         known: dict[tuple[int, int], PlottedDrive] = self.store.cached(key, dict)
         for row in marked:
             if (row, within[row]) not in known:
                 tps, share = self.speeds[row], shares_of(self.store, self.threshold_us)[row]
-                known[row, within[row]] = plotted_drive(self.store, row, tps, share, is_within=bool(within[row]))
+                drive = plotted_drive(self.store, row, tps, share, is_within=bool(within[row]))
+                provider = places.get(self.store.columns["vendor"].word(row))
+                known[row, within[row]] = replace(drive, provider=provider) if self.shows_providers else drive
         return [known[row, within[row]] for row in marked]
 
     @cached_property
     def speed_picture(self) -> Picture:
         """Return the chart of speed and slow reads."""
         cells = density_cells(self.question, self._cell_counts()) if self.has_cells else ()
-        return speed_chart(self.question, self.drives, self.frontiers, cells)
+        return speed_chart(self.question, self.drives, self.frontiers, cells, has_few_labels=self.has_few_labels)
 
     def _cell_counts(self) -> Counter[int]:
         """Return the number of rows in each density cell."""
@@ -227,6 +242,16 @@ class ChartedRows:
         return sentences[row]
 
 
+def providers_of(store: ColumnStore) -> dict[str, int]:
+    """Return the place of each provider of cloud instances by name: it chooses the shape and colour of marks."""
+
+    def read() -> dict[str, int]:
+        instances, vendor = store.columns["category"].of(Category.CLOUD), store.columns["vendor"]
+        return {name: place for place, name in enumerate(sorted(n for n in vendor.words if instances & vendor.of(n)))}
+
+    return store.cached("providers", read)
+
+
 def _link(store: ColumnStore, row: int, sentence: str) -> Link:
     return link_to(f"/drive/{store.slugs[row]}/", sentence.replace(units.NBSP, " "))
 
@@ -236,8 +261,8 @@ def named_devices(name: tuple[str, ...], short_name: str, devices: int | None) -
 
     >>> named_devices(("frontier:", "of all"), "ACT 6.x", 1)
     (('frontier, 1 device:', 'of all'), 'ACT 6.x, 1 device')
-    >>> named_devices(("dashed: the same", "up to 5.3"), "to 5.3", 2)
-    (('dashed: the same', 'up to 5.3, 2 devices'), 'to 5.3, 2 devices')
+    >>> named_devices(("dashed: the same", "for all"), "all", 2)
+    (('dashed: the same', 'for all, 2 devices'), 'all, 2 devices')
     """
     words = f", {devices_words(devices)}"
     if name[0].endswith(":"):

@@ -13,6 +13,7 @@ from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Outcome, Status
 from webapp.register.http.files import Value
 from webapp.register.http.query_params import FORMAT, Parameter, read_parameters, word
+from webapp.register.ycsb.claims.counts import claims_sentence
 from webapp.register.ycsb.claims.entries import (
     LABELS,
     OUTCOME_LABELS,
@@ -105,7 +106,7 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
     """
     found = selected(query)
     return {
-        "sentence": _sentence(entries()),
+        "sentence": claims_sentence(entries()),
         "rule": _confirmed_rule(entries()),
         "contradicted": [(entry, result(entry), favours(entry)) for entry in entries() if entry.is_contradicted],
         "groups": _groups(found, is_filtered=bool(_given(query))),
@@ -162,23 +163,6 @@ def _drive_of(slug: str) -> str:
 
 def _all(query: ClaimQuery) -> dict[str, str]:
     return {name: getattr(query, name) for name in FILTERS}
-
-
-def _sentence(found: Sequence[ClaimEntry]) -> str:
-    """Return a summary of the claims by group of statuses."""
-    outcomes = Counter(entry.outcome for entry in found)
-    confirmed = [entry.status for entry in found if entry.outcome is Outcome.CONFIRMED]
-    odd = sum(status in {Status.TRUNCATED, Status.ROUNDED_UP} for status in confirmed)
-    impossible = outcomes[Outcome.IMPOSSIBLE_INPUT]
-    agreeing = (
-        f"{impossible} agree{'s' if impossible == 1 else ''} but from an impossible result, " if impossible else ""
-    )
-    return (
-        f"The register has {units.counted(len(found), 'claim')} and checks each against the figures of its own "
-        f"publication: {len(confirmed)} are confirmed{f' ({odd} of them with unusual rounding)' if odd else ''}, "
-        f"{agreeing}{outcomes[Outcome.CONTRADICTED]} contradicted, {outcomes[Outcome.FROM_CHART]} read from a chart, "
-        f"and {outcomes[Outcome.UNCHECKED]} cannot be checked."
-    )
 
 
 def _confirmed_rule(found: Sequence[ClaimEntry]) -> str:

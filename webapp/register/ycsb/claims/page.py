@@ -28,6 +28,7 @@ def claim_page(entry: ClaimEntry) -> dict[str, Any]:
     return {
         "title": sentences.title(entry),
         "statement": sentences.statement(entry),
+        "get_source": sentences.source_sentences(entry) if entry.is_contradicted else "",
         "impossible": sentences.impossible_sentences(entry),
         "meaning": sentences.MEANINGS[entry.status],
         "recomputed_note": sentences.recomputed_note(entry),

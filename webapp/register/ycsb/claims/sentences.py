@@ -1,13 +1,11 @@
 """Sentences of a claim: statement, recomputation, formula, favoured side, other computations, and citation."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from django.utils.text import capfirst
 
-from results.rules.plural import counted
+from results.rules.plural import counted, listed
 from results.rules.ycsb import claim_terms
 from results.rules.ycsb.claim_analysis import Alternative, Computation, Favoured, Side, alternatives, favoured
 from results.rules.ycsb.claims import AT_A_FIXED, MEAN_OF_GAINS, PEAKS, Basis
@@ -135,56 +133,42 @@ def favours(entry: ClaimEntry) -> str:
     return unfavoured.get(found.side) or f"Stated {_too_far(entry, found)}: {_favoured_words(entry, found)}."
 
 
-@dataclass(frozen=True)
-class ContradictedFinding:
-    """How many claims their own publications contradict; `size` is the difference of a single one."""
+def source_sentences(entry: ClaimEntry) -> str:
+    """Return where a reader gets the publication of a claim that is not on file, and what the register copied from it.
 
-    sentence: str
-    size: str
-    is_source_on_file: bool
-
-
-def contradicted_finding(found: Sequence[ClaimEntry]) -> ContradictedFinding | None:
-    """Return how many of the claims that can be checked their own publications contradict; None if none.
-
-    The sentence has no full stop, because the page adds the size and the state of the source.
+    Empty if the register has its address.
     """
-    wrong = [entry for entry in found if entry.is_contradicted]
-    if not wrong:
-        return None
-    is_single = len(wrong) == 1
-    verb, whose = ("contradicts", "its") if is_single else ("contradict", "their")
-    source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
-    checkable = counted(sum(entry.is_checkable for entry in found), "published claim")
-    is_on_file = all(entry.is_source_on_file for entry in wrong)
-    as_recorded = "" if is_on_file else ", as the register has it"
-    sentence = f"{len(wrong)} of {checkable} that can be checked {verb} {whose} own {source}{as_recorded}"
-    difference = favoured(wrong[0].row.check)
-    size = ""
-    if is_single and difference.side in {Side.DEVICE, Side.AGAINST}:
-        points = _difference(wrong[0], difference.difference, of_percent="points")
-        size = f"{'over' if difference.side is Side.DEVICE else 'under'}stated by {points}"
-    return ContradictedFinding(sentence, size, is_on_file)
+    if entry.is_source_on_file:
+        return ""
+    source = entry.source
+    printed_title = (
+        f"“{source.printed_title}”" if source.printed_title else f"{source.title} (its own title is not recorded)"
+    )
+    date = f"dated {source.published_on}" if source.published_on else "date not recorded"
+    rows = [row for basis in entry.row.check.basis for row in basis.rows]
+    figures = sum(side is not None for row in rows for side in (row.a, row.b))
+    copied = [f"the stated {entry.stated}", *([counted(figures, "figure") + " of the table below"] if figures else [])]
+    return (
+        "The register has neither a copy nor the address of the publication. "
+        f"Ask {source.publisher or 'its publisher'} for it: {printed_title}, {date}. "
+        f"The register copied from it {listed(copied)}."
+    )
 
 
-@dataclass(frozen=True)
-class ImpossibleFinding:
-    """How many claims use a published result that cannot be true, and why the first of these results cannot."""
+def overstatement(entry: ClaimEntry) -> str:
+    """Return by how much a contradicted claim is over- or understated; empty if that is not known."""
+    found = favoured(entry.row.check)
+    if found.side not in {Side.DEVICE, Side.AGAINST}:
+        return ""
+    points = _difference(entry, found.difference, of_percent="points")
+    return f"{'over' if found.side is Side.DEVICE else 'under'}stated by {points}"
 
-    sentence: str
-    is_source_on_file: bool
 
-
-def impossible_finding(found: Sequence[ClaimEntry]) -> ImpossibleFinding | None:
-    """Return how many claims use impossible results; None if none."""
-    using = [entry for entry in found if entry.impossible_results]
-    if not using:
-        return None
-    first = using[0].impossible_results[0]
-    use = "claim uses" if len(using) == 1 else "claims use"
-    why = f"{first.in_flight} operations in flight with {counted(first.check.law.threads, 'thread')}"
-    is_on_file = all(entry.is_source_on_file for entry in using)
-    return ImpossibleFinding(f"{len(using)} {use} an impossible result: {why}", is_on_file)
+def impossible_subject(entry: ClaimEntry) -> str:
+    """Return who published the first impossible result of a claim, of which drive, and why it cannot be true."""
+    found = entry.impossible_results[0]
+    threads = counted(found.check.law.threads, "thread")
+    return f"{found.publisher} on the {found.check.model}: {found.in_flight} operations in flight with {threads}"
 
 
 def _too_far(entry: ClaimEntry, found: Favoured) -> str:

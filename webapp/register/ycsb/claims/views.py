@@ -3,7 +3,8 @@
 from functools import cache
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import FORMAT, read_parameters
@@ -24,6 +25,13 @@ def claims(request: HttpRequest) -> HttpResponse:
     if query.form != "html":
         return rows_response(query.form, "claims", CLAIMS_SCHEMA, FIELDS, claim_values(selected(query)))
     return render(request, "register/ycsb/claims.html", {"section": "claims", "page": claims_page(query)})
+
+
+@public_page
+def short_address(request: HttpRequest) -> HttpResponse:
+    """Redirect from the address that readers guess, for good."""
+    query = request.GET.urlencode()
+    return redirect(f"{reverse('ycsb-claims')}{f'?{query}' if query else ''}", permanent=True)
 
 
 @public_page

@@ -11,6 +11,11 @@ from results.rules.ycsb.statements import Status
 from tests.webapp.register.pages import read_rows
 from webapp.register.ycsb.claims.entries import LABELS, entries
 
+CLAIMS = (
+    "62 claims in 4 publications: 38 checked, of which 1 contradicts its own table, 4 agree but use an impossible "
+    "result and 33 are confirmed; 4 read from a chart; 20 cannot be checked."
+)
+
 
 def recorded():
     with (PUBLISHED / CLAIM_FILE).open(newline="") as file:
@@ -48,11 +53,7 @@ def test_every_claim_of_the_file_is_listed_with_its_value_and_its_status(client)
 def test_the_claims_are_counted_by_status(client):
     counts = Counter(expected(row) for row in recorded())
     text = client.get("/ycsb/claims/").text
-    assert (
-        "The register has 62 claims and checks each against the figures of its own publication: 33 are confirmed (12 "
-        "of them with unusual rounding), 4 agree but from an impossible result, 1 contradicted, 4 read from a chart, "
-        "and 20 cannot be checked." in text
-    )
+    assert CLAIMS in text
     impossible = Counter(entry.status for entry in entries() if entry.impossible_results)
     assert f"<dt>arithmetic agrees but input impossible <b>{impossible.total()}</b></dt>" in text
     for status, number in counts.items():
@@ -117,7 +118,7 @@ def test_both_roundings_are_shown_if_a_second_rounding_makes_the_difference(clie
 def test_the_list_begins_with_a_link_to_the_results_that_cannot_be_true(client):
     before_filters = client.get("/ycsb/claims/").text.split('<nav class="choices"')[0]
     callout = before_filters.split('id="impossible">')[1]
-    assert "1 of 12 checked YCSB results cannot be true" in callout
+    assert "1 of the 12 YCSB results published by KIOXIA that the register can check cannot be true" in callout
     assert "4 claims use such a result." in callout
     assert '<a href="/ycsb/impossible/">' in callout
 
@@ -264,3 +265,18 @@ def test_a_reason_has_the_label_of_its_metric_on_the_page_and_its_id_in_exports(
     reasons = {row["reason"] for row in exported(client)}
     assert "no figure of read_latency_avg for 7400 PRO, workload F" in reasons
     assert "the publication states no figures for this claim" in reasons
+
+
+def test_home_and_the_list_state_the_same_split_of_the_claims(client, db):
+    assert CLAIMS in client.get("/").text
+    assert CLAIMS in client.get("/ycsb/claims/").text
+
+
+def test_the_guessed_address_leads_to_the_claims_for_good(client, db):
+    response = client.get("/claims/?outcome=contradicted")
+    assert (response.status_code, response["Location"]) == (301, "/ycsb/claims/?outcome=contradicted")
+
+
+def test_the_case_of_a_typed_outcome_does_not_matter(client, db):
+    assert "1 of 62 claims shown." in client.get("/ycsb/claims/?outcome=Contradicted").text
+    assert client.get("/ycsb/claims/?outcome=Contradicte").status_code == 400

@@ -331,3 +331,13 @@ def test_a_confirmed_claim_differs_by_less_than_one_unit_of_its_last_digit():
             stated = entry.row.check.claim.stated_value
             unit = Fraction(1, 10 ** places_of(stated))
             assert abs(entry.row.check.values[0] - Fraction(stated)) < unit, entry.text
+
+
+def test_a_contradicted_claim_says_where_to_get_its_publication_and_what_was_copied(client, db):
+    said = text_of(client, WRONG).replace("\N{WORD JOINER}", "")
+    assert (
+        "Ask Micron for it: Brief on the Micron 7400 PRO and RocksDB (its own title is not recorded), date not "
+        "recorded. The register copied from it the stated 24 % and 20 figures of the table below."
+    ) in said
+    confirmed = next(entry for entry in entries() if not entry.is_contradicted and not entry.is_source_on_file)
+    assert "neither a copy nor the address" not in client.get(confirmed.address).text
