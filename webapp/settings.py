@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "rest_framework",
+    "corsheaders",
     "drf_spectacular",
     "allauth",
     "allauth.account",
@@ -83,6 +84,7 @@ MIDDLEWARE = [
     "webapp.middleware.TrackingMarksMiddleware",
     "webapp.register.snapshots.database_down.DatabaseAwayMiddleware",
     "webapp.accounts.sessions.SessionMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -346,6 +348,15 @@ CELERY_BEAT_SCHEDULE = {
     for name, task, period_s, expires_s in PERIODIC_TASKS
 }
 
+# Pages of other sites may read what is public: everyone gets the same, and no cookie is sent along.
+CORS_URLS_REGEX = (
+    r"^/api/v1/(certificates|check|claims|docs|figures|landscape|products/[^/]+/$|products/$|runs|schema|sizing)"
+)
+CORS_ALLOW_ALL_ORIGINS = True
+CORS_ALLOW_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
+CORS_ALLOW_HEADERS = ("accept", "content-type", "if-none-match")
+CORS_EXPOSE_HEADERS = ("etag", "retry-after")
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["webapp.api.authentication.TokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
@@ -355,6 +366,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.CursorPagination",
     "PAGE_SIZE": 100,
     "UNAUTHENTICATED_USER": None,
+    "URL_FORMAT_OVERRIDE": None,  # "format" is an unknown parameter, as any other
 }
 # What the site is: citations, titles and the API say it in these words.
 SITE_DESCRIPTION = "public register of storage drives"

@@ -7,7 +7,7 @@ from secrets import token_urlsafe
 from results.intake.submissions import accept_submission
 from results.models import Organisation, Reading, Run, Submission, Visibility
 from tests.results.builders import FACTS, log_bytes, make_organisation, make_user
-from webapp.accounts.models import issue_token
+from webapp.accounts.tokens.rules import issue_token
 
 MEMBERS = {"exemplar": ("vera", "dora", "kim", "milo", "paula", "tess"), "other": ("otto",)}
 # Each token may send 60 logs and ask for 600 pages in a minute.

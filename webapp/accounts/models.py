@@ -1,18 +1,16 @@
 """Users, their roles, memberships and invitations, the tokens that labs' scripts send, and the audit trail."""
 
 import hashlib
-import secrets
 from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.models import UserManager as DjangoUserManager
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
 from results.models import Organisation
-
-TOKEN_PREFIX = "dc_"
 
 
 class UserManager(DjangoUserManager["User"]):
@@ -162,6 +160,16 @@ class FormerMembership(models.Model):
         return f"{self.user_id} of {self.organisation} until {self.left_at}"
 
 
+class Scope(models.TextChoices):
+    """What a token may do. Its holder also needs the role that the same action needs on the pages."""
+
+    SUBMIT = "submit", "send logs, check them, and answer questions about them"
+    READ_OWN = "read-own", "read the drafts, submissions and results of its organisation"
+    ORDER = "order", "order, pause and cancel tests of drives in the lab"
+    HOST = "host", "add and change lab hosts and their drives"
+    REVIEW = "review", "review submissions and change the facts of products"
+
+
 class APITokenQuerySet(models.QuerySet["APIToken"]):
     """Tokens by whether they open anything."""
 
@@ -172,32 +180,57 @@ class APITokenQuerySet(models.QuerySet["APIToken"]):
 
 
 class APIToken(models.Model):
-    """A secret for scripts; only its SHA-256 is kept, so that a copy of the database opens nothing."""
+    """A secret for scripts; only its SHA-256 is kept, so that a copy of the database opens nothing.
 
+    A personal token ends with the membership of its user. A machine token belongs to the organisation: `user` created
+    it, and it works until it expires or is revoked.
+    """
+
+    class Kind(models.TextChoices):
+        """Whose token it is."""
+
+        PERSONAL = "personal"
+        MACHINE = "machine"
+
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERSONAL)
     user = models.ForeignKey(User, models.PROTECT, related_name="api_tokens")
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="api_tokens")
     name = models.CharField(max_length=100)
+    machine = models.CharField(max_length=100, blank=True)  # where it is used, as its creator stated
+    scopes = ArrayField(models.CharField(max_length=20, choices=Scope))
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)  # null: a token of an early release, without an end
     revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)  # to the minute
 
     objects = APITokenQuerySet.as_manager()
 
+    class Meta:
+        """It may do something, and nothing else than the scopes say. Reviews are decisions of people."""
+
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=["personal", "machine"]), name="token_has_a_kind"),
+            models.CheckConstraint(
+                condition=Q(scopes__len__gt=0, scopes__contained_by=Scope.values), name="token_has_scopes"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="personal") | ~Q(scopes__contains=["review"]), name="machine_token_reviews_nothing"
+            ),
+        ]
+
     def __str__(self) -> str:
         return f"{self.name} of {self.organisation}"
+
+    @property
+    def is_expired(self) -> bool:
+        """Return whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
 def hash_token(secret: str) -> str:
     """Return the digest under which a token is stored. The secret has 256 random bits, so no slow hash is needed."""
     return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def issue_token(user: User, organisation: Organisation, name: str) -> tuple[APIToken, str]:
-    """Create a token; return the row and the secret, which is shown once and never stored."""
-    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
-    token = APIToken.objects.create(user=user, organisation=organisation, name=name, digest=hash_token(secret))
-    return token, secret
 
 
 class AccountEvent(models.Model):

@@ -14,7 +14,6 @@ from allauth.core.exceptions import ReauthenticationRequired
 from allauth.mfa.utils import is_mfa_enabled
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.db.models import F
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -22,8 +21,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from results.models import Organisation
-from webapp.accounts.models import APIToken, User, hash_token
-from webapp.accounts.permissions import ALLOWED, Action, may
+from webapp.accounts.models import User
+from webapp.accounts.permissions import Action, may
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)
@@ -116,24 +115,3 @@ def mark_private(response: Answer) -> Answer:
     """Keep an answer out of search engines."""
     response.headers["X-Robots-Tag"] = "noindex"
     return response
-
-
-SCHEME = "Bearer"
-
-
-def bearer_secret(authorization: str) -> str | None:
-    """Return the secret of a header; None if it is of another scheme or missing."""
-    scheme, _, secret = authorization.partition(" ")
-    return secret.strip() if scheme.lower() == SCHEME.lower() else None
-
-
-def find_token(secret: str) -> APIToken | None:
-    """Return the token that a secret opens the register with; None for one unknown, revoked or expired.
-
-    A token also ends with the account of its owner, and with the owner's right to submit for its organisation.
-    """
-    tokens = APIToken.objects.valid().filter(digest=hash_token(secret), user__is_active=True)
-    tokens = tokens.filter(
-        user__memberships__organisation=F("organisation"), user__memberships__role__in=ALLOWED[Action.SUBMIT]
-    )
-    return tokens.select_related("user", "organisation").first()

@@ -7,6 +7,7 @@ from webapp.accounts.audit import pages as audit_pages
 from webapp.accounts.memberships import invitation_pages
 from webapp.accounts.memberships import pages as member_pages
 from webapp.accounts.privacy import pages as privacy_pages
+from webapp.accounts.tokens import pages as token_pages
 
 MEMBERS = "organisations/<slug:slug>/members/"
 INVITATION = "organisations/<slug:slug>/invitations/<int:invitation_id>/"
@@ -27,6 +28,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("organisations/<slug:slug>/quotas/", quotas.organisation_quotas, name="organisation-quotas"),
     path("organisations/<slug:slug>/leave/", member_pages.leave, name="organisation-leave"),
     path("organisations/<slug:slug>/transfer/", member_pages.transfer, name="ownership-transfer"),
+    path("organisations/<slug:slug>/tokens/", token_pages.machine_token_list, name="machine-token-list"),
+    path(
+        "organisations/<slug:slug>/tokens/<int:token_id>/revoke/",
+        token_pages.revoke_machine_token,
+        name="machine-token-revoke",
+    ),
     path(MEMBERS, member_pages.member_list, name="member-list"),
     path(f"{MEMBERS}<int:user_id>/role/", member_pages.change_role, name="member-role"),
     path(f"{MEMBERS}<int:user_id>/remove/", member_pages.remove_member, name="member-remove"),
@@ -37,6 +44,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("invitation/<int:invitation_id>/decline/", invitation_pages.decline_invitation, name="invitation-decline"),
     path("invitation/<str:secret>/", invitation_pages.invitation_link, name="invitation-link"),
     path("mail/", mail.sent_mail, name="sent-mail"),
-    path("tokens/", views.tokens, name="token-list"),
-    path("tokens/<int:token_id>/revoke/", views.revoke_token, name="token-revoke"),
+    path("tokens/", token_pages.token_list, name="token-list"),
+    path("tokens/<int:token_id>/revoke/", token_pages.revoke_token, name="token-revoke"),
 ]

@@ -14,7 +14,7 @@ from rest_framework.throttling import SimpleRateThrottle
 from webapp.access_limits.client_address import client_network
 from webapp.access_limits.shared_limits import LimitReachedError, LimitsDownError, SharedLimit
 from webapp.accounts.models import APIToken, User
-from webapp.accounts.requests import SCHEME, bearer_secret, find_token
+from webapp.accounts.tokens.rules import SCHEME, bearer_secret, find_token
 
 if TYPE_CHECKING:  # the REST framework imports this module before its views
     from rest_framework.views import APIView

@@ -1,14 +1,16 @@
 """Endpoints of public data: products, their runs and their certificates."""
 
+from datetime import date
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
-from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 
 from results.access.withholding import visible_events, visible_verdict
@@ -27,8 +29,11 @@ from webapp.api.authentication import ReadThrottle
 from webapp.api.product_facts import ProductFactsSerializer
 from webapp.api.serializers import ProductSerializer, RunSerializer
 from webapp.api.submissions import NewestFirst
+from webapp.api.views import CURSOR, Deprecation, DetailView, ListView
+from webapp.register.fleet.listed_drive import named_size_gb
 from webapp.register.http.former_slugs import former_slug_redirect
 from webapp.register.limits.profile import current_limits, limits_by_threshold
+from webapp.register.products.model_index import register_index
 from webapp.register.tables.columns import newest_verdict
 from webapp.register.tables.evaluation import is_over
 
@@ -252,34 +257,38 @@ class HoldingSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-Row = TypeVar("Row", bound=Model)
-
-
-class PublicList(ListAPIView[Row]):
+class PublicList(ListView):
     """Public rows in pages, newest first."""
 
+    permission_classes = [AllowAny]
     pagination_class = NewestFirst
     throttle_classes = [ReadThrottle]
 
 
-class PublicDetail(RetrieveAPIView[Row]):
+class PublicDetail(DetailView):
     """One public row by its id."""
 
+    permission_classes = [AllowAny]
     throttle_classes = [ReadThrottle]
-    lookup_field = "public_id"
 
 
 @extend_schema_view(get=extend_schema(parameters=[HoldingSerializer]))
-class RunList(PublicList[Run]):
+class RunList(PublicList):
     """GET returns the public runs, newest first.
 
     Superseded and withdrawn runs are included, with their visibility. With over_us and at_most_pct, GET returns
     only runs of which at most at_most_pct percent of the reads took longer than over_us microseconds. The parameter
-    statistic selects this percentage, for example the one of the worst slice of a run.
+    statistic selects this percentage, for example the one of the worst slice of a run. These three parameters end
+    on 2027-06-01: /api/v1/figures/ has the filters and limits of the site.
     """
 
     queryset = PUBLIC_RUNS
     serializer_class = RunSerializer
+    parameters = (*HoldingSerializer().fields, CURSOR)
+    # /api/v1/figures/ has the filters and limits of the site.
+    deprecated_parameters = dict.fromkeys(
+        HoldingSerializer().fields, Deprecation(announced=date(2026, 11, 29), ends=date(2027, 6, 1))
+    )
 
     def get_queryset(self) -> QuerySet[Run]:
         query = HoldingSerializer(data=self.request.query_params)
@@ -290,21 +299,21 @@ class RunList(PublicList[Run]):
         return PUBLIC_RUNS.holding(parameters["over_us"], parameters["at_most_pct"], parameters["statistic"])
 
 
-class RunDetail(PublicDetail[Run]):
+class RunDetail(PublicDetail):
     """GET returns one public run, by its id, with the history of its changes."""
 
     queryset = PUBLIC_RUNS
     serializer_class = RunDetailSerializer
 
 
-class ProductList(PublicList[Product]):
+class ProductList(PublicList):
     """GET returns the products that have at least one public run."""
 
     queryset = Product.objects.public()
     serializer_class = ProductSerializer
 
 
-class ProductDetail(PublicDetail[Product]):
+class ProductDetail(PublicDetail):
     """GET returns one product by its slug, if it has a public run. A former slug redirects to the present one.
 
     Each ladder of the product lists its runs by rising load, with their percentage of reads over one threshold.
@@ -390,19 +399,14 @@ class CertificateFilters(serializers.Serializer[Any]):
         error_messages={"invalid_choice": f"Expected one of {', '.join(Certificate.State.values)}, got {{input}}."},
     )
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse parameters that are neither filters nor part of a paged list."""
-        for name in sorted(set(self.initial_data) - {*self.fields, "cursor", "format"}):
-            raise serializers.ValidationError({name: f"Expected one of the parameters {', '.join(self.fields)}."})
-        return attrs
-
 
 @extend_schema_view(get=extend_schema(parameters=[CertificateFilters]))
-class CertificateList(PublicList[Certificate]):
+class CertificateList(PublicList):
     """GET returns the certificates of all products, or of one product, with their state, newest first."""
 
     queryset = PUBLIC_CERTIFICATES
     serializer_class = CertificateSerializer
+    parameters = (*CertificateFilters().fields, CURSOR)
 
     def get_queryset(self) -> QuerySet[Certificate]:
         filters = CertificateFilters(data=self.request.query_params.dict())
@@ -410,7 +414,48 @@ class CertificateList(PublicList[Certificate]):
         return PUBLIC_CERTIFICATES.filter(**filters.validated_data)
 
 
-class CertificateDetail(PublicDetail[Certificate]):
+class LatestQuery(serializers.Serializer[Any]):
+    """A model as a drive reports it, with its capacity if the name does not have it, and its firmware."""
+
+    model = serializers.CharField(max_length=200, help_text="Model or part number, for example MZWLR3T8HBLS.")
+    firmware = serializers.CharField(max_length=100, required=False, help_text="Firmware, in any case.")
+    capacity_gb = serializers.FloatField(min_value=1, max_value=10**9, required=False)
+
+
+NO_MODEL = "No product of the register has the model {}. /api/v1/products/ lists all."
+NO_CERTIFICATE = "No standing certificate is for {model}{firmware}. /api/v1/certificates/ lists all certificates."
+
+
+@extend_schema_view(get=extend_schema(summary="Find the newest certificate of a model", parameters=[LatestQuery]))
+class LatestCertificate(PublicDetail):
+    """GET returns the newest standing certificate of a model, and of a firmware if the request states one."""
+
+    queryset = PUBLIC_CERTIFICATES
+    serializer_class = CertificateDetailSerializer
+    parameters = tuple(LatestQuery().fields)
+
+    def get_object(self) -> Certificate:
+        query = LatestQuery(data=self.request.query_params)
+        query.is_valid(raise_exception=True)
+        stated = query.validated_data
+        model, firmware = stated["model"], stated.get("firmware", "")
+        capacity_gb = stated.get("capacity_gb") or named_size_gb(model)
+        found = register_index().find("", model, capacity_gb, is_rounded=True)
+        if not found:
+            raise NotFound(NO_MODEL.format(model))
+        certificates = PUBLIC_CERTIFICATES.filter(
+            product__in=[each.product for each in found], state=Certificate.State.STANDING
+        )
+        if firmware:
+            certificates = certificates.filter(firmware__iexact=firmware)
+        newest: Certificate | None = certificates.order_by("-issued_at", "-pk").first()
+        if newest is None:
+            named = f" with firmware {firmware}" if firmware else ""
+            raise NotFound(NO_CERTIFICATE.format(model=model, firmware=named))
+        return newest
+
+
+class CertificateDetail(PublicDetail):
     """GET returns one certificate, by its id, with the history of its changes."""
 
     queryset = PUBLIC_CERTIFICATES

@@ -7,25 +7,26 @@ from django.core.files.uploadedfile import UploadedFile
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import MultiPartParser
-from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from results import locks
 from results.reader.process import Document, FormatError, ReaderKilledError, TooManySlicesError
 from results.reader.unstored import unstored_files
 from webapp.api.authentication import ReadThrottle, ValidateThrottle, token_of
 from webapp.api.payloads import without_bulk
+from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import LogSerializer
 from webapp.api.submissions import refuse_size
+from webapp.api.views import View
 from webapp.register.fleet.answers import answers, counts
 from webapp.register.fleet.drives import read_drives
 from webapp.register.fleet.listed_drive import FleetError
-from webapp.register.fleet.loads import read_question
+from webapp.register.fleet.loads import question_names, read_question
 from webapp.register.fleet.views import LIST_BYTES_MAX, SCHEMA, TOO_LARGE, decoded, rows_of
-from webapp.register.http.query_params import ParameterError
+from webapp.register.http.query_params import refuse_unknown
 from webapp.register.http.responses import NO_STORE
 from webapp.register.products.model_index import register_index
 from webapp.register.trial.refusals import of_limit
@@ -33,7 +34,7 @@ from webapp.register.trial.refusals import of_limit
 ERROR_KEYS = {"id", "sentence", "line", "expected", "remedy"}  # of the reader's error, in docs/reference/formats.md
 
 
-class Validation(APIView):
+class Validation(View):
     """POST reads and judges a log, and stores nothing.
 
     The response to a log is the reader's JSON (docs/reference/formats.md) without histograms and slices. If the log
@@ -42,7 +43,7 @@ class Validation(APIView):
     organisation get 429.
     """
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [MultiPartParser]
     throttle_classes = [ValidateThrottle]
 
@@ -88,7 +89,7 @@ def _write(upload: "UploadedFile[bytes]", file: IO[bytes]) -> None:
         file.writelines(upload.chunks())
 
 
-class FleetCheck(APIView):
+class FleetCheck(View):
     """POST returns the state of each drive of a list, and stores nothing.
 
     The body of the request is the output of nvme list, lsblk, smartctl -i or lshw, as plain text or JSON, or CSV with
@@ -102,6 +103,7 @@ class FleetCheck(APIView):
 
     permission_classes = [AllowAny]
     throttle_classes = [ReadThrottle]
+    parameters = None
 
     @extend_schema(
         summary="Check a list of drives",
@@ -109,14 +111,13 @@ class FleetCheck(APIView):
         responses={200: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request) -> Response:
+        refuse_unknown(request.query_params, question_names())
         body = request.read(LIST_BYTES_MAX + 1)
         if len(body) > LIST_BYTES_MAX:
             raise Problem(413, TOO_LARGE)
         try:
             question = read_question(request.query_params)
             found = answers(read_drives(decoded(body)), register_index())
-        except ParameterError as error:
-            raise Problem(400, error.sentence) from error
         except FleetError as error:
             raise Problem(400, str(error)) from error
         state = {"schema": SCHEMA, "counts": counts(found), "rows": rows_of(found, question)}

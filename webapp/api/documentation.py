@@ -13,7 +13,8 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
-from rest_framework.views import APIView
+
+from webapp.api.views import View
 
 METHODS = ["get", "post", "patch", "delete"]
 
@@ -70,7 +71,7 @@ def _fields(schema: dict[str, Any], operation: dict[str, Any]) -> list[dict[str,
 
 
 @extend_schema(exclude=True)
-class Unknown(APIView):
+class Unknown(View):
     """All other addresses below /api/: an error in the format of the API."""
 
     permission_classes = []

@@ -15,11 +15,9 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_seriali
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
-from rest_framework.views import APIView
 
 from results.intake.archive_logs import submissions_of, submit_logs
 from results.intake.drafts import (
@@ -34,9 +32,11 @@ from results.intake.uploads import complete, draft_usage, open_drafts
 from results.models import Draft, DraftFile, Submission
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
 from webapp.api.payloads import valid_fields, valid_form, without_bulk
+from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer
 from webapp.api.submissions import of_sender
+from webapp.api.views import View
 from webapp.submissions.drafts.forms import FactsForm
 from webapp.submissions.drafts.preview import DraftPreview, preview_of
 from webapp.submissions.drafts.receipts import notes_of
@@ -237,10 +237,10 @@ def _facts_schema() -> serializers.Serializer[Any]:
     return inline_serializer("DraftFacts", fields)
 
 
-class DraftList(APIView):
+class DraftList(View):
     """The drafts of the token's organisation."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser, MultiPartParser]
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -288,10 +288,10 @@ class DraftList(APIView):
         return Response(PreviewSerializer(_find(request, draft.public_id)).data)
 
 
-class DraftDetail(APIView):
+class DraftDetail(View):
     """A draft of the token's organisation, by its id."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser, MultiPartParser]
 
     def get_throttles(self) -> list[BaseThrottle]:
@@ -334,10 +334,10 @@ class DraftDetail(APIView):
         return Response(status=204)
 
 
-class DraftSubmission(APIView):
+class DraftSubmission(View):
     """POST submits a draft with the facts about its drive."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser, MultiPartParser]
     throttle_classes = [SubmitThrottle]
 

@@ -11,17 +11,18 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from results.access import intervals as seconds
 from results.access.intervals import intervals
 from results.access.withholding import is_sequestered, refuse_withheld, refuse_withheld_file
 from results.models import YCSB, Run
 from results.reader import process as reader_process
-from webapp.accounts.models import APIToken
+from webapp.accounts.models import APIToken, Scope
 from webapp.api.authentication import IntervalsThrottle, token_of
+from webapp.api.views import View
 from webapp.register.http.access import is_public, may_see, require_access
 from webapp.register.http.files import plain
 from webapp.register.http.responses import PRIVATE, PUBLIC
@@ -60,7 +61,7 @@ class Window:
     histogram: int | None = None
 
 
-class RunIntervals(APIView):
+class RunIntervals(View):
     """GET returns the counts of a run for each interval from from_s to to_s, in seconds since the start of the run.
 
     With every_s=60 each interval is a minute, and the register answers from its database. With every_s=1 each
@@ -72,7 +73,9 @@ class RunIntervals(APIView):
     the secret link of a run that is not public.
     """
 
+    permission_classes = [AllowAny]
     throttle_classes = [IntervalsThrottle]
+    parameters = (*WindowSerializer().fields, "key")
 
     @extend_schema(
         summary="Counts of a run by minute or second",
@@ -108,7 +111,9 @@ def find_run(request: Request, public_id: str) -> Run:
 
 def _is_of_sender(token: APIToken, run: Run | None) -> bool:
     is_own = run is not None and run.submission and run.submission.organisation_id == token.organisation_id
-    return bool(is_own) or may_see(token.user, run)
+    if is_own and Scope.READ_OWN in token.scopes:
+        return True
+    return Scope.REVIEW in token.scopes and may_see(token.user, run)
 
 
 def _etag(run: Run, window: Window) -> str:

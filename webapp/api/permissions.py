@@ -1,10 +1,11 @@
-"""Permissions of tokens that depend on the roles of their owner in the register."""
+"""Permissions of tokens: what their scopes allow, and what the roles of their owner in the register allow."""
 
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from webapp.accounts.backends import AuthenticationBackend
+from webapp.accounts.models import Scope
 from webapp.accounts.permissions import Action, may
 from webapp.accounts.required_steps import missing_step
 from webapp.api.authentication import token_of
@@ -14,6 +15,29 @@ NO_SECOND_FACTOR = (
     "This register requires a second factor and a verified mail address of its reviewers, and the owner of the token "
     "lacks one of them. Sign in at /accounts/ and complete the missing step, then repeat the request."
 )
+NO_SCOPE = "The request needs a token with the scope {needed}. This one has: {present}. Create another token."
+SAFE = {"GET", "HEAD", "OPTIONS"}
+
+
+class NeedsScope(BasePermission):
+    """Only a token that has the scope of the view: `read_scope` for safe methods, `change_scope` for the others."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        if not request.auth:
+            return False
+        name = "read_scope" if request.method in SAFE else "change_scope"
+        allowed = scopes_of(view, name)
+        present = token_of(request).scopes
+        if not set(allowed) & set(present):
+            sentence = NO_SCOPE.format(needed=" or ".join(allowed), present=", ".join(present))
+            raise Problem(403, sentence, code="scope-missing", scopes=list(allowed))
+        return True
+
+
+def scopes_of(view: APIView | type[APIView], name: str) -> tuple[Scope, ...]:
+    """Return the scopes of which one is enough for a view."""
+    stated = getattr(view, name, Scope.READ_OWN if name == "read_scope" else Scope.SUBMIT)
+    return stated if isinstance(stated, tuple) else (stated,)
 
 
 class ReviewersOnly(BasePermission):
@@ -30,11 +54,12 @@ class ReviewersOnly(BasePermission):
 
 
 def is_reviewer(request: Request) -> bool:
-    """Return whether the token is of a reviewer with all that the pages require: with PRODUCTION, a second factor.
+    """Return whether the token reviews, and is of a reviewer with all that the pages require.
 
-    Without it, the person has only the rights of a member, as on the pages.
+    With PRODUCTION, that is a second factor. Without it, the person has only the rights of a member, as on the pages.
     """
-    return may(request.user, Action.REVIEW) and _has_required_steps(request)
+    has_scope = Scope.REVIEW in token_of(request).scopes
+    return has_scope and may(request.user, Action.REVIEW) and _has_required_steps(request)
 
 
 def _has_required_steps(request: Request) -> bool:

@@ -18,8 +18,11 @@ from results.intake.uploads import DraftGoneError, UploadRefusedError
 from results.lifecycle.embargo import MomentError
 from results.products.changes import ProductChangedError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
+from webapp.register.http.query_params import ParameterError
 
 CONTENT_TYPE = "application/problem+json"
+# When a client that was not told a time may ask again.
+RETRY_AFTER_S = {429: 1, 503: 10}
 UNNAMED = {"non_field_errors", "detail"}
 
 
@@ -69,6 +72,8 @@ def problem_details(error: Exception, context: dict[str, Any]) -> Response | Non
     """Return an error as problem details; None for an unexpected exception, which is raised."""
     if isinstance(error, MomentError):
         error = ValidationError({"embargo_until": [str(error)]})
+    if isinstance(error, ParameterError):
+        error = ValidationError({error.parameter: [error.sentence]})
     for kinds, status_code, code, sentence in STATUS_BY_ERROR:
         if isinstance(error, kinds):
             own_code = error.code if isinstance(error, ReviewRefusedError) else ""
@@ -79,6 +84,8 @@ def problem_details(error: Exception, context: dict[str, Any]) -> Response | Non
         return None
     response.data = _problem(response.status_code, response.data) | getattr(error, "extensions", {})
     response.content_type = CONTENT_TYPE
+    if response.status_code in RETRY_AFTER_S:
+        response.headers.setdefault("Retry-After", str(RETRY_AFTER_S[response.status_code]))
     return response
 
 

@@ -12,10 +12,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.parsers import JSONParser
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from results.models import ListPrice, Product
 from results.naming.addresses import product_of_slug
@@ -31,10 +29,12 @@ from results.products.facts import (
     complaint_about_date,
     current_prices,
 )
+from webapp.accounts.models import Scope
 from webapp.api.authentication import SubmitThrottle, token_of
-from webapp.api.permissions import ReviewersOnly
+from webapp.api.permissions import NeedsScope, ReviewersOnly
 from webapp.api.problems import Problem
 from webapp.api.serializers import ProductSerializer
+from webapp.api.views import View
 
 PERMANENT_REDIRECT = 308  # unlike 301, the client repeats the method and the body
 
@@ -108,10 +108,11 @@ IF_MATCH = OpenApiParameter(
 )
 
 
-class ProductFacts(APIView):
+class ProductFacts(View):
     """PATCH changes the stated facts of a product; facts that are left out stay."""
 
-    permission_classes = [IsAuthenticated, EditorsOnly]
+    permission_classes = [NeedsScope, EditorsOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = [JSONParser]
     throttle_classes = [SubmitThrottle]
 
@@ -139,10 +140,11 @@ class ProductFacts(APIView):
         return Response(ProductFactsSerializer(Product.objects.get(pk=product.pk)).data)
 
 
-class ProductListPrices(APIView):
+class ProductListPrices(View):
     """POST adds a list price of a product, with its date and source."""
 
-    permission_classes = [IsAuthenticated, EditorsOnly]
+    permission_classes = [NeedsScope, EditorsOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = [JSONParser]
     throttle_classes = [SubmitThrottle]
 

@@ -11,13 +11,10 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
-from rest_framework.generics import ListAPIView
 from rest_framework.pagination import CursorPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from results.access.withholding import visible_verdict
 from results.lifecycle.deadlines import RULES, deadline_of
@@ -26,11 +23,13 @@ from results.lifecycle.review import decline, retract_approval
 from results.lifecycle.review_queue import with_missing
 from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, with_state
 from results.models import Question, Run, Submission, WaitingStep
+from webapp.accounts.models import Scope
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
 from webapp.api.payloads import valid_form
-from webapp.api.permissions import ReviewersOnly, is_reviewer
+from webapp.api.permissions import NeedsScope, ReviewersOnly, is_reviewer
 from webapp.api.problems import Problem
 from webapp.api.submissions import of_sender
+from webapp.api.views import ListView, View
 from webapp.submissions.approvals import UntickedError, approvals_part, approve
 from webapp.submissions.forms import AnswerForm, QuestionForm, ReasonForm
 from webapp.submissions.review_warnings import review_warnings
@@ -135,14 +134,15 @@ class OldestFirst(CursorPagination):
     ordering = "id"
 
 
-class ReviewQueue(ListAPIView[Submission]):
+class ReviewQueue(ListView):
     """GET returns what waits for a reviewer, oldest first. It needs the token of a reviewer.
 
     The field missing is one of: second-approval, approval, product, organisation, answer.
     """
 
     serializer_class = QueueSerializer
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [NeedsScope, ReviewersOnly]
+    read_scope = change_scope = Scope.REVIEW
     pagination_class = OldestFirst
     throttle_classes = [ReadThrottle]
 
@@ -151,10 +151,11 @@ class ReviewQueue(ListAPIView[Submission]):
         return with_missing(waiting)
 
 
-class SubmissionReview(APIView):
+class SubmissionReview(View):
     """GET returns the review of a submission: the next step, verdicts, questions, and for reviewers the warnings."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
+    read_scope = (Scope.READ_OWN, Scope.REVIEW)
     throttle_classes = [ReadThrottle]
 
     @extend_schema(
@@ -170,10 +171,11 @@ class SubmissionReview(APIView):
         return _shown(request, _readable(request, public_id))
 
 
-class SubmissionApproval(APIView):
+class SubmissionApproval(View):
     """POST approves a submission, and DELETE takes the approval back. Both need the token of a reviewer."""
 
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [NeedsScope, ReviewersOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = PARSERS
     throttle_classes = [SubmitThrottle]
 
@@ -209,10 +211,11 @@ class SubmissionApproval(APIView):
         return _shown(request, _any(public_id))
 
 
-class SubmissionDecline(APIView):
+class SubmissionDecline(View):
     """POST declines a submission with a reason, which its organisation reads."""
 
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [NeedsScope, ReviewersOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = PARSERS
     throttle_classes = [SubmitThrottle]
 
@@ -228,10 +231,11 @@ class SubmissionDecline(APIView):
         return _shown(request, _any(public_id))
 
 
-class SubmissionQuestions(APIView):
+class SubmissionQuestions(View):
     """POST asks the organisation of a submission under review."""
 
-    permission_classes = [IsAuthenticated, ReviewersOnly]
+    permission_classes = [NeedsScope, ReviewersOnly]
+    read_scope = change_scope = Scope.REVIEW
     parser_classes = PARSERS
     throttle_classes = [SubmitThrottle]
 
@@ -250,10 +254,10 @@ class SubmissionQuestions(APIView):
         return _shown(request, _any(public_id), 201)
 
 
-class SubmissionAnswer(APIView):
+class SubmissionAnswer(View):
     """POST answers the open question about a submission of the token's organisation."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = PARSERS
     throttle_classes = [SubmitThrottle]
 

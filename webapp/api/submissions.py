@@ -8,22 +8,21 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
-from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.pagination import CursorPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
-from rest_framework.views import APIView
 
 from results.intake.submissions import Receipt, accept_submission
 from results.lifecycle.embargo import change_embargo
 from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Run, Submission, SubmissionKey
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
+from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer, UploadSerializer
+from webapp.api.views import DetailView, ListView, View
 from webapp.submissions.uploads import LEFT_OUT, MOVED, files_complaint, is_too_large, size_complaint
 
 KEY_CHARS = 200
@@ -53,11 +52,11 @@ def of_sender(request: Request) -> QuerySet[StatedSubmission]:
     )
 
 
-class SubmissionList(ListAPIView[Submission]):
+class SubmissionList(ListView):
     """GET returns the submissions of the token's organisation, newest first."""
 
     serializer_class = SubmissionSerializer
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [MultiPartParser]
     pagination_class = NewestFirst
 
@@ -93,17 +92,18 @@ class SubmissionList(ListAPIView[Submission]):
         receipt = _accept(request, upload)
         if receipt.left_out:
             message = LEFT_OUT.format(names=", ".join(receipt.left_out))
-            raise Problem(409, f"{message} {MOVED}" if receipt.is_embargo_changed else message)
+            sentence = f"{message} {MOVED}" if receipt.is_embargo_changed else message
+            raise Problem(409, sentence, code="files-left-out", submission=receipt.submission.public_id)
         shown = SubmissionSerializer(of_sender(request).get(pk=receipt.submission.pk)).data
         answer_status = status.HTTP_201_CREATED if receipt.is_new else status.HTTP_200_OK
         return Response(shown, answer_status, headers={"Location": f"/api/v1/submissions/{shown['id']}/"})
 
 
-class SubmissionDetail(RetrieveAPIView[Submission]):
+class SubmissionDetail(DetailView):
     """GET returns one submission of the token's organisation, by its id."""
 
     serializer_class = SubmissionSerializer
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     throttle_classes = [ReadThrottle]
     lookup_field = "public_id"
 
@@ -148,7 +148,9 @@ def _bind_key(submission: Submission, key: str) -> None:
         organisation=submission.organisation, key=key, defaults={"submission": submission}
     )
     if bound.submission_id != submission.pk:
-        raise Problem(409, "This Idempotency-Key belongs to a submission of other bytes. Use a new key for a new log.")
+        first = bound.submission.public_id
+        sentence = f"This Idempotency-Key belongs to submission {first} of other bytes. Use a new key for a new log."
+        raise Problem(409, sentence, code="key-of-other-log", submission=first)
 
 
 class EmbargoSerializer(serializers.Serializer[Any]):
@@ -157,7 +159,7 @@ class EmbargoSerializer(serializers.Serializer[Any]):
     embargo_until = serializers.DateTimeField(allow_null=True)
 
 
-class SubmissionEmbargo(APIView):
+class SubmissionEmbargo(View):
     """POST sets, changes or ends the embargo of a submission.
 
     The field embargo_until is the time at which the embargo ends: a whole minute within the next 366 days. If
@@ -166,7 +168,7 @@ class SubmissionEmbargo(APIView):
     submission records each change of its embargo.
     """
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser]
     throttle_classes = [SubmitThrottle]
 

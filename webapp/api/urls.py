@@ -3,7 +3,18 @@
 from django.urls import URLPattern, URLResolver, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from webapp.api import catalogue, checks, documentation, drafts, intervals, product_facts, review, submissions
+from webapp.api import (
+    catalogue,
+    checks,
+    claims,
+    documentation,
+    drafts,
+    figures,
+    intervals,
+    product_facts,
+    review,
+    submissions,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("submissions/", submissions.SubmissionList.as_view(), name="api-submission-list"),
@@ -31,6 +42,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "products/<slug:slug>/list-prices/", product_facts.ProductListPrices.as_view(), name="api-product-list-prices"
     ),
+    path("figures/", figures.FigureList.as_view(), name="api-figure-list"),
+    path("landscape/", figures.Landscape.as_view(), name="api-landscape"),
+    path("sizing/", figures.Sizing.as_view(), name="api-sizing"),
+    path("claims/", claims.ClaimList.as_view(), name="api-claim-list"),
+    path("claims/<slug:publication>/<slug:name>/", claims.ClaimDetail.as_view(), name="api-claim-detail"),
+    path("certificates/latest/", catalogue.LatestCertificate.as_view(), name="api-certificate-latest"),
     path("certificates/", catalogue.CertificateList.as_view(), name="api-certificate-list"),
     path("certificates/<slug:public_id>/", catalogue.CertificateDetail.as_view(), name="api-certificate-detail"),
     path("validate/", checks.Validation.as_view(), name="api-validate"),

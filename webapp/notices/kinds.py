@@ -53,6 +53,7 @@ class Kind(TextChoices):
     ORGANISATION_WAITS = "organisation-waits", "waits for confirmation"
     MEMBER_JOINED = "member-joined", "new member"
     MEMBER_LEFT = "member-left", "member left"
+    TOKENS_TO_REPLACE = "tokens-to-replace", "machine tokens to replace"
     INVITATION_DECLINED = "invitation-declined", "invitation declined"
     OWNERSHIP_TRANSFERRED = "ownership-transferred", "ownership transferred"
 
@@ -71,5 +72,6 @@ NEXT_ACTOR = {
     Kind.OBJECTION_WAITS: Audience.REVIEWERS,
     Kind.OBJECTION_OVERDUE: Audience.REVIEWERS,
     Kind.OBJECTION_UPHELD: Audience.REVIEWERS,
+    Kind.TOKENS_TO_REPLACE: Audience.MEMBERS,
     Kind.ORGANISATION_WAITS: Audience.OPERATORS,
 }

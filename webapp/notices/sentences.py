@@ -57,6 +57,7 @@ SENTENCES = {
     Kind.ORGANISATION_WAITS: "A user created the organisation. Its results cannot be published before it is confirmed.",
     Kind.MEMBER_JOINED: "{member} accepted an invitation and is now a member.",
     Kind.MEMBER_LEFT: "{member} left the organisation.",
+    Kind.TOKENS_TO_REPLACE: "{member} left the organisation, and may still know machine tokens of it: {tokens}.",
     Kind.INVITATION_DECLINED: "A person declined the invitation in the role {role}. You can invite the address again.",
     Kind.OWNERSHIP_TRANSFERRED: "{actor} transferred the ownership to {member}.",
 }
@@ -75,6 +76,7 @@ STEPS = {
     Kind.OBJECTION_NEAR: "Open the page of the objection. It states what is to be done.",
     Kind.OBJECTION_OVERDUE: "Open the page of the objection. It states what is to be done.",
     Kind.OBJECTION_UPHELD: "Take the step that the outcome names, on the review page of the run.",
+    Kind.TOKENS_TO_REPLACE: "Create new tokens on the page of the machine tokens, then revoke these.",
     Kind.ORGANISATION_WAITS: "Check that its owners belong to the organisation of this name, and confirm it.",
 }
 ACTORS = {
@@ -110,6 +112,7 @@ def lines_of(kind: Kind, notices: Sequence[Notice], facts: SubjectFacts) -> list
         "member": _listed_names(notices, "member"),
         "role": str(notices[-1].details.get("role", "")),
         "actor": _listed_names(notices, "actor"),
+        "tokens": one_line(", ".join(name for notice in notices for name in notice.details.get("tokens", []))),
     }
     lines = [SENTENCES[kind].format(**values)]
     if kind == Kind.READ and submission:

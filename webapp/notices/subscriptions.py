@@ -21,6 +21,7 @@ from webapp.accounts.memberships.members import (
 )
 from webapp.accounts.models import Invitation, Role, User
 from webapp.accounts.organisations import organisation_confirmed, organisation_created
+from webapp.accounts.tokens.rules import machine_tokens
 from webapp.notices.kinds import Audience, Kind
 from webapp.notices.outbox import members, notify, operators, reviewers
 
@@ -154,8 +155,11 @@ def notify_of_new_member(organisation: Organisation, user: User, **_: Any) -> No
 
 @receiver(member_left, dispatch_uid="notify-owners-of-leaving")
 def notify_of_former_member(organisation: Organisation, user: User, **_: Any) -> None:
-    """Notify the owners of a person who left."""
+    """Notify the owners of a person who left, with the machine tokens that this person created."""
     _notify_owners(Kind.MEMBER_LEFT, organisation, user)
+    if tokens := [token.name for token in machine_tokens(organisation).filter(user=user)]:
+        details = {"member": user.pk, "tokens": tokens}
+        _notify_owners(Kind.TOKENS_TO_REPLACE, organisation, user, details)
 
 
 @receiver(invitation_declined, dispatch_uid="notify-owners-of-declining")

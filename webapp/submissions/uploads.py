@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.utils.datastructures import MultiValueDict
 
 from webapp.accounts.models import User
-from webapp.accounts.requests import bearer_secret, find_token
+from webapp.accounts.tokens.rules import bearer_secret, find_token
 
 OBJECTION_ADDRESS = "objection-new"
 # By their names in urls.py.

@@ -1,12 +1,10 @@
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django.utils import timezone
 
 from results.models import Organisation
-from webapp.accounts.models import APIToken, User, hash_token, issue_token
+from webapp.accounts.models import User
 from webapp.accounts.permissions import register_roles
-from webapp.accounts.requests import find_token
 
 pytestmark = pytest.mark.django_db
 
@@ -48,59 +46,6 @@ def test_signing_in_redirects_only_to_our_own_pages(client, vera):
     assert client.post("/accounts/login/", sign_in | {"next": "/submit/"}).headers["Location"] == "/submit/"
 
 
-def test_the_secret_of_a_token_is_shown_once_and_only_its_hash_is_stored(as_user, vera, exemplar):
-    client = as_user(vera)
-    answer = client.post("/accounts/tokens/", {"name": "script", "organisation": exemplar.pk})
-    token, secret = APIToken.objects.get(), answer.context["secret"]
-    assert secret in answer.content.decode()
-    assert token.digest == hash_token(secret)
-    assert "no-store" in answer.headers["Cache-Control"]
-    assert secret not in client.get("/accounts/tokens/").content.decode()
-
-
-def test_reloading_the_page_after_creating_a_token_creates_no_other(as_user, vera, exemplar):
-    client, form = as_user(vera), {"name": "script", "organisation": exemplar.pk}
-    client.post("/accounts/tokens/", form)
-    assert "You have a token script already" in client.post("/accounts/tokens/", form).content.decode()
-    assert APIToken.objects.count() == 1
-    APIToken.objects.update(revoked_at=timezone.now())
-    client.post("/accounts/tokens/", form)
-    assert APIToken.objects.valid().count() == 1
-
-
-def test_a_token_is_created_only_for_the_users_own_organisation(as_user, vera, otto):
-    foreign = otto.memberships.get().organisation
-    as_user(vera).post("/accounts/tokens/", {"name": "script", "organisation": foreign.pk})
-    assert APIToken.objects.count() == 0
-
-
-def test_a_token_is_revoked_only_by_its_owner(as_user, vera, otto, exemplar):
-    token, _ = issue_token(vera, exemplar, "script")
-    assert as_user(otto).post(f"/accounts/tokens/{token.pk}/revoke/").status_code == 404
-    assert APIToken.objects.valid().count() == 1
-    as_user(vera).post(f"/accounts/tokens/{token.pk}/revoke/")
-    assert APIToken.objects.valid().count() == 0
-
-
-def test_a_token_ends_with_the_membership_of_its_owner(vera, exemplar):
-    token, secret = issue_token(vera, exemplar, "script")
-    assert find_token(secret) == token
-    vera.memberships.all().delete()
-    assert find_token(secret) is None
-
-
-def test_the_token_page_needs_as_many_queries_for_50_tokens_as_for_one(as_user, vera, exemplar, connection_queries):
-    client = as_user(vera)
-    issue_token(vera, exemplar, "one")
-    with connection_queries() as one:
-        client.get("/accounts/tokens/")
-    for number in range(49):
-        issue_token(vera, exemplar, f"script {number}")
-    with connection_queries() as fifty:
-        client.get("/accounts/tokens/")
-    assert len(one) == len(fifty)
-
-
 def test_the_account_page_links_every_page_of_the_account(as_user, vera, exemplar):
     client = as_user(vera)
     text = client.get("/accounts/").text
@@ -111,10 +56,6 @@ def test_the_account_page_links_every_page_of_the_account(as_user, vera, exempla
         assert client.get(f"/accounts/{page}").status_code == 200
     assert 'href="/accounts/"' in client.get("/submissions/").text
     assert Client().get("/accounts/").headers["Location"] == "/accounts/login/?next=/accounts/"
-
-
-def test_strangers_see_no_tokens(client):
-    assert client.get("/accounts/tokens/").headers["Location"].startswith("/accounts/login/")
 
 
 def test_the_commands_add_an_organisation_and_a_person(capsys):

@@ -11,8 +11,8 @@ from django.core.mail import get_connection
 from django.test import Client
 
 from tests.results.builders import make_organisation, make_user
-from webapp.accounts.models import User, issue_token
-from webapp.accounts.requests import find_token
+from webapp.accounts.models import User
+from webapp.accounts.tokens.rules import find_token, issue_token
 
 pytestmark = pytest.mark.django_db
 

@@ -20,9 +20,9 @@ from tests.results.builders import log_bytes, make_organisation, make_user, send
 from tests.results.rows import from_a_log, make_product, make_run
 from tests.webapp.people import enter_password
 from tests.webapp.routes.table import tables
-from webapp.accounts.models import APIToken, Role, User, hash_token, issue_token
+from webapp.accounts.models import APIToken, Role, User, hash_token
 from webapp.accounts.permissions import Action, may
-from webapp.accounts.requests import find_token
+from webapp.accounts.tokens.rules import find_token, issue_token
 
 FIRST_END = (timezone.now() + timedelta(days=2)).replace(second=0, microsecond=0)
 ROLES = ["viewer", "submitter", "owner", "reviewer", "operator", "other"]
@@ -133,6 +133,15 @@ class Attempt:
         self.client.post("/accounts/tokens/", form)
         return APIToken.objects.exists()
 
+    def manage_machine_tokens(self):
+        page = f"{self.organisation_pages}tokens/"
+        self.client.post(page, {"name": "script", "machine": "bench"})
+        is_created = APIToken.objects.filter(kind="machine").exists()
+        for token in APIToken.objects.all():
+            self.client.post(f"{page}{token.pk}/revoke/")
+        assert not APIToken.objects.valid().exists()
+        return is_created
+
     @property
     def organisation_pages(self):
         return f"/accounts/organisations/{self.submission.organisation.slug}/"
@@ -208,6 +217,7 @@ TRIES = {
     "request a certificate for submissions of the organisation": Attempt.request_certificate,
     "withdraw a submission of the organisation, and return it to review": Attempt.withdraw,
     "create a token that acts for the organisation": Attempt.create_token,
+    "create and revoke the tokens of the organisation's machines": Attempt.manage_machine_tokens,
     "read the names and roles of the members of the organisation": Attempt.read_members,
     "read the limits of the organisation, and what is used of them": Attempt.read_limits,
     "invite members; change roles; remove members; transfer the ownership": Attempt.manage_members,

@@ -13,8 +13,8 @@ from django.test import Client
 from results.access.links import renew_link
 from tests.results.builders import make_organisation, make_user, send
 from tests.webapp.accounts.test_second_factor import codes_of, set_up_app
-from webapp.accounts.models import issue_token
 from webapp.accounts.sessions import hash_key
+from webapp.accounts.tokens.rules import issue_token
 from webapp.embedded import find_postgres
 
 pytestmark = pytest.mark.django_db

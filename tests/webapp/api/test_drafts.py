@@ -13,7 +13,8 @@ from results.models import Draft, DraftFile, DraftReading, Event, Evidence, Prod
 from tests.results.builders import log_bytes, make_user, send
 from tests.results.documents import act_run, answer_with, document_of
 from tests.webapp.submissions.drafts.uploads import announce, append, upload
-from webapp.accounts.models import Role, issue_token
+from webapp.accounts.models import Role
+from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir")]
 

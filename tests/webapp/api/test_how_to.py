@@ -12,7 +12,7 @@ from results.ingest.queue import sweep
 from results.models import DraftReading, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, wait_for
 from tests.web_server import web_server
-from webapp.accounts.models import issue_token
+from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 GUIDE = project.BASE_DIR / "docs/how-to/submit-with-a-script.md"

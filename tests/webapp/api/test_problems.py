@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from results.models import Submission
 from webapp.access_limits.shared_limits import SharedLimit
-from webapp.accounts.models import APIToken, issue_token
+from webapp.accounts.models import APIToken
+from webapp.accounts.tokens.rules import issue_token
 from webapp.api.authentication import ReadThrottle, ValidateThrottle
 
 pytestmark = pytest.mark.django_db

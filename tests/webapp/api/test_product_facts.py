@@ -5,7 +5,7 @@ from results.models import Event, Product
 from results.products.moves import merge
 from tests.results.builders import make_organisation, make_user
 from tests.results.rows import make_product, make_run
-from webapp.accounts.models import issue_token
+from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = pytest.mark.django_db
 PRICE = {"amount": "499.00", "currency": "USD", "stated_on": "2026-05-01", "source_url": "https://example.org/p"}
@@ -21,7 +21,8 @@ def product(db):
 @pytest.fixture
 def reviewer_script(db):
     organisation = make_organisation("lab")
-    _, secret = issue_token(make_user("rita", organisation, is_reviewer=True), organisation, "facts")
+    rita = make_user("rita", organisation, is_reviewer=True)
+    _, secret = issue_token(rita, organisation, "facts", ["review"])
     return Client(headers={"Authorization": f"Bearer {secret}"})
 
 
@@ -71,7 +72,7 @@ def test_only_the_token_of_a_reviewer_changes_products(client, script, product):
     assert patch(client, {"pcie_gen": "4", "reason": "x"}).status_code == 401
     refused = patch(script, {"pcie_gen": "4", "reason": "x"})
     assert refused.status_code == 403
-    assert "Only reviewers change products" in refused.json()["detail"]
+    assert refused.json()["code"] == "scope-missing"
     assert patch(script, {"pcie_gen": "4", "reason": "x"}, slug="unknown").status_code == 403
     assert script.post("/api/v1/products/ex4/list-prices/", PRICE, "application/json").status_code == 403
 

@@ -6,7 +6,7 @@ from results import locks
 from results.models import Evidence, Submission
 from results.reader.process import ReaderLimits
 from tests.results.builders import log_bytes, other_session
-from webapp.accounts.models import issue_token
+from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = pytest.mark.django_db
 

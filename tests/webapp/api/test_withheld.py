@@ -6,7 +6,7 @@ from results.ingest.queue import sweep
 from results.models import EarlierResult, Evidence, Product, Run, Visibility
 from tests.results.builders import link_key, log_bytes, send
 from tests.results.documents import YCSB_LOG, YCSB_RUN, act_run, answer_with, document_of, series_of
-from webapp.accounts.models import issue_token
+from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir")]
 LOG = log_bytes("four-us")

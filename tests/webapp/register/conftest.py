@@ -26,9 +26,10 @@ from results.models import (
 )
 from tests.results.builders import verify_address
 from tests.results.fixtures import evidence_dir, program, real_reader
+from tests.webapp.catalogue import catalogue, database_of_the_test
 from webapp.accounts.models import User
 
-__all__ = ["evidence_dir", "program", "real_reader"]
+__all__ = ["catalogue", "database_of_the_test", "evidence_dir", "program", "real_reader"]
 
 # Reads of tests/data/act/6.6/slow-disk-ms.log in slices of 10 s: operations, then counts by bucket of milliseconds.
 SLOW_DISK_SLICES = [
@@ -88,22 +89,6 @@ def data_dir(tmp_path, settings):
     settings.SNAPSHOT_DIR = tmp_path / "snapshots"
     settings.TELEMETRY_DIR = tmp_path / "telemetry"
     return tmp_path
-
-
-@pytest.fixture
-def catalogue(catalogue_database, db):
-    """The published results: a test that names this fixture works in a database that has them."""
-
-
-@pytest.fixture(autouse=True)
-def database_of_the_test(request):
-    """Select the database with the catalogue before another fixture of the test writes to the default one."""
-    if "catalogue" not in request.fixturenames:
-        yield
-        return
-    request.getfixturevalue("db")
-    with request.getfixturevalue("catalogue_database").in_transaction():
-        yield
 
 
 @pytest.fixture

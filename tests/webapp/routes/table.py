@@ -9,6 +9,8 @@ from django.conf import settings
 from django.contrib.admindocs.views import simplify_regex
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from webapp.accounts.models import Scope
+
 PEOPLE = (
     "visitor", "link", "other", "viewer", "submitter", "owner", "reviewer", "operator", "token", "other token",
 )  # fmt: skip
@@ -18,6 +20,7 @@ STATES_HEADER = ["state of a run", *PEOPLE]
 DRAFT_STATES_HEADER = ["state of a draft", "route", *PEOPLE]
 HIDDEN_HEADER = ["state of a run with a hidden log", "route", *PEOPLE]
 OBJECTION_STATES_HEADER = ["state of an objection", *PEOPLE]
+SCOPES_HEADER = ["route of the API", "method", *Scope.values]
 METHODS = ("GET", "POST")
 
 
@@ -50,6 +53,16 @@ def documented() -> list[Row]:
             elif header == PUBLIC_HEADER:
                 found += [Row(route, method, dict.fromkeys(PEOPLE, "yes")) for method in cells[0].split(", ")]
     return found
+
+
+def documented_scopes() -> list[Row]:
+    """Return the rows of the table of scopes, each with the answer for a token with one scope."""
+    (rows,) = [rows for header, rows in tables() if header == SCOPES_HEADER]
+    return [
+        Row(route, method, dict(zip(Scope.values, answers, strict=True)))
+        for route, methods, *answers in rows
+        for method in methods.split(", ")
+    ]
 
 
 def documented_states() -> dict[str, dict[str, str]]:

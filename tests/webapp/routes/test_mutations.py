@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from rest_framework.permissions import IsAuthenticated
 
 from tests.webapp.routes.table import PEOPLE, documented, routes
 from tests.webapp.routes.world import make_world
+from webapp.api.permissions import NeedsScope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
@@ -103,7 +103,7 @@ def test_a_view_of_the_api_without_its_permission_is_noticed(world, monkeypatch)
     found, survivors = 0, []
     for route, pattern in routes().items():
         view = getattr(pattern.callback, "cls", None)
-        if view is not None and IsAuthenticated in view.permission_classes:
+        if view is not None and NeedsScope in view.permission_classes:
             found += 1
             for fewer in {(), tuple(view.permission_classes[:-1])}:
                 with monkeypatch.context() as patch:

@@ -23,7 +23,8 @@ from tests.results.builders import link_key, log_bytes, make_organisation, make_
 from tests.webapp.routes.table import PEOPLE, Row
 from webapp.access_limits import process_limits
 from webapp.access_limits.shared_limits import forget_all
-from webapp.accounts.models import APIToken, Invitation, hash_token, issue_token
+from webapp.accounts.models import APIToken, Invitation, hash_token
+from webapp.accounts.tokens.rules import issue_token
 from webapp.notices.models import Mail
 from webapp.notices.preferences import preference_link
 
@@ -206,7 +207,9 @@ def make_world() -> World:
     world.own |= dict.fromkeys((*set(PEOPLE) - set(USERS), "stranger"), _own_objects(stranger, foreign, inviting))
     world.objects = _objects_of_organisation(exemplar, users, submission, world.run)
     world.objects |= _objects_of_objection(world.public_run, users["other"])
-    world.foreign_objects = {"user_id": stranger.pk, "invitation_id": world.own["stranger"]["invitation_id"]}
+    world.foreign_objects = {"user_id": stranger.pk} | {
+        name: world.own["stranger"][name] for name in ("invitation_id", "token_id")
+    }
     *_, user_id, signature, _ = preference_link(stranger, "stranger@example.org").split("/")
     world.links = {"user_id": user_id, "signature": signature, "secret": "invitation-of-stranger"}
     world.secrets["link"] = link_key(submission)
@@ -224,7 +227,9 @@ def _objects_of_organisation(
     request = CertificateRequest.objects.create(organisation=organisation, created_by=owner)
     request.submissions.add(submission)
     mail = Mail.objects.create(recipient=owner, message_id="1", is_digest=False, state=Mail.State.FAILED)
+    machine, _ = issue_token(owner, organisation, "bench", kind="machine")
     members = {"user_id": users["viewer"].pk, "invitation_id": _invite(organisation, owner, "new@example.org").pk}
+    members["token_id"] = machine.pk
     return {
         "/accounts/organisations/": {"slug": organisation.slug} | members,
         "/accounts/mail/undelivered/": {"mail_id": mail.pk},
@@ -261,7 +266,7 @@ def _invite(organisation: Organisation, owner: Any, email: str) -> Invitation:
 def _own_objects(user: Any, organisation: Organisation, inviting: Organisation) -> dict[str, int]:
     number = APIToken.objects.count()
     token = APIToken.objects.create(
-        user=user, organisation=organisation, name=f"token-of-{user}", digest=f"{number:064}"
+        user=user, organisation=organisation, name=f"token-of-{user}", digest=f"{number:064}", scopes=["submit"]
     )
     session = UserSession.objects.create(
         user=user, session_key=f"{number:040}", ip="192.0.2.1", user_agent=f"browser-of-{user}"

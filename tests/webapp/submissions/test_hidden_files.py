@@ -8,7 +8,7 @@ from results.lifecycle.hidden_files import end_hiding, hide_file
 from results.models import Evidence, HiddenFile, Run
 from tests.results.builders import link_key, log_bytes, make_user, send
 from tests.webapp.people import enter_password
-from webapp.accounts.models import issue_token
+from webapp.accounts.tokens.rules import issue_token
 from webapp.notices.models import Notice
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "stand_in")]

@@ -6,7 +6,7 @@ from django.core.files.uploadhandler import StopUpload
 from django.test import Client
 
 from results.models import Submission
-from webapp.accounts.models import issue_token
+from webapp.accounts.tokens.rules import issue_token
 from webapp.submissions.uploads import UploadLimitHandler
 
 pytestmark = pytest.mark.django_db

@@ -6,10 +6,10 @@ from django.utils import timezone
 
 from results.models import Organisation
 from webapp.accounts.audit.trail import Actor, Kind, record
-from webapp.accounts.models import Invitation, Membership, Role, User
+from webapp.accounts.models import APIToken, Invitation, Membership, Role, User
 from webapp.accounts.organisations import OrganisationError
 from webapp.accounts.permissions import ALLOWED, Action
-from webapp.accounts.tokens import revoke_tokens
+from webapp.accounts.tokens.rules import revoke_tokens
 
 # Sent in the transaction of the change: with `organisation` and `user`; the last with `organisation` and the owners
 # `before` and `after`.
@@ -106,7 +106,7 @@ def _end_rights_of_role(actor: Actor, user: User, organisation: Organisation, ro
     A removed owner could otherwise return by an invitation to an address of their own.
     """
     if role not in ALLOWED[Action.SUBMIT]:
-        revoke_tokens(user.api_tokens.filter(organisation=organisation), actor)
+        revoke_tokens(user.api_tokens.filter(organisation=organisation, kind=APIToken.Kind.PERSONAL), actor)
     if role not in ALLOWED[Action.MANAGE]:
         for invitation in Invitation.objects.open().filter(organisation=organisation, invited_by=user):
             Invitation.objects.filter(pk=invitation.pk).update(revoked_at=timezone.now())

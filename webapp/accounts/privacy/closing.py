@@ -13,9 +13,9 @@ from results.lifecycle.submission_states import with_state
 from results.models import Organisation, Submission
 from webapp.accounts.audit.trail import Actor, Kind, record
 from webapp.accounts.memberships.members import end_membership, other_owners
-from webapp.accounts.models import Invitation, Membership, Role, User
+from webapp.accounts.models import APIToken, Invitation, Membership, Role, User
 from webapp.accounts.organisations import OrganisationError
-from webapp.accounts.tokens import revoke_tokens
+from webapp.accounts.tokens.rules import revoke_tokens
 
 OTHER_MEMBERS = (
     "You are the only owner of {organisation}, and it has other members. Transfer its ownership first, on the page of "
@@ -68,7 +68,7 @@ def _obstacles(user: User) -> Iterator[str]:
 
 def _end_access(user: User, actor: Actor) -> None:
     """End all sessions and tokens, and remove the second factors."""
-    revoke_tokens(user.api_tokens.all(), actor)
+    revoke_tokens(user.api_tokens.filter(kind=APIToken.Kind.PERSONAL), actor)
     for session in UserSession.objects.filter(user=user):
         session.end()
     Authenticator.objects.filter(user=user).delete()
@@ -79,7 +79,7 @@ def _empty(user: User) -> None:
     emails = [address.email.lower() for address in EmailAddress.objects.filter(user=user)]
     Invitation.objects.filter(email__in=emails).delete()
     EmailAddress.objects.filter(user=user).delete()
-    user.api_tokens.update(name="")
+    user.api_tokens.filter(kind=APIToken.Kind.PERSONAL).update(name="", machine="")
     user.groups.clear()
     user.user_permissions.clear()
     user.username = f"closed:{user.pk}"

@@ -37,6 +37,9 @@ FACT_COLUMNS = (
 OBJECTION_COLUMNS = (
     "public_id", "run__public_id", "organisation__name", "text", "state", "filed_at", "refusal", "refusal_note",
 )  # fmt: skip
+TOKEN_COLUMNS = (
+    "kind", "name", "machine", "organisation__name", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at",
+)  # fmt: skip
 INVITATION_COLUMNS = (
     "organisation__name", "email", "role", "created_at", "expires_at", "accepted_at", "revoked_at",
     "declined_at",
@@ -68,7 +71,7 @@ def own_data(user: User) -> dict[str, Any]:
         "former_memberships": _rows(
             FormerMembership.objects.filter(user=user), "organisation__name", "joined_at", "left_at"
         ),
-        "tokens": _rows(user.api_tokens, "name", "organisation__name", "created_at", "expires_at", "revoked_at"),
+        "tokens": _rows(user.api_tokens, *TOKEN_COLUMNS),
         "invitations": _rows(_invitations(user), *INVITATION_COLUMNS),
         "account_events": [_account_event(event, user) for event in _account_events(user)],
         "submissions": _rows(Submission.objects.filter(submitted_by=user), "public_id", "received_at", *FACT_COLUMNS),

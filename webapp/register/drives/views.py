@@ -6,7 +6,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from results.models import Category, Run
+from results.models import Category
 from webapp.register.drives.below_table import below_table
 from webapp.register.drives.cloud import best_per_provider
 from webapp.register.drives.devices_table import devices_table
@@ -18,6 +18,7 @@ from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, HISTORICAL_LAY
 from webapp.register.drives.nearest_result import nearest_result
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.query import drives_parameters, export_name, is_current, read_drives_query
+from webapp.register.drives.runs import runs_of
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.data_file import current_file
 from webapp.register.http.query_params import labelled_errors, refuse_unknown
@@ -89,7 +90,9 @@ def _page_response(request: HttpRequest, page: DrivesPage, template: str) -> Htt
         return redirect(f"{request.path}{query.address}")
     if query.form != "html":
         name = export_name(layout.name, query)
-        return runs_response(query.form, layout.name, query.sort, runs_of(page), codes=query.columns, file_name=name)
+        return runs_response(
+            query.form, layout.name, query.sort, runs_of(page.store, page.rows), codes=query.columns, file_name=name
+        )
     return render(request, template, _context(page))
 
 
@@ -121,10 +124,3 @@ def _context(page: DrivesPage) -> dict[str, Any]:
 def _providers(page: DrivesPage) -> list[dict[str, Any]]:
     key = ("best per provider", page.profile)
     return page.store.cached(key, lambda: best_per_provider(page.store, page.limit_check))
-
-
-def runs_of(page: DrivesPage) -> list[Run]:
-    """Return every run that matches, of all pages, in order."""
-    wanted = [page.store.runs[row] for row in page.rows]
-    runs = {run.public_id: run for run in Run.objects.filter(public_id__in=wanted).for_table()}
-    return [runs[public_id] for public_id in wanted if public_id in runs]

@@ -19,7 +19,7 @@ from webapp.register.fleet.answers import FleetAnswer
 from webapp.register.http.files import Value
 from webapp.register.http.query_params import labelled_errors
 from webapp.register.limits.profile import current_limits
-from webapp.register.limits.reader_limits import YourLimits, limits_parameter, load_parameter, read_limits
+from webapp.register.limits.reader_limits import YourLimits, limit_name, limits_parameter, load_parameter, read_limits
 from webapp.register.tables.columns import share_code
 from webapp.register.tables.endurance_gap import digits
 from webapp.register.tables.sentences import product_name
@@ -59,6 +59,11 @@ class FleetQuestion:
 def usual_question() -> FleetQuestion:
     """Return the question of an empty form."""
     return FleetQuestion(0, read_limits({}, current_limits()))
+
+
+def question_names() -> list[str]:
+    """Return the names of the parameters of a question."""
+    return ["tps", *(limit_name(limit.threshold_us) for limit in current_limits())]
 
 
 def read_question(form: QueryDict) -> FleetQuestion:

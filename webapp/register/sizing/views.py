@@ -2,8 +2,9 @@
 
 import json
 from decimal import Decimal
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 
 from results.models import Profile
@@ -16,6 +17,7 @@ from webapp.register.sizing import query as sizing_query
 from webapp.register.sizing.mixes import tested_mixes
 from webapp.register.sizing.offers import candidates, refuse_unknown_drives, refuse_unknown_vendor
 from webapp.register.sizing.page import FIELDS, sizing_page, sizing_values
+from webapp.register.sizing.query import SizingQuestion
 
 SCHEMA = "drivecert.sizing/1"
 
@@ -26,29 +28,33 @@ def sizing(request: HttpRequest) -> HttpResponse:
     profile = parse_limits(document)
     if (shorter := sizing_query.without_empty_prices(request.GET)) is not None:
         return HttpResponseRedirect(shorter)
-    parameters = sizing_query.sizing_parameters(request.GET, profile)
     try:
-        with labelled_errors(parameters):
-            question = sizing_query.read_sizing_question(request.GET, parameters)
-            refuse_unknown_drives(question.priced_drives, question.drive)
-            refuse_unknown_vendor(question.restrictions.vendor)
+        question, page = answer_of(request.GET, document)
     except ParameterError as error:
         return _form_with_error(request, error, profile)
-    found = candidates(question.limits.limits, question.prices, is_own=question.limits.is_own, kind=question.kind)
-    tested = _tested_workload(document)
-    page = sizing_page(question, found, tested)
     if question.form != "html":
         return rows_response(question.form, "sizing", SCHEMA, FIELDS, list(map(sizing_values, page["rows"])))
     context = {
         **sizing_query.form_context(request.GET),
         "page": page,
-        "mixes": tested_mixes(request.GET, question.demand, tested),
+        "mixes": tested_mixes(request.GET, question.demand, _tested_workload(document)),
         "wider_address": sizing_query.without_restrictions(request.GET),
         "limits": question.limits,
         "csv_address": form_address(request, "csv"),
         "json_address": form_address(request, "json"),
     }
     return render(request, "register/sizing/sizing.html", context)
+
+
+def answer_of(query: QueryDict, document: str) -> tuple[SizingQuestion, dict[str, Any]]:
+    """Return the question of a query, and the page that answers it by a profile's document. Raises ParameterError."""
+    parameters = sizing_query.sizing_parameters(query, parse_limits(document))
+    with labelled_errors(parameters):
+        question = sizing_query.read_sizing_question(query, parameters)
+        refuse_unknown_drives(question.priced_drives, question.drive)
+        refuse_unknown_vendor(question.restrictions.vendor)
+    found = candidates(question.limits.limits, question.prices, is_own=question.limits.is_own, kind=question.kind)
+    return question, sizing_page(question, found, _tested_workload(document))
 
 
 def _tested_workload(document: str) -> Tested:

@@ -7,9 +7,9 @@ from django.http import HttpRequest
 from rest_framework.authentication import CSRFCheck
 
 from results.models import Draft, Organisation
-from webapp.accounts.models import User
+from webapp.accounts.models import Scope, User
 from webapp.accounts.permissions import Action, organisations_of
-from webapp.accounts.requests import SCHEME, bearer_secret, find_token
+from webapp.accounts.tokens.rules import SCHEME, bearer_secret, find_token
 
 
 class SenderRefusedError(Exception):
@@ -42,6 +42,8 @@ def sender_of(request: HttpRequest) -> Sender:
         token = find_token(secret)
         if token is None:
             raise SenderRefusedError(401, f"The token ({SCHEME}) is unknown, revoked or expired. Create a new one.")
+        if Scope.SUBMIT not in token.scopes:
+            raise SenderRefusedError(403, "The upload needs a token with the scope submit. Create another token.")
         return Sender(token.user, (token.organisation,))
     if not isinstance(request.user, User):
         raise SenderRefusedError(401, "Sign in, or send a token in the header Authorization.")

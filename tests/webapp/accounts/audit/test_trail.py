@@ -12,7 +12,8 @@ from tests.results.builders import make_organisation, make_user
 from tests.webapp.accounts.test_second_factor import set_up_app
 from webapp.accounts.audit.sentences import SENTENCES
 from webapp.accounts.audit.trail import COMMAND, Actor, Kind, record
-from webapp.accounts.models import AccountEvent, Role, User, issue_token
+from webapp.accounts.models import AccountEvent, Role, User
+from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = pytest.mark.django_db
 

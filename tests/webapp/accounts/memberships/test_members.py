@@ -9,9 +9,9 @@ from tests.results.builders import make_organisation, make_user, other_session, 
 from tests.webapp.people import enter_password
 from webapp.accounts.audit.trail import Actor
 from webapp.accounts.memberships import invitations, members
-from webapp.accounts.models import Invitation, Membership, Role, issue_token
+from webapp.accounts.models import Invitation, Membership, Role
 from webapp.accounts.organisations import OrganisationError
-from webapp.accounts.requests import find_token
+from webapp.accounts.tokens.rules import find_token, issue_token
 from webapp.notices.kinds import Audience, Kind
 from webapp.notices.models import Notice
 from webapp.notices.sentences import lines_of

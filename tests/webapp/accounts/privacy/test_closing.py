@@ -16,9 +16,9 @@ from tests.results.builders import log_bytes, make_organisation, make_user, send
 from tests.results.rows import from_a_log, make_product, make_run
 from tests.webapp.accounts.test_second_factor import set_up_app
 from webapp.accounts.audit.trail import Actor
-from webapp.accounts.models import AccountEvent, Invitation, Role, User, issue_token
+from webapp.accounts.models import AccountEvent, Invitation, Role, User
 from webapp.accounts.privacy.closing import ClosingRefusedError, close_account, obstacles
-from webapp.accounts.requests import find_token
+from webapp.accounts.tokens.rules import find_token, issue_token
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 from results.models import Draft, Question
 from tests.results.builders import log_bytes, make_user, send
 from webapp.accounts.audit.trail import Actor, Kind, record
-from webapp.accounts.models import issue_token
 from webapp.accounts.privacy.export import own_data
+from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = pytest.mark.django_db
 

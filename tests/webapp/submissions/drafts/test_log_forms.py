@@ -13,9 +13,9 @@ from results.ingest.several_drives import drives_of_document
 from results.intake.archive_logs import logs_of_archive
 from results.models import Draft, DraftReading, Submission
 from results.reader.archive_members import UnpackError, unpack_members
-from tests.results.builders import log_bytes
-from tests.results.documents import act_run, answer_with, document_of, sha256
-from webapp.accounts.models import issue_token
+from tests.results.builders import log_bytes, sha256
+from tests.results.documents import act_run, answer_with, document_of
+from webapp.accounts.tokens.rules import issue_token
 from webapp.submissions.drafts.log_forms import LogForms
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir")]

@@ -11,7 +11,8 @@ from results.intake.drafts import remove_expired
 from results.models import Draft, DraftFile, DraftReading
 from tests.results.builders import make_organisation, make_user, sha256
 from tests.webapp.submissions.drafts.uploads import announce, append, received, upload
-from webapp.accounts.models import Role, issue_token
+from webapp.accounts.models import Role
+from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = pytest.mark.django_db
 TUS = {"Tus-Resumable": "1.0.0"}

@@ -16,7 +16,7 @@ from results.evidence.staging import staged_path
 from results.models import DraftFile
 from tests.results.builders import make_organisation, make_user, sha256, wait_for
 from tests.web_server import web_server
-from webapp.accounts.models import issue_token
+from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 

@@ -73,6 +73,11 @@ class ChartedRows:
         """Return the plotted speed of each row of the store; 0 if it is not known."""
         return speeds_of(self.store, per_device=self.is_per_device)
 
+    @property
+    def shares(self) -> list[float]:
+        """Return the share of reads over the threshold of each row of the store, in percent."""
+        return shares_of(self.store, self.threshold_us)
+
     @cached_property
     def plottable(self) -> Rows:
         """Return the rows that could be plotted with some statistic."""

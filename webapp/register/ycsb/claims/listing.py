@@ -12,7 +12,7 @@ from results.catalogue.claims import READ_OFF, CheckedRow
 from results.rules.act.loads import printed_decimal
 from results.rules.ycsb.statements import Outcome, Status
 from webapp.register.http.files import Value
-from webapp.register.http.query_params import FORMAT, read_parameters, word
+from webapp.register.http.query_params import FORMAT, Parameter, read_parameters, word
 from webapp.register.ycsb.claims.counts import claims_sentence
 from webapp.register.ycsb.claims.entries import (
     LABELS,
@@ -62,12 +62,12 @@ def briefs() -> list[str]:
 
 def read_claim_query(query: QueryDict) -> ClaimQuery:
     """Return the query of the list. Raises ParameterError for an invalid parameter."""
-    parameters = (
-        FORMAT,
-        word("outcome", ["", *OUTCOMES], "Outcome"),
-        word("brief", ["", *briefs()], "Publication"),
-    )
-    return ClaimQuery(**read_parameters(query, parameters))
+    return ClaimQuery(**read_parameters(query, (FORMAT, *claim_parameters())))
+
+
+def claim_parameters() -> tuple[Parameter, ...]:
+    """Return the filters of the list."""
+    return word("outcome", ["", *OUTCOMES], "Outcome"), word("brief", ["", *briefs()], "Publication")
 
 
 def selected(query: ClaimQuery) -> list[ClaimEntry]:

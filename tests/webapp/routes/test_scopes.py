@@ -1,0 +1,45 @@
+"""Each request that needs a token, tried with a token of each single scope: docs/security.md states the answers."""
+
+import pytest
+
+from results.models import Organisation
+from tests.results.builders import make_user
+from tests.webapp.routes.table import documented, documented_scopes
+from tests.webapp.routes.world import make_world
+from webapp.accounts.models import Scope
+from webapp.accounts.tokens.rules import issue_token
+
+pytestmark = pytest.mark.django_db
+ROWS = documented_scopes()
+
+
+@pytest.fixture
+def world(evidence_dir, stand_in):
+    """Return a register in which one user with all roles has a token of each scope."""
+    world = make_world()
+    exemplar = Organisation.objects.get(slug="exemplar")
+    user = make_user("all", exemplar, is_reviewer=True, is_operator=True)
+    for scope in Scope.values:
+        world.secrets[f"{scope} token"] = issue_token(user, exemplar, scope, [scope])[1]
+    return world
+
+
+def is_allowed(world, row, scope):
+    person = f"{scope} token"
+    answer = world.ask(row, person, world.address(row, person, world.parameters(row, person)[0]))
+    assert answer.status_code < 500
+    if answer.status_code == 404:
+        return answer.json().get("code") == "no-intervals"  # of a run that the token may see
+    return answer.status_code not in {401, 403}
+
+
+def test_every_request_that_a_token_may_send_is_in_the_table_of_scopes():
+    of_tokens = {(row.route, row.method) for row in documented() if row.answers["token"] != row.answers["visitor"]}
+    assert of_tokens <= {(row.route, row.method) for row in ROWS}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.route}")
+def test_a_token_does_only_what_its_scope_names(world, row):
+    found = {scope: "yes" if is_allowed(world, row, scope) else "no" for scope in Scope.values}
+    assert found == row.answers
