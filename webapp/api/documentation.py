@@ -1,7 +1,9 @@
 """The API's description: OpenAPI as JSON, and the same as a page that needs no script."""
 
+import json
 from functools import cache
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +19,7 @@ from rest_framework.request import Request
 from webapp.api.views import View
 
 METHODS = ["get", "post", "patch", "delete"]
+SAMPLES = Path(__file__).with_name("samples.json")  # written by tests/webapp/api/test_samples.py
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -50,12 +53,27 @@ def operations() -> list[dict[str, Any]]:
             "description": methods[method].get("description", ""),
             "needs_token": {} not in methods[method].get("security", [{}]),
             "fields": _fields(schema, methods[method]),
+            "sample": _sample(f"{method.upper()} {path}"),
             "answers": [(code, HTTPStatus(int(code)).phrase) for code in methods[method]["responses"]],
         }
         for path, methods in schema["paths"].items()
         for method in METHODS
         if method in methods
     ]
+
+
+@cache
+def samples() -> dict[str, Any]:
+    """Return a response for each operation, by method and path, with the request that it answers."""
+    found: dict[str, Any] = json.loads(SAMPLES.read_text())
+    return found
+
+
+def _sample(operation: str) -> dict[str, str]:
+    """Return the request and the response of a sample as text."""
+    sample = samples()[operation]
+    body = "" if sample["response"] is None else json.dumps(sample["response"], indent=2, ensure_ascii=False)
+    return {"request": f"{sample['request']}", "status": f"{sample['status']}", "body": body}
 
 
 def _fields(schema: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import pytest
 from results.models import Organisation
 from tests.results.builders import make_user
 from tests.webapp.routes.table import documented, documented_scopes
-from tests.webapp.routes.world import make_world
+from tests.webapp.routes.world import FORMER_REVIEWER, make_world
 from webapp.accounts.models import Scope
 from webapp.accounts.tokens.rules import issue_token
 
@@ -43,3 +43,13 @@ def test_every_request_that_a_token_may_send_is_in_the_table_of_scopes():
 def test_a_token_does_only_what_its_scope_names(world, row):
     found = {scope: "yes" if is_allowed(world, row, scope) else "no" for scope in Scope.values}
     assert found == row.answers
+
+
+def test_the_scope_review_is_worth_nothing_after_the_role_has_ended(world):
+    rows = [row for row in ROWS if row.answers["review"] == "yes" and row.answers["read-own"] == "no"]
+    for row in rows:
+        answer = world.ask(
+            row, FORMER_REVIEWER, world.address(row, FORMER_REVIEWER, world.parameters(row, FORMER_REVIEWER)[0])
+        )
+        assert answer.status_code == 403, row
+    assert len(rows) > 5

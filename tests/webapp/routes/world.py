@@ -32,6 +32,7 @@ PASSWORD = "correct horse battery"
 PRODUCT = "exemplar-ex4"
 PASSKEY_SIGN_IN = "/accounts/2fa/webauthn/login/"
 FORM, PIECE = "application/x-www-form-urlencoded", "application/offset+octet-stream"
+FORMER_REVIEWER = "former reviewer's token"  # has the scope, but the role ended
 USERS = ("other", "viewer", "submitter", "owner", "reviewer", "operator")
 READERS = {"link", "viewer", "submitter", "owner", "reviewer", "token"}  # of what is not public
 OBJECTION_READERS = {"other", "reviewer", "operator"}  # `other` filed it
@@ -169,9 +170,13 @@ def _without(text: str, names: Iterable[str]) -> str:
 
 
 def is_refused(answer: HttpResponse) -> bool:
-    """Return whether a response is a refusal: the way to the sign-in, or status 401 or 403."""
+    """Return whether a response is a refusal: the way to the sign-in, or status 401 or 403.
+
+    An address of the API that has no secret link refuses the key as an unknown parameter.
+    """
     to_sign_in = answer.status_code == 302 and answer.headers["Location"].startswith("/accounts/login/?next=")
-    return to_sign_in or answer.status_code in {401, 403}
+    is_key_unknown = answer.status_code == 400 and "“key”" in answer.text
+    return to_sign_in or is_key_unknown or answer.status_code in {401, 403}
 
 
 @contextmanager
@@ -215,6 +220,7 @@ def make_world() -> World:
     world.secrets["link"] = link_key(submission)
     world.secrets["token"] = issue_token(users["submitter"], exemplar, "script")[1]
     world.secrets["other token"] = issue_token(users["other"], foreign, "script")[1]
+    world.secrets[FORMER_REVIEWER] = issue_token(users["submitter"], exemplar, "script", ["review"])[1]
     return world
 
 

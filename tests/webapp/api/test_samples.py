@@ -1,0 +1,209 @@
+"""A sample response of every request of the API, as /api/v1/docs/ shows it: made by real requests, and kept current.
+
+`WRITE_SAMPLES=1 pytest tests/webapp/api/test_samples.py` writes them again after a change.
+"""
+
+import json
+import os
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from results.ingest.queue import sweep
+from results.models import Certificate, Product, Profile, Run, Submission
+from tests.results.builders import log_bytes, make_organisation, make_user
+from tests.webapp.submissions.drafts.uploads import announce, append
+from webapp.accounts.tokens.rules import issue_token
+from webapp.api.documentation import SAMPLES, operations, samples
+
+pytestmark = pytest.mark.django_db
+JSON = "application/json"
+FACTS = {"vendor": "Exemplar", "model": "EX4", "category": "nvme-flash", "capacity_gb": 3200, "firmware": "1.2"}
+EMBARGO_END = (datetime.now(UTC) + timedelta(days=30)).replace(second=0, microsecond=0)
+ROWS_SHOWN = 2  # of each list
+ID = re.compile(r"\b([a-z])-[2-9a-hjkmnp-z]{8}\b")
+UPLOAD = re.compile(r"/uploads/[0-9a-f]{32}/")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
+IDS = "23456789abcdefghjkmnpqrstvwxyz"
+
+
+def client_of(user, organisation, scopes):
+    _, secret = issue_token(user, organisation, "script", scopes)
+    return Client(headers={"Authorization": f"Bearer {secret}"})
+
+
+class Sampler:
+    """Sends requests, and keeps the response of the first of each operation."""
+
+    def __init__(self):
+        self.found = {}
+
+    def send(self, client, method, operation, values=None, query="", **kwargs):
+        path = operation
+        for name, value in (values or {}).items():
+            path = path.replace(f"{{{name}}}", value)
+        answer = getattr(client, method.lower())(f"{path}{query}", **kwargs)
+        assert answer.status_code < 300, (method, path, answer.text)
+        body = answer.json() if answer.content else None
+        sample = {"request": f"{method} {path}{query}", "status": answer.status_code, "response": body}
+        self.found.setdefault(f"{method} {operation}", sample)
+        return body
+
+
+def shortened(value):
+    """Return a response with the first rows of each list."""
+    if isinstance(value, dict):
+        return {name: shortened(each) for name, each in value.items()}
+    return [shortened(each) for each in value[:ROWS_SHOWN]] if isinstance(value, list) else value
+
+
+def stable(found):
+    """Return samples with the same ids, times and versions in each run of the test."""
+    text = json.dumps({key: shortened(found[key]) for key in sorted(found)}, indent=1, ensure_ascii=False)
+    ids = {}
+    text = ID.sub(lambda each: ids.setdefault(each[0], f"{each[1]}-7kd2m9q{IDS[len(ids) % len(IDS)]}"), text)
+    text = re.sub(r"cursor=(?![a-z]-)[^&\"]+", "cursor=cD0x", text)
+    text = UPLOAD.sub("/uploads/0123456789abcdef0123456789abcdef/", text)
+    text = re.sub(r'"(reader_version|version|revision)": "[^"]*"', r'"\1": "0.1.0"', text)
+    text = re.sub(r'"id": \d+', '"id": 1', text)
+    return MOMENT.sub("2026-11-29T12:00:00Z", text) + "\n"
+
+
+def submit(sampler, vera, name, content, **facts):
+    files = {"log": SimpleUploadedFile(name, content)}
+    body = sampler.send(vera, "POST", "/api/v1/submissions/", data=FACTS | {"slice_length_s": 10} | facts | files)
+    sweep()
+    return body["id"]
+
+
+def sample_submissions(sampler, vera):
+    """Return the ids of two submissions."""
+    first = submit(sampler, vera, "act.log", log_bytes("slow-disk-ms"))
+    second = submit(sampler, vera, "other.log", log_bytes("four-us"))
+    sampler.send(vera, "GET", "/api/v1/submissions/")
+    sampler.send(vera, "GET", "/api/v1/submissions/{public_id}/", {"public_id": first})
+    until = {"embargo_until": EMBARGO_END.isoformat()}
+    address, values = "/api/v1/submissions/{public_id}/embargo/", {"public_id": second}
+    sampler.send(vera, "POST", address, values, data=until, content_type=JSON)
+    return first, second
+
+
+def sample_review(sampler, vera, rhea, rolf, first, second):
+    """Review both: one is published, the other one declined."""
+    address, values = "/api/v1/submissions/{public_id}/", {"public_id": first}
+    sampler.send(rhea, "GET", "/api/v1/review/")
+    asked = {"question": "Which slot was the drive in?"}
+    sampler.send(rhea, "POST", f"{address}questions/", values, data=asked, content_type=JSON)
+    sampler.send(vera, "POST", f"{address}answer/", values, data={"answer": "Slot 3."}, content_type=JSON)
+    accepted = {"accepted_warnings": sampler.send(rhea, "GET", f"{address}review/", values)["warnings"]}
+    sampler.send(rhea, "POST", f"{address}approval/", values, data=accepted, content_type=JSON)
+    sampler.send(rhea, "DELETE", f"{address}approval/", values)
+    for reviewer in (rhea, rolf):
+        sampler.send(reviewer, "POST", f"{address}approval/", values, data=accepted, content_type=JSON)
+    reason = {"reason": "The log is of another drive."}
+    sampler.send(rhea, "POST", f"{address}decline/", {"public_id": second}, data=reason, content_type=JSON)
+
+
+def sample_drafts(sampler, vera):
+    """Upload a log, read its preview and submit it; delete another one."""
+    address = "/api/v1/drafts/{public_id}/"
+    content = log_bytes("slow-disk-ms").replace(b"ACT", b"\nACT", 1)
+    announced = announce(vera, len(content)).headers
+    append(vera, announced["Location"], 0, content)
+    values = {"public_id": announced["Drivecert-Draft"]}
+    uploads = {"uploads": [announced["Location"]]}
+    sampler.send(vera, "POST", "/api/v1/drafts/", data=uploads, content_type=JSON)
+    sampler.send(vera, "PATCH", address, values, data={"slice_length_s": 10}, content_type=JSON)
+    sweep()
+    sampler.send(vera, "GET", "/api/v1/drafts/")
+    sampler.send(vera, "GET", address, values)
+    sampler.send(vera, "POST", f"{address}submit/", values, data=FACTS, content_type=JSON)
+    other = {"public_id": announce(vera, 10).headers["Drivecert-Draft"]}
+    sampler.send(vera, "DELETE", address, other)
+    log = SimpleUploadedFile("act.log", log_bytes("slow-disk-ms"))
+    sampler.send(vera, "POST", "/api/v1/validate/", data={"log": log, "slice_length_s": 10})
+
+
+def sample_products(sampler, rhea, product):
+    """Change the facts of a product, and add a price."""
+    address, values = "/api/v1/products/{slug}/", {"slug": product.slug}
+    facts = {"form_factor": "U.2", "reason": "The brief states it."}
+    headers = {"If-Match": f'"{sampler.send(rhea, "GET", address, values)["version"]}"'}
+    sampler.send(rhea, "PATCH", f"{address}facts/", values, data=facts, content_type=JSON, headers=headers)
+    price = {
+        "amount": "899.00",
+        "currency": "EUR",
+        "stated_on": "2026-11-01",
+        "source_url": "https://maker.example/prices",
+    }
+    sampler.send(rhea, "POST", f"{address}list-prices/", values, data=price, content_type=JSON)
+
+
+def sample_public(sampler, run, certificate):
+    """Read what is public."""
+    client = Client()
+    for name, query in [
+        ("products", ""), ("runs", ""), ("certificates", ""), ("certificates/latest", "?model=EX4&firmware=1.2"),
+        ("figures", "?category=nvme-flash&min_device_tps=500k&columns=endurance_dwpd~tier"),
+        ("landscape", "?category=nvme-flash&limit_1ms=5"), ("sizing", "?reads=1M&writes=250k"),
+        ("claims", "?outcome=contradicted"),
+    ]:  # fmt: skip
+        sampler.send(client, "GET", f"/api/v1/{name}/", query=query)
+    sampler.send(client, "GET", "/api/v1/runs/{public_id}/", {"public_id": run.public_id})
+    window = "?from_s=0&to_s=60&every_s=60"
+    sampler.send(client, "GET", "/api/v1/runs/{public_id}/intervals/", {"public_id": run.public_id}, window)
+    sampler.send(client, "GET", "/api/v1/certificates/{public_id}/", {"public_id": certificate.public_id})
+    claim = sampler.found["GET /api/v1/claims/"]["response"]["results"][0]["url"].strip("/").split("/")
+    sampler.send(client, "GET", "/api/v1/claims/{publication}/{name}/", {"publication": claim[-2], "name": claim[-1]})
+    fleet = "model,firmware,capacity,count\nEX4,1.2,3.2 TB,12\n"
+    sampler.send(client, "POST", "/api/v1/check/", data=fleet, content_type="text/csv")
+
+
+@pytest.fixture
+def found(catalogue, evidence_dir, real_reader, settings, exemplar):
+    """Return the samples of all operations."""
+    settings.REVIEWS_NEEDED = 2
+    sampler, lab = Sampler(), make_organisation("lab")
+    vera = client_of(make_user("vera", exemplar), exemplar, ["submit", "read-own"])
+    rhea, rolf = (client_of(make_user(name, lab, is_reviewer=True), lab, ["review"]) for name in ("rhea", "rolf"))
+    first, second = sample_submissions(sampler, vera)
+    product = Product.objects.create(slug="exemplar-ex4-3200gb", vendor="Exemplar", model="EX4", capacity_gb=3200,
+                                     category="nvme-flash", endurance_dwpd=3)  # fmt: skip
+    Submission.objects.filter(public_id__in=(first, second)).update(product=product)
+    Run.objects.filter(submission__public_id__in=(first, second)).update(product=product)
+    sample_review(sampler, vera, rhea, rolf, first, second)
+    run = Run.objects.get(submission__public_id=first)
+    certificate = Certificate.objects.create(
+        product=product,
+        profile=Profile.current(),
+        device_count=1,
+        nx_load=30,
+        exact_nx="30",
+        firmware="1.2",
+        document={},
+    )
+    certificate.runs.add(run)
+    sample_drafts(sampler, vera)
+    sample_products(sampler, rhea, product)
+    sample_public(sampler, run, certificate)
+    return stable(sampler.found)
+
+
+def test_each_request_of_the_schema_has_a_sample():
+    assert {f"{each['method']} {each['path']}" for each in operations()} == samples().keys()
+
+
+@pytest.mark.long
+def test_the_samples_are_those_of_the_present_api(found):
+    if os.environ.get("WRITE_SAMPLES"):
+        SAMPLES.write_text(found)
+    assert found == SAMPLES.read_text(), "run WRITE_SAMPLES=1 pytest tests/webapp/api/test_samples.py"
+
+
+def test_the_page_shows_them(client):
+    page = client.get("/api/v1/docs/").text
+    assert page.count("<summary>Sample response</summary>") == len(operations())
+    assert "EX4" in page
