@@ -93,7 +93,8 @@ class World:
     def address(self, row: Row, person: str, values: dict[str, Any]) -> str:
         """Return an address of the route, with the key of the secret link for its holder."""
         path = re.sub(r"<(\w+)>", lambda found: str(values[found[1]]), row.route)
-        return f"{path}?key={self.secrets['link']}" if person == "link" else path
+        takes_key = not row.route.startswith("/api/") or row.route.endswith("/intervals/")
+        return f"{path}?key={self.secrets['link']}" if person == "link" and takes_key else path
 
     def ask(self, row: Row, person: str, address: str) -> Any:
         """Return the response of the site; what the request changes is undone."""
@@ -170,13 +171,9 @@ def _without(text: str, names: Iterable[str]) -> str:
 
 
 def is_refused(answer: HttpResponse) -> bool:
-    """Return whether a response is a refusal: the way to the sign-in, or status 401 or 403.
-
-    An address of the API that has no secret link refuses the key as an unknown parameter.
-    """
+    """Return whether a response is a refusal: the way to the sign-in, or status 401 or 403."""
     to_sign_in = answer.status_code == 302 and answer.headers["Location"].startswith("/accounts/login/?next=")
-    is_key_unknown = answer.status_code == 400 and "“key”" in answer.text
-    return to_sign_in or is_key_unknown or answer.status_code in {401, 403}
+    return to_sign_in or answer.status_code in {401, 403}
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from functools import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.http import require_safe
 
 from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import FORMAT, read_parameters
@@ -27,7 +28,7 @@ def claims(request: HttpRequest) -> HttpResponse:
     return render(request, "register/ycsb/claims.html", {"section": "claims", "page": claims_page(query)})
 
 
-@public_page
+@require_safe
 def short_address(request: HttpRequest) -> HttpResponse:
     """Redirect from the address that readers guess, for good."""
     query = request.GET.urlencode()
