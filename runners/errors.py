@@ -6,7 +6,16 @@ from runners.models.states import State
 
 
 class RequestRefusedError(ValueError):
-    """The register does not do what a person requested. The text gives the reason and the remedy."""
+    """The register does not do what a person requested. The text gives the reason and the remedy.
+
+    `code` names the reason for scripts; those without a code of their own have that of their class.
+    """
+
+    code = "refused"
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code or type(self).code
 
 
 class HostError(Exception):

@@ -34,6 +34,8 @@ EDITABLE = (
 class DriveTakenError(RequestRefusedError):
     """Another campaign is open on the drive. That one has to end first."""
 
+    code = "drive-taken"
+
 
 @dataclass(frozen=True)
 class CampaignOrder:

@@ -80,7 +80,7 @@ def order(
     cannot execute it: it would format the drive and then stop.
     """
     if requested.recipe == YCSB and (objection := objection_to_hosts(device.host, requested.load_host)):
-        raise RequestRefusedError(objection)
+        raise RequestRefusedError(objection, "host-unfit")
     with transaction.atomic():
         lock_in_service(device, requested.load_host)
         dispatch = Dispatch.objects.create(

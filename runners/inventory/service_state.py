@@ -21,6 +21,8 @@ SUBJECT_ID_CHARS = 40  # of results.models.Event
 class OutOfServiceError(RequestRefusedError):
     """The request needs a host or device that is retired. The text names it and the remedy."""
 
+    code = "out-of-service"
+
 
 def retirement_of(subject: Host | Device) -> Event | None:
     """Return the event that records who retired a host or device, and why. Return None while it is in service."""
@@ -64,7 +66,8 @@ def lock_in_service(device: Device, load_host: Host | None = None) -> None:
     was = (device.path, device.size_bytes)
     device.refresh_from_db(fields=["retired_at", "path", "size_bytes"])
     if was != (device.path, device.size_bytes):
-        raise RequestRefusedError(f"{device} was {was[0]} and is {device.path} now; reload the page")
+        sentence = f"{device} was {was[0]} and is {device.path} now; reload the page"
+        raise RequestRefusedError(sentence, "location-changed")
     if objection := out_of_service(device):
         raise OutOfServiceError(objection)
 

@@ -34,6 +34,8 @@ SETTINGS = ("client", "database_host", "namespace", "configuration", "max_execut
 class SetupError(RequestRefusedError):
     """The order cannot run as it is. The text says what to change."""
 
+    code = "setup-invalid"
+
 
 @dataclass(frozen=True)
 class Setup:

@@ -73,7 +73,7 @@ def campaign_context(campaign: Campaign, rungs: list[Rung]) -> dict[str, Any]:
         "panels": panels_of(rungs, limits, campaign.confirmed_nx),
         "current": current,
         "outage": current_outage_message(current) if current else "",
-        "estimate": None if state in SETTLED else _estimate(terms, rungs),
+        "estimate": None if state in SETTLED else estimate_of(terms, rungs),
         "history": history_of(campaign, rungs),
         "concurrent_dispatches": [] if state in SETTLED else others,
         "conditions": conditions_of(campaign, rungs) if state is State.FINISHED else [],
@@ -146,7 +146,7 @@ def _cell(share: Share | None, limit: Limit) -> dict[str, Any] | None:
     return {"printed": units.share(share.printed, share.over_count), "is_over": is_over, "mark": mark}
 
 
-def _estimate(terms: Terms, rungs: list[Rung]) -> dict[str, Any] | None:
+def estimate_of(terms: Terms, rungs: list[Rung]) -> dict[str, Any] | None:
     """Return the earliest and latest end of a campaign; None if it waits for a person."""
     expected = forecast(terms, [_expected(rung) for rung in rungs], int(timezone.now().timestamp()))
     if expected is None:

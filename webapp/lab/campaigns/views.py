@@ -1,7 +1,5 @@
 """Views of campaigns: start, watch, pause, resume, change the terms, cancel."""
 
-from dataclasses import replace
-
 from django.core.paginator import Paginator
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -10,14 +8,15 @@ from results.models import Organisation
 from runners.campaigns import commands
 from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.terms import parse_terms
-from runners.dispatch.orders import Order
 from runners.errors import RequestRefusedError
 from runners.models import Device
 from runners.models.campaign import Campaign
 from webapp.accounts.requests import UserRequest
 from webapp.lab.campaigns.forms import CampaignForm, EditableTermsForm
+from webapp.lab.campaigns.ordering import pause, request_cancellation, resume, start_campaign
 from webapp.lab.campaigns.page import campaign_context, concurrent_dispatches, ladder_document, version_of_campaign
-from webapp.lab.dispatches.views import check_order, render_order, require_lab
+from webapp.lab.dispatches.ordering import require_lab
+from webapp.lab.dispatches.views import render_order
 from webapp.lab.shared.views import (
     PAGE_ROWS,
     confirmation_page,
@@ -35,10 +34,7 @@ def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     form = CampaignForm(request.POST or None)
 
     def start(device: Device, organisation: Organisation) -> HttpResponse:
-        campaign_order = form.campaign_order()
-        checked = check_order(request, device, Order(options=campaign_order.options))
-        campaign_order = replace(campaign_order, options=checked.options)
-        campaign = commands.start(device, organisation, campaign_order, request.user)
+        campaign = start_campaign(request.POST, device, organisation, form.campaign_order(), request.user)
         return redirect("campaign-detail", campaign.public_id)
 
     return render_order(request, device_id, form, "lab/campaigns/order.html", require_lab, start)
@@ -77,24 +73,21 @@ def ladder_json(request: UserRequest, public_id: str) -> HttpResponse:
 @operator_command("campaign-detail")
 def pause_campaign(request: UserRequest, public_id: str) -> str:
     """Pause a campaign: it orders no more runs."""
-    if not commands.pause(_find(public_id), request.user):
-        raise RequestRefusedError("The campaign was not paused, because it is not active.")
+    pause(_find(public_id), request.user)
     return "The campaign is paused. A run that has started continues to its end."
 
 
 @operator_command("campaign-detail")
 def resume_campaign(request: UserRequest, public_id: str) -> str:
     """Resume a paused campaign."""
-    if not commands.resume(_find(public_id), request.user):
-        raise RequestRefusedError("The campaign was not resumed, because it is not paused.")
+    resume(_find(public_id), request.user)
     return "The campaign is resumed."
 
 
 @operator_command("campaign-detail")
 def cancel_campaign(request: UserRequest, public_id: str) -> str:
     """Cancel a campaign and its current run."""
-    if not commands.cancel(_find(public_id), request.user, reason=request.POST.get("reason", "")):
-        raise RequestRefusedError("Not cancelled: the campaign has ended, or its cancellation was already requested.")
+    request_cancellation(_find(public_id), request.user, request.POST.get("reason", ""))
     return "Cancellation requested. This page shows when the host has confirmed that no run of the campaign runs."
 
 

@@ -13,6 +13,7 @@ from runners.dispatch.orders import Order
 from runners.models import Host
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, INDEX_RECIPE, STORAGE_RECIPE
+from runners.recipes.base import YCSB
 from runners.recipes.ycsb_presets import PRESETS
 from runners.recipes.ycsb_setup import COUNT_MAX, PROGRAMS, Setup, load_line, run_line
 
@@ -201,3 +202,7 @@ class YcsbForm(forms.Form):
     def options(self) -> dict[str, Any]:
         """Return the options of the order: all fields that are not empty."""
         return {name: value for name, value in self.cleaned_data.items() if value and name != "load_host"}
+
+    def order(self) -> Order:
+        """Return the order."""
+        return Order(recipe=YCSB, options=self.options(), load_host=self.cleaned_data["load_host"])

@@ -89,7 +89,7 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
         "is_freed": state is State.LOST and not is_orphaned,
         "declared_by": _declared_by(dispatch),
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
-        "shares": _shares_with_limits(dispatch.progress.get("shares", [])),
+        "shares": shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _option_rows(dispatch),
         "outage_total": outage_total_message(dispatch),
         "archived": leftover_archive.archive_event(dispatch),
@@ -174,7 +174,7 @@ def _cancel_took_s(dispatch: Dispatch) -> int | None:
     return max(0, round((dispatch.ended_at - dispatch.cancel_requested_at).total_seconds()))
 
 
-def _shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def shares_with_limits(shares: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add the limit of the newest profile to each share: pages never show a share without its limit."""
     by_threshold = limits_by_threshold(current_limits()) if shares else {}
     return [share | {"limit_pct": by_threshold.get(share["threshold_us"])} for share in shares]

@@ -1,7 +1,6 @@
 """Views of a dispatch: order it, show its progress, cancel it, archive its leftover files and order it again."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from django.forms import Form
@@ -9,21 +8,20 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
 from results.models import Organisation
-from runners.campaigns.commands import open_on
 from runners.dispatch import orders
-from runners.dispatch.orders import Order, expected_refusal
+from runners.dispatch.orders import Order
 from runners.errors import RequestRefusedError
-from runners.inventory.service_state import out_of_service
 from runners.inventory.ycsb_requirements import missing_programs
-from runners.models import Device, Dispatch, Host
+from runners.models import Device, Dispatch
 from runners.models.states import State
 from runners.retention import leftover_archive
 from webapp.accounts.models import User
 from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm, preset_commands
+from webapp.lab.dispatches.ordering import check_order, check_orderable, check_sweep, request_cancellation
 from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
-from webapp.lab.shared.drive_status import availability_of, consent_context, options_with_consent
+from webapp.lab.shared.drive_status import availability_of, consent_context
 from webapp.lab.shared.views import (
     confirmation_page,
     find_device,
@@ -34,7 +32,6 @@ from webapp.lab.shared.views import (
     render_page,
 )
 
-NO_LAB_MESSAGE = "You do not submit for a lab. Ask an operator to add you to an organisation of the kind lab."
 # The effect of a cancellation by the state of the dispatch. States that are missing here cannot be cancelled.
 CANCEL_EFFECTS = {
     State.QUEUED: "No program was started. The run is taken out of the queue.",
@@ -66,10 +63,7 @@ def live(request: UserRequest, public_id: str) -> HttpResponse:
 @operator_command("dispatch-detail")
 def cancel_dispatch(request: UserRequest, public_id: str) -> str:
     """Request the cancellation of a dispatch."""
-    if not orders.cancel(_find(public_id), request.user, request.POST.get("reason", "")):
-        raise RequestRefusedError(
-            "Not cancelled: the run has already ended, or its cancellation was already requested."
-        )
+    request_cancellation(_find(public_id), request.user, request.POST.get("reason", ""))
     return "Cancellation requested. This page shows when the host has stopped the program."
 
 
@@ -115,7 +109,7 @@ def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     """Order the same run again, linked to the old one; it needs a new consent to overwrite data."""
     old = _find(public_id)
     check_orderable(old.device, old.organisation)
-    new = orders.retry(old, check_order(request, old.device, orders.order_of(old)), request.user)
+    new = orders.retry(old, check_order(request.POST, old.device, orders.order_of(old)), request.user)
     if new is None:
         raise RequestRefusedError("The state of the run does not allow this, or the run was already ordered again.")
     return redirect("dispatch-detail", new.public_id)
@@ -153,21 +147,10 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     form = YcsbForm(request.POST or None)
 
     def place(device: Device, organisation: Organisation) -> HttpResponse:
-        order = Order(recipe="ycsb", options=form.options(), load_host=form.cleaned_data["load_host"])
-        return place_order(request, device, organisation, order)
+        return place_order(request, device, organisation, form.order())
 
     presets = {"presets": preset_commands(), "missing_programs": missing_programs(find_device(device_id).host)}
-    return render_order(request, device_id, form, "lab/dispatches/order_ycsb.html", _check_sweep, place, **presets)
-
-
-def _check_sweep(device: Device, organisation: Organisation | None) -> Organisation:
-    """Return the lab that orders. Raises RequestRefusedError: SSH hosts do not format, mount or start databases."""
-    if device.host.kind != Host.Kind.LOCAL:
-        name = device.host.name
-        raise RequestRefusedError(
-            f"Host {name} is a host over SSH. YCSB sweeps run only on the register's own machine."
-        )
-    return check_orderable(device, organisation)
+    return render_order(request, device_id, form, "lab/dispatches/order_ycsb.html", check_sweep, place, **presets)
 
 
 def render_order(
@@ -200,36 +183,8 @@ def place_order(request: UserRequest, device: Device, organisation: Organisation
 
     Raises RequestRefusedError, before anything is stored, if the consent is missing or the order would be refused.
     """
-    dispatch = orders.order(device, organisation, check_order(request, device, order), request.user)
+    dispatch = orders.order(device, organisation, check_order(request.POST, device, order), request.user)
     return redirect("dispatch-detail", dispatch.public_id)
-
-
-def check_order(request: UserRequest, device: Device, order: Order) -> Order:
-    """Return an order with the consent of the page.
-
-    Raises RequestRefusedError if the consent is missing or the order would be refused.
-    """
-    order = replace(order, options=options_with_consent(device, request.POST, order.options))
-    if refusal := expected_refusal(device, order):
-        raise RequestRefusedError(refusal)
-    return order
-
-
-def require_lab(_device: Device, organisation: Organisation | None) -> Organisation:
-    """Return the lab that orders. Raises RequestRefusedError if there is none."""
-    if organisation is None:
-        raise RequestRefusedError(NO_LAB_MESSAGE)
-    return organisation
-
-
-def check_orderable(device: Device, organisation: Organisation | None) -> Organisation:
-    """Return the lab that orders. Raises RequestRefusedError if no run can be ordered on a device now."""
-    lab = require_lab(device, organisation)
-    if retired := out_of_service(device):
-        raise RequestRefusedError(retired)
-    if campaign := open_on(device.drive_key):
-        raise RequestRefusedError(f"Campaign {campaign} uses this drive. Wait until it ends, or cancel it.")
-    return lab
 
 
 def lab_of(user: User) -> Organisation | None:

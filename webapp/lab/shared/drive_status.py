@@ -43,6 +43,11 @@ class DriveWarning:
     label: str
     text: str
 
+    @property
+    def code(self) -> str:
+        """Return the two words as a code for scripts."""
+        return self.label.replace(" ", "-")
+
 
 def binding_warnings(
     host: Host, path: str, drive_key: str, document: Mapping[str, Any], *, is_in_use: bool = False
@@ -204,18 +209,21 @@ def options_with_consent(device: Device, posted: Mapping[str, str], options: Map
     if signature != shown:
         raise RequestRefusedError(
             f"The content of {device.path} changed: the page showed {_or_nothing(shown)}, the drive now holds "
-            f"{_or_nothing(signature)}. Check the drive, then order again."
+            f"{_or_nothing(signature)}. Check the drive, then order again.",
+            "content-changed",
         )
     must_type, typed = must_type_label(device), posted.get(LABEL_FIELD, "").strip()
     # All partitions and namespaces of a drive are one device. The consent therefore includes the path and the size.
     if must_type and (location := posted.get(LOCATION_FIELD, "")) != _location(device):
         raise RequestRefusedError(
             f"The location of {device.label} changed: the page showed {location or 'nothing'}, it is now "
-            f"{_location(device)}. Check the drive, then order again."
+            f"{_location(device)}. Check the drive, then order again.",
+            "location-changed",
         )
     if must_type and typed != device.label.strip():
         raise RequestRefusedError(
-            f"The label does not match. Expected {device.label}, got {typed or 'nothing'}. Type the device's label."
+            f"The label does not match. Expected {device.label}, got {typed or 'nothing'}. Type the device's label.",
+            "label-mismatch",
         )
     return {**options, CONSENT_OPTION: signature} if signature and may_consent_on_page(device) else dict(options)
 

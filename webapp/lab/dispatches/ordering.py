@@ -1,0 +1,60 @@
+"""Checks before a run is ordered or cancelled, for the pages and the API. Each refusal has a code and a sentence."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from results.models import Organisation
+from runners.campaigns.commands import DriveTakenError, open_on
+from runners.dispatch import orders
+from runners.dispatch.orders import Order, expected_refusal
+from runners.errors import RequestRefusedError
+from runners.inventory.service_state import OutOfServiceError, out_of_service
+from runners.models import Device, Dispatch, Host
+from webapp.accounts.models import User
+from webapp.lab.shared.drive_status import options_with_consent
+
+NO_LAB_MESSAGE = "You do not submit for a lab. Ask an operator to add you to an organisation of the kind lab."
+
+
+def check_order(posted: Mapping[str, str], device: Device, order: Order) -> Order:
+    """Return an order with the consent that was posted with it.
+
+    Raises RequestRefusedError if the consent is missing or the order would be refused.
+    """
+    order = replace(order, options=options_with_consent(device, posted, order.options))
+    if refusal := expected_refusal(device, order):
+        raise RequestRefusedError(refusal, "host-would-refuse")
+    return order
+
+
+def require_lab(_device: Device, organisation: Organisation | None) -> Organisation:
+    """Return the lab that orders. Raises RequestRefusedError if there is none."""
+    if organisation is None:
+        raise RequestRefusedError(NO_LAB_MESSAGE, "no-lab")
+    return organisation
+
+
+def check_orderable(device: Device, organisation: Organisation | None) -> Organisation:
+    """Return the lab that orders. Raises RequestRefusedError if no run can be ordered on a device now."""
+    lab = require_lab(device, organisation)
+    if retired := out_of_service(device):
+        raise OutOfServiceError(retired)
+    if campaign := open_on(device.drive_key):
+        raise DriveTakenError(f"Campaign {campaign} uses this drive. Wait until it ends, or cancel it.")
+    return lab
+
+
+def check_sweep(device: Device, organisation: Organisation | None) -> Organisation:
+    """Return the lab that orders. Raises RequestRefusedError: SSH hosts do not format, mount or start databases."""
+    if device.host.kind != Host.Kind.LOCAL:
+        name = device.host.name
+        sentence = f"Host {name} is a host over SSH. YCSB sweeps run only on the register's own machine."
+        raise RequestRefusedError(sentence, "host-unfit")
+    return check_orderable(device, organisation)
+
+
+def request_cancellation(dispatch: Dispatch, actor: User, reason: str) -> None:
+    """Request the cancellation of a dispatch. Raises RequestRefusedError if that is not possible or was done."""
+    if not orders.cancel(dispatch, actor, reason):
+        sentence = "Not cancelled: the run has already ended, or its cancellation was already requested."
+        raise RequestRefusedError(sentence, "not-cancellable")
