@@ -376,9 +376,14 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
+        "CampaignStateEnum": "runners.models.campaign.Campaign.State",
+        "CampaignEntryKindEnum": "runners.models.campaign.CampaignEntry.Kind",
         "CertificateStateEnum": "results.models.certificate.Certificate.State",
+        "DispatchStateEnum": "runners.models.states.State",
+        "HostKindEnum": "runners.models.host.Host.Kind",
         "ObjectionOutcomeEnum": "results.models.objection.Objection.Outcome",
         "ObjectionStateEnum": "results.models.objection.ObjectionState",
+        "StepKindEnum": "runners.models.dispatch.Step.Kind",
         "VerdictOutcomeEnum": "results.models.run.Verdict.Outcome",
     },
 }

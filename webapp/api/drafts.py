@@ -7,7 +7,6 @@ They call the functions of the pages (results/intake/drafts.py, webapp/submissio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django import forms
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
@@ -31,7 +30,7 @@ from results.intake.submissions import COMPANIONS_MAX, Receipt, SubmissionMetada
 from results.intake.uploads import complete, draft_usage, open_drafts
 from results.models import Draft, DraftFile, Submission
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
-from webapp.api.payloads import valid_fields, valid_form, without_bulk
+from webapp.api.payloads import fields_of_form, valid_fields, valid_form, without_bulk
 from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer
@@ -221,22 +220,6 @@ class ReceiptSerializer(serializers.Serializer[Any]):
     submissions = SubmissionSerializer(many=True, required=False)
 
 
-def _facts_schema() -> serializers.Serializer[Any]:
-    """Return the fields of the form of the pages, for the description of the API; the form itself validates."""
-    fields: dict[str, Any] = {}
-    for name, field in FactsForm.base_fields.items():
-        stated: dict[str, Any] = {"required": field.required, "help_text": str(field.help_text)}
-        if isinstance(field, forms.DecimalField):
-            fields[name] = serializers.DecimalField(max_digits=6, decimal_places=2, **stated)
-        elif isinstance(field, forms.IntegerField):
-            fields[name] = serializers.IntegerField(**stated)
-        elif isinstance(field, forms.DateTimeField):
-            fields[name] = serializers.DateTimeField(**stated)
-        else:
-            fields[name] = serializers.CharField(**stated)
-    return inline_serializer("DraftFacts", fields)
-
-
 class DraftList(View):
     """The drafts of the token's organisation."""
 
@@ -350,7 +333,7 @@ class DraftSubmission(View):
             "archive with logs of several drives, send logs instead: a list with the member and the facts of each log. "
             "Each log becomes a submission of its own, and the response lists them as submissions."
         ),
-        request=_facts_schema(),
+        request=inline_serializer("DraftFacts", fields_of_form(FactsForm)),
         responses={201: ReceiptSerializer, 200: OpenApiResponse(ReceiptSerializer, "the draft or its log is known")},
     )
     def post(self, request: Request, public_id: str) -> Response:

@@ -1,9 +1,10 @@
 """Bodies of requests that the forms of the pages check, and the reader's document as responses have it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from django import forms
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
@@ -29,6 +30,39 @@ def valid_fields(kind: type[Form], fields: Mapping[str, Any]) -> Form:
     if not form.is_valid():
         raise ValidationError({name: [str(each) for each in errors] for name, errors in form.errors.items()})
     return form
+
+
+def fields_of_form(kind: type[forms.Form], optional: Collection[str] = ()) -> dict[str, Any]:
+    """Return the fields of a form of the pages, for the description of the API; the form itself validates.
+
+    `optional` are those that a request may leave out although the page requires them.
+    """
+    return {
+        name: _described(field, is_required=field.required and name not in optional)
+        for name, field in kind.base_fields.items()
+    }
+
+
+def defaults_of(kind: type[forms.Form], but: Collection[str] = ()) -> dict[str, Any]:
+    """Return what the page has filled in when it shows the form; `but` without these fields."""
+    return {
+        name: field.initial for name, field in kind.base_fields.items() if field.initial is not None and name not in but
+    }
+
+
+def _described(field: forms.Field, *, is_required: bool) -> serializers.Field[Any, Any, Any, Any]:
+    stated: dict[str, Any] = {"required": is_required, "help_text": str(field.help_text)}
+    if isinstance(field, forms.DecimalField):
+        digits: dict[str, Any] = {"max_digits": field.max_digits or 6, "decimal_places": field.decimal_places or 2}
+        return serializers.DecimalField(**digits, **stated)
+    kinds = {
+        forms.IntegerField: serializers.IntegerField,
+        forms.DateTimeField: serializers.DateTimeField,
+        forms.BooleanField: serializers.BooleanField,
+    }
+    described: Any = next((each for kind, each in kinds.items() if isinstance(field, kind)), serializers.CharField)
+    made: serializers.Field[Any, Any, Any, Any] = described(**stated)
+    return made
 
 
 def without_bulk(document: Document) -> Document:

@@ -5,15 +5,15 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from webapp.accounts.backends import AuthenticationBackend
-from webapp.accounts.models import Scope
+from webapp.accounts.models import APIToken, Scope
 from webapp.accounts.permissions import Action, may
 from webapp.accounts.required_steps import missing_step
 from webapp.api.authentication import token_of
 from webapp.api.problems import Problem
 
 NO_SECOND_FACTOR = (
-    "This register requires a second factor and a verified mail address of its reviewers, and the owner of the token "
-    "lacks one of them. Sign in at /accounts/ and complete the missing step, then repeat the request."
+    "This register requires a second factor and a verified mail address of its reviewers and operators, and the owner "
+    "of the token lacks one of them. Sign in at /accounts/ and complete the missing step, then repeat the request."
 )
 NO_SCOPE = "The request needs a token with the scope {needed}. This one has: {present}. Create another token."
 SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -47,6 +47,21 @@ class ReviewersOnly(BasePermission):
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         if not may(request.user, Action.REVIEW):
+            return False
+        if not _has_required_steps(request):
+            raise Problem(403, NO_SECOND_FACTOR, code="second-factor-missing")
+        return True
+
+
+class OperatorsOnly(BasePermission):
+    """Only the token of an operator, or of a machine: an operator gave the machine its scopes."""
+
+    message = "Only operators may do this. This token is of a user who is no operator."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        if token_of(request).kind == APIToken.Kind.MACHINE:
+            return True
+        if not may(request.user, Action.OPERATE):
             return False
         if not _has_required_steps(request):
             raise Problem(403, NO_SECOND_FACTOR, code="second-factor-missing")

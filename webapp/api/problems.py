@@ -18,6 +18,7 @@ from results.intake.uploads import DraftGoneError, UploadRefusedError
 from results.lifecycle.embargo import MomentError
 from results.products.changes import ProductChangedError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
+from runners.errors import RequestRefusedError
 from webapp.register.http.query_params import ParameterError
 
 CONTENT_TYPE = "application/problem+json"
@@ -41,7 +42,7 @@ STATUS_BY_ERROR: tuple[tuple[Errors, int, str, str], ...] = (
      "one tar or zip."),
     (NoIntervalsError, 404, "no-intervals", ""),
     (ProductChangedError, 412, "product-changed", ""),
-    (ReviewRefusedError, 409, "", ""),  # it has its own code
+    ((ReviewRefusedError, RequestRefusedError), 409, "", ""),  # they have their own codes
     (
         BusyError,
         429,
@@ -76,7 +77,7 @@ def problem_details(error: Exception, context: dict[str, Any]) -> Response | Non
         error = ValidationError({error.parameter: [error.sentence]})
     for kinds, status_code, code, sentence in STATUS_BY_ERROR:
         if isinstance(error, kinds):
-            own_code = error.code if isinstance(error, ReviewRefusedError) else ""
+            own_code = error.code if isinstance(error, ReviewRefusedError | RequestRefusedError) else ""
             error = Problem(status_code, sentence or str(error), code=code or own_code)
             break
     response = exception_handler(error, context)

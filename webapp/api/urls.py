@@ -1,6 +1,6 @@
 """Addresses of this app."""
 
-from django.urls import URLPattern, URLResolver, path, re_path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from webapp.api import (
@@ -52,6 +52,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("certificates/<slug:public_id>/", catalogue.CertificateDetail.as_view(), name="api-certificate-detail"),
     path("validate/", checks.Validation.as_view(), name="api-validate"),
     path("check/", checks.FleetCheck.as_view(), name="api-check"),
+    path("lab/", include("webapp.api.lab.urls")),
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
     path("docs/", documentation.docs, name="api-docs"),
     re_path("", documentation.Unknown.as_view(), name="api-unknown"),

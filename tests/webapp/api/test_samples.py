@@ -11,10 +11,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
 from results.ingest.queue import sweep
-from results.models import Certificate, Product, Profile, Run, Submission
+from results.models import Certificate, Organisation, Product, Profile, Run, Submission
+from runners.models import Dispatch
 from tests.results.builders import log_bytes, make_organisation, make_user
+from tests.runners.ssh_host import HEALTH, ssh_host
 from tests.webapp.submissions.drafts.uploads import announce, append
 from webapp.accounts.tokens.rules import issue_token
 from webapp.api.documentation import SAMPLES, operations, samples
@@ -68,7 +71,8 @@ def stable(found):
     text = re.sub(r"cursor=(?![a-z]-)[^&\"]+", "cursor=cD0x", text)
     text = UPLOAD.sub("/uploads/0123456789abcdef0123456789abcdef/", text)
     text = re.sub(r'"(reader_version|version|revision)": "[^"]*"', r'"\1": "0.1.0"', text)
-    text = re.sub(r'"id": \d+', '"id": 1', text)
+    text = re.sub(r'"(id|device)": \d+', r'"\1": 1', text)
+    text = re.sub(r"(/lab/devices/|\"devices\": \[\s+)\d+", r"\g<1>1", text)
     return MOMENT.sub("2026-11-29T12:00:00Z", text) + "\n"
 
 
@@ -142,6 +146,39 @@ def sample_products(sampler, rhea, product):
     sampler.send(rhea, "POST", f"{address}list-prices/", values, data=price, content_type=JSON)
 
 
+def sample_lab(sampler, olga):
+    """Read the lab; order and cancel a run; start, pause, resume and cancel a campaign."""
+    address, found = "/api/v1/lab/", [{"path": "/dev/nvme0n1", "kind": "nvme", "drive_key": "nvme:EX4:S1",
+                                       "size_bytes": 3_200_631_791_616, "model": "EX4", "serial": "S1"}]  # fmt: skip
+    report = HEALTH | {"drives": ["nvme:EX4:S1"], "found": found}
+    host = ssh_host("lab-1", health=report, checked_at=timezone.now())
+    drive = {"drive_key": "nvme:EX4:S1", "path": "/dev/nvme0n1", "size_bytes": 3_200_631_791_616}
+    device = host.devices.create(label="slot 3", identity_kind="nvme", identity={"signature": None}, **drive)
+    sampler.send(olga, "GET", f"{address}hosts/")
+    sampler.send(olga, "GET", f"{address}hosts/{{name}}/", {"name": host.name})
+    sampler.send(olga, "GET", f"{address}devices/")
+    values = {"device_id": str(device.pk)}
+    consent = sampler.send(olga, "GET", f"{address}devices/{{device_id}}/", values)["consent"]
+    stated = {"device": device.pk, "typed_label": "slot 3", "shown_place": consent["shown_place"]}
+    order = stated | {"nx_load": "30", "duration_s": 86_400}
+    ordered = sampler.send(olga, "POST", f"{address}dispatches/", data=order, content_type=JSON)
+    values = {"public_id": ordered["id"]}
+    sampler.send(olga, "GET", f"{address}dispatches/", query="?state=queued&host=lab-1")
+    sampler.send(olga, "GET", f"{address}dispatches/{{public_id}}/", values)
+    reason = {"reason": "The wrong slot."}
+    sampler.send(olga, "POST", f"{address}dispatches/{{public_id}}/cancel/", values, data=reason, content_type=JSON)
+    ended = {"state": "failed", "started_at": timezone.now(), "ended_at": timezone.now(), "generation": 1}
+    Dispatch.objects.update(**ended)
+    Dispatch.objects.get().steps.create(from_state="claimed", to_state="preparing", actor="worker")
+    sampler.send(olga, "GET", f"{address}hosts/{{name}}/leftovers/", {"name": host.name})
+    started = sampler.send(olga, "POST", f"{address}campaigns/", data=stated, content_type=JSON)
+    values = {"public_id": started["id"]}
+    sampler.send(olga, "GET", f"{address}campaigns/")
+    sampler.send(olga, "GET", f"{address}campaigns/{{public_id}}/", values)
+    for command in ("pause", "resume", "cancel"):
+        sampler.send(olga, "POST", f"{address}campaigns/{{public_id}}/{command}/", values, data={}, content_type=JSON)
+
+
 def sample_public(sampler, run, certificate):
     """Read what is public."""
     client = Client()
@@ -189,6 +226,11 @@ def found(catalogue, evidence_dir, real_reader, settings, exemplar):
     sample_drafts(sampler, vera)
     sample_products(sampler, rhea, product)
     sample_public(sampler, run, certificate)
+    bench = make_organisation("bench")
+    Organisation.objects.filter(pk=bench.pk).update(kind="lab")
+    bench.refresh_from_db()
+    operator = make_user("olga", bench, is_operator=True)
+    sample_lab(sampler, client_of(operator, bench, ["order"]))
     return stable(sampler.found)
 
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 
 from tests.webapp.routes.table import PEOPLE, documented, documented_scopes, routes
-from tests.webapp.routes.world import FORMER_REVIEWER, make_world
+from tests.webapp.routes.world import FORMER_OPERATOR, FORMER_REVIEWER, make_world
 from webapp.accounts.models import Scope
 from webapp.api.permissions import NeedsScope
 
@@ -32,6 +32,7 @@ SELECTIONS = {  # of a filter by the client: it is left out
     "email__in=emails", "filed_by=request.user",
 }  # fmt: skip
 OTHER_SCOPES = [scope.value for scope in Scope if scope != Scope.REVIEW]
+OF_OPERATORS = {row.route for row in documented_scopes() if row.answers["order"] == "yes"}
 OF_REVIEWERS = {row.route for row in documented_scopes() if {row.answers[scope] for scope in OTHER_SCOPES} == {"no"}}
 SELECTED = "organisations_of"  # a call becomes all organisations
 # These decide what a page shows or offers to those who may open it. The tests of each page compare its content.
@@ -63,7 +64,12 @@ def is_noticed(world, rows):
             or (row.answers[person] == "own" and world.is_allowed(row, person, foreign=True))
             for row in rows
             for person in PEOPLE
-        ) or any(world.is_allowed(row, FORMER_REVIEWER) for row in rows if row.route in OF_REVIEWERS)
+        ) or any(
+            world.is_allowed(row, former)
+            for former, routes_of_role in ((FORMER_REVIEWER, OF_REVIEWERS), (FORMER_OPERATOR, OF_OPERATORS))
+            for row in rows
+            if row.route in routes_of_role
+        )
     except AssertionError:
         return True
 

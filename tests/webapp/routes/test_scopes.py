@@ -5,7 +5,7 @@ import pytest
 from results.models import Organisation
 from tests.results.builders import make_user
 from tests.webapp.routes.table import documented, documented_scopes
-from tests.webapp.routes.world import FORMER_REVIEWER, make_world
+from tests.webapp.routes.world import FORMER_OPERATOR, FORMER_REVIEWER, make_world
 from webapp.accounts.models import Scope
 from webapp.accounts.tokens.rules import issue_token
 
@@ -53,3 +53,11 @@ def test_the_scope_review_is_worth_nothing_after_the_role_has_ended(world):
         )
         assert answer.status_code == 403, row
     assert len(rows) > 5
+
+
+def test_the_scopes_order_and_host_are_worth_nothing_after_the_role_has_ended(world):
+    rows = [row for row in ROWS if row.answers["order"] == "yes"]
+    for row in rows:
+        address = world.address(row, FORMER_OPERATOR, world.parameters(row, FORMER_OPERATOR)[0])
+        assert world.ask(row, FORMER_OPERATOR, address).status_code == 403, row
+    assert len(rows) > 10

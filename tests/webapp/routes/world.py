@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from io import BytesIO
 from typing import Any
 
@@ -19,6 +20,10 @@ from results.ingest.queue import sweep
 from results.intake.uploads import add_file, create_draft
 from results.lifecycle.objection_filing import Attachment, file_objection
 from results.models import CertificateRequest, Organisation, Product, Run, Submission, Visibility
+from runners.campaigns.commands import CampaignOrder, start
+from runners.campaigns.terms import Terms
+from runners.dispatch.orders import Order, order
+from runners.models import Host
 from tests.results.builders import link_key, log_bytes, make_organisation, make_user, send
 from tests.webapp.routes.table import PEOPLE, Row
 from webapp.access_limits import process_limits
@@ -33,6 +38,7 @@ PRODUCT = "exemplar-ex4"
 PASSKEY_SIGN_IN = "/accounts/2fa/webauthn/login/"
 FORM, PIECE = "application/x-www-form-urlencoded", "application/offset+octet-stream"
 FORMER_REVIEWER = "former reviewer's token"  # has the scope, but the role ended
+FORMER_OPERATOR = "former operator's token"
 USERS = ("other", "viewer", "submitter", "owner", "reviewer", "operator")
 READERS = {"link", "viewer", "submitter", "owner", "reviewer", "token"}  # of what is not public
 OBJECTION_READERS = {"other", "reviewer", "operator"}  # `other` filed it
@@ -185,8 +191,7 @@ def _undone() -> Iterator[None]:
 
 def make_world() -> World:
     """Create the register. It needs the fixtures evidence_dir and stand_in."""
-    exemplar, foreign = make_organisation(), make_organisation("foreign")
-    columns = {"password": PASSWORD}
+    exemplar, foreign, columns = make_organisation(), make_organisation("foreign"), {"password": PASSWORD}
     users = {person: make_user(person, **columns) for person in ("other", "viewer", "submitter", "owner")}
     users |= {role: make_user(role, **columns, **{f"is_{role}": True}) for role in ("reviewer", "operator")}
     stranger = make_user("stranger", foreign)
@@ -208,7 +213,8 @@ def make_world() -> World:
         world.own[person] = _own_objects(users[person], exemplar, inviting)
     world.own |= dict.fromkeys((*set(PEOPLE) - set(USERS), "stranger"), _own_objects(stranger, foreign, inviting))
     world.objects = _objects_of_organisation(exemplar, users, submission, world.run)
-    world.objects |= _objects_of_objection(world.public_run, users["other"])
+    of_lab = _objects_of_lab(exemplar, users["operator"])
+    world.objects |= _objects_of_objection(world.public_run, users["other"]) | of_lab
     world.foreign_objects = {"user_id": stranger.pk} | {
         name: world.own["stranger"][name] for name in ("invitation_id", "token_id")
     }
@@ -218,6 +224,7 @@ def make_world() -> World:
     world.secrets["token"] = issue_token(users["submitter"], exemplar, "script")[1]
     world.secrets["other token"] = issue_token(users["other"], foreign, "script")[1]
     world.secrets[FORMER_REVIEWER] = issue_token(users["submitter"], exemplar, "script", ["review"])[1]
+    world.secrets[FORMER_OPERATOR] = issue_token(users["submitter"], exemplar, "script", ["order", "host"])[1]
     return world
 
 
@@ -256,6 +263,21 @@ def _objects_of_objection(run: Run, filer: Any) -> dict[str, dict[str, Any]]:
         "/objections/new/": {"public_id": run.public_id},
         "/objections/": values | {"sha256": objection.files.get().sha256},
         "/review/objections/": values | {"act": "admit"},
+    }
+
+
+def _objects_of_lab(organisation: Organisation, operator: Any) -> dict[str, dict[str, Any]]:
+    """Return the same for the lab in the API."""
+    host = Host.objects.create(name="bench-1", kind="local")
+    drive = {"drive_key": "file:bench-1:8:5", "path": "/srv/bench-1", "size_bytes": 2**30}
+    device = host.devices.create(label="bench drive", identity_kind="virtual", identity={}, **drive)
+    dispatch = order(device, organisation, Order(Decimal(1), 60, 10), operator)
+    campaign = start(device, organisation, CampaignOrder(Terms()), operator)
+    return {
+        "/api/v1/lab/hosts/": {"name": host.name},
+        "/api/v1/lab/devices/": {"device_id": device.pk},
+        "/api/v1/lab/dispatches/": {"public_id": dispatch.public_id},
+        "/api/v1/lab/campaigns/": {"public_id": campaign.public_id},
     }
 
 
