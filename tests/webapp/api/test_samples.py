@@ -30,6 +30,7 @@ ROWS_SHOWN = 2  # of each list
 ID = re.compile(r"\b([a-z])-[2-9a-hjkmnp-z]{8}\b")
 UPLOAD = re.compile(r"/uploads/[0-9a-f]{32}/")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
+SHOWN_MOMENT = re.compile(r"\b\d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC")
 IDS = "23456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -73,6 +74,7 @@ def stable(found):
     text = re.sub(r'"(reader_version|version|revision)": "[^"]*"', r'"\1": "0.1.0"', text)
     text = re.sub(r'"(id|device)": \d+', r'"\1": 1', text)
     text = re.sub(r"(/lab/devices/|\"devices\": \[\s+)\d+", r"\g<1>1", text)
+    text = SHOWN_MOMENT.sub("29 November 2026, 12:00 UTC", text)
     return MOMENT.sub("2026-11-29T12:00:00Z", text) + "\n"
 
 
