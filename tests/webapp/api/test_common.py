@@ -14,7 +14,7 @@ from webapp.api.problems import problem_details
 
 pytestmark = pytest.mark.django_db
 ELSEWHERE = {"Origin": "https://elsewhere.example"}
-VALUES = {"slug": "ex4", "public_id": "r-none", "publication": "none", "name": "none"}
+VALUES = {"slug": "ex4", "public_id": "r-none", "publication": "none", "name": "none", "key": "none"}
 PAGES = {"/api/v1/docs/", "/api/v1/schema/", "/api/v1/"}
 
 
