@@ -350,7 +350,8 @@ CELERY_BEAT_SCHEDULE = {
 
 # Pages of other sites may read what is public: everyone gets the same, and no cookie is sent along.
 CORS_URLS_REGEX = (
-    r"^/api/v1/(certificates|check|claims|docs|figures|landscape|products/[^/]+/$|products/$|runs|schema|sizing)"
+    r"^/api/v1/(certificates|check|claims|docs|figures|landscape|news|objections|products/([^/]+/)?$|published-figures"
+    r"|runs|schema|sizing|ycsb)"
 )
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ("GET", "HEAD", "OPTIONS", "POST")

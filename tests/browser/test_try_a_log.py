@@ -103,7 +103,7 @@ def test_a_broken_connection_is_explained_and_nothing_is_sent_again(refused_page
 
 def test_a_short_log_without_a_slice_length_has_a_table_and_a_chart(page):
     send(page, SLOW, slice_length_s="")
-    page.get_by_text("you chose no slice length").wait_for()
+    page.get_by_text("Choose another slice length").wait_for()
     assert page.locator("table.slices").is_visible()
     assert page.locator("svg.slice-bars").count() == 3
 

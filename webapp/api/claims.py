@@ -33,6 +33,7 @@ class ClaimList(View):
     parameters = None
 
     @extend_schema(
+        operation_id="claims_list",
         summary="List published claims",
         description=(
             "GET returns the claims of publications, each with the stated and the recomputed value and its outcome. "

@@ -12,6 +12,7 @@ from webapp.api import (
     figures,
     intervals,
     product_facts,
+    published,
     review,
     submissions,
 )
@@ -47,6 +48,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sizing/", figures.Sizing.as_view(), name="api-sizing"),
     path("claims/", claims.ClaimList.as_view(), name="api-claim-list"),
     path("claims/<slug:publication>/<slug:name>/", claims.ClaimDetail.as_view(), name="api-claim-detail"),
+    path("published-figures/", published.PublishedFigureList.as_view(), name="api-published-figure-list"),
+    path("ycsb/loads/<slug:key>/", published.YcsbLoad.as_view(), name="api-ycsb-load"),
+    path("news/", published.News.as_view(), name="api-news"),
+    path("objections/", published.ObjectionList.as_view(), name="api-objection-list"),
     path("certificates/latest/", catalogue.LatestCertificate.as_view(), name="api-certificate-latest"),
     path("certificates/", catalogue.CertificateList.as_view(), name="api-certificate-list"),
     path("certificates/<slug:public_id>/", catalogue.CertificateDetail.as_view(), name="api-certificate-detail"),

@@ -3,7 +3,6 @@
 from importlib import import_module
 
 from django.apps import AppConfig
-from django.core.checks import register
 
 
 class RegisterConfig(AppConfig):
@@ -13,7 +12,6 @@ class RegisterConfig(AppConfig):
     label = "register"
 
     def ready(self) -> None:
-        """Connect the signals that purge outdated pages and remove dumps after an event, and the check of settings."""
+        """Connect the signals that purge outdated pages and remove dumps after an event."""
         import_module("webapp.register.snapshots.updates")
         import_module("webapp.register.dumps.removal")
-        register(import_module("webapp.register.about.operator").check_operator)

@@ -4,7 +4,7 @@ import {percent} from './scales.js';
 const REACHES = {c: 1, s: 0.89, d: 1.3, x: 1.08}; // the outermost points of a shape, as multiples of its radius
 const CAPACITY_BOUNDS_GB = [2000, 4000, 8000], RADII_PX = [3.4, 4.6, 6, 7.6], OVER = 'o';
 const SQUARES_FROM_DWPD = 2, DIAMONDS_FROM_DWPD = 5;
-const TICK_CHARACTER_PX = 7.1, TICK_GAP_PX = 8, LAST_TICK_FROM = 96, PIECES = 24;
+const TICK_CHARACTER_PX = 7.1, TICK_GAP_PX = 8, TICK_BELOW_PX = 20, LAST_TICK_FROM = 96, PIECES = 24;
 
 export const OVER_LINE_PX = 3;
 export const GRID = 'grid', WIDE = 'wide', PHONE = 'phone';
@@ -69,7 +69,7 @@ export function ticksWithTexts(scale, widthsPx) {
   const values = scale.ticks(), places = values.map(value => percent(scale.place(value)));
   const texts = values.map((value, number) => {
     const isLast = places[number] > LAST_TICK_FROM;
-    return text('tick', isLast ? 100 : places[number], 100, 0, 18, isLast ? 'end' : 'middle', grouped(value));
+    return text('tick', isLast ? 100 : places[number], 100, 0, TICK_BELOW_PX, isLast ? 'end' : 'middle', grouped(value));
   });
   const [wide, phone] = widthsPx.map(width => withRoom(texts, width));
   const kindOf = number => wide.has(number) ? phone.has(number) ? 'tick' : `tick ${WIDE}` : phone.has(number) ? `tick ${PHONE}` : null;

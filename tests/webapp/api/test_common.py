@@ -14,7 +14,9 @@ from webapp.api.problems import problem_details
 
 pytestmark = pytest.mark.django_db
 ELSEWHERE = {"Origin": "https://elsewhere.example"}
-VALUES = {"device_id": "1", "slug": "ex4", "public_id": "r-none", "publication": "none", "name": "none"}
+VALUES = {
+    "device_id": "1", "slug": "ex4", "public_id": "r-none", "publication": "none", "name": "none", "key": "none",
+}  # fmt: skip
 PAGES = {"/api/v1/docs/", "/api/v1/schema/", "/api/v1/"}
 
 

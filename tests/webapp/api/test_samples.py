@@ -13,14 +13,18 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from results.catalogue.claims import import_claims, import_figures
 from results.ingest.queue import sweep
-from results.models import Certificate, Organisation, Product, Profile, Run, Submission
+from results.lifecycle.objection_filing import file_objection
+from results.lifecycle.objections import admit
+from results.models import Certificate, Organisation, Product, Profile, Run, Submission, Visibility, YcsbRun
 from runners.models import Dispatch
-from tests.results.builders import log_bytes, make_organisation, make_user
+from tests.results.builders import DATA, log_bytes, make_organisation, make_user
 from tests.runners.ssh_host import HEALTH, ssh_host
 from tests.webapp.submissions.drafts.uploads import announce, append
 from webapp.accounts.tokens.rules import issue_token
 from webapp.api.documentation import SAMPLES, operations, samples
+from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 
 pytestmark = pytest.mark.django_db
 JSON = "application/json"
@@ -181,6 +185,23 @@ def sample_lab(sampler, olga):
         sampler.send(olga, "POST", f"{address}campaigns/{{public_id}}/{command}/", values, data={}, content_type=JSON)
 
 
+def sample_load(sampler, vera, product):
+    """Read the points of a YCSB load."""
+    ycsb = DATA / "ycsb" / "ycsb-0.17.0" / "basicdb-run-a-json.log"
+    command = SimpleUploadedFile("ycsb.cmd", ycsb.with_suffix(".cmd").read_bytes())
+    submission = submit(sampler, vera, "ycsb.log", ycsb.read_bytes(), companions=command)
+    found = Run.objects.filter(submission__public_id=submission)
+    found.update(product=product, visibility=Visibility.PUBLIC, predates_approvals=True)
+    key = YcsbRun.objects.get(run__in=found).sweep_key[:LOAD_KEY_DIGITS]
+    sampler.send(Client(), "GET", "/api/v1/ycsb/loads/{key}/", {"key": key})
+
+
+def sample_objection(sampler, run, reviewer):
+    """List an admitted objection."""
+    admit(file_objection(run, make_user("oleg"), "The drive of the photo has another firmware.", None, []), reviewer)
+    sampler.send(Client(), "GET", "/api/v1/objections/")
+
+
 def sample_public(sampler, run, certificate):
     """Read what is public."""
     client = Client()
@@ -188,7 +209,7 @@ def sample_public(sampler, run, certificate):
         ("products", ""), ("runs", ""), ("certificates", ""), ("certificates/latest", "?model=EX4&firmware=1.2"),
         ("figures", "?category=nvme-flash&min_device_tps=500k&columns=endurance_dwpd~tier"),
         ("landscape", "?category=nvme-flash&limit_1ms=5"), ("sizing", "?reads=1M&writes=250k"),
-        ("claims", "?outcome=contradicted"),
+        ("claims", "?outcome=contradicted"), ("published-figures", "?publication=kioxia-fl6-brief"), ("news", ""),
     ]:  # fmt: skip
         sampler.send(client, "GET", f"/api/v1/{name}/", query=query)
     sampler.send(client, "GET", "/api/v1/runs/{public_id}/", {"public_id": run.public_id})
@@ -205,6 +226,8 @@ def sample_public(sampler, run, certificate):
 def found(catalogue, evidence_dir, real_reader, settings, exemplar):
     """Return the samples of all operations."""
     settings.REVIEWS_NEEDED = 2
+    import_figures()
+    import_claims()
     sampler, lab = Sampler(), make_organisation("lab")
     vera = client_of(make_user("vera", exemplar), exemplar, ["submit", "read-own"])
     rhea, rolf = (client_of(make_user(name, lab, is_reviewer=True), lab, ["review"]) for name in ("rhea", "rolf"))
@@ -227,6 +250,8 @@ def found(catalogue, evidence_dir, real_reader, settings, exemplar):
     certificate.runs.add(run)
     sample_drafts(sampler, vera)
     sample_products(sampler, rhea, product)
+    sample_load(sampler, vera, product)
+    sample_objection(sampler, run, make_user("ruth", lab, is_reviewer=True))
     sample_public(sampler, run, certificate)
     bench = make_organisation("bench")
     Organisation.objects.filter(pk=bench.pk).update(kind="lab")

@@ -55,7 +55,7 @@ def test_no_list_count_file_or_feed_changes_when_an_example_is_shown(client, sho
 def test_the_two_links_leave_with_the_example(client, shown, make_example):
     without = bytes_by_path(client)
     example = make_example()
-    assert f'<a href="/runs/{ID}/">A complete example run</a>' in client.get("/").text
+    assert f'<a href="/runs/{ID}/">a complete example run</a>' in client.get("/").text
     Run.objects.filter(pk=example.pk).update(visibility=Visibility.UNREVIEWED)
     assert bytes_by_path(client) == without
 

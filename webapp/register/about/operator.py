@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.core.checks import CheckMessage
-from django.core.checks import Warning as CheckWarning
 
 WEB = ("https://", "http://")
 # What readers need to judge a register, in the words of a sentence, and the setting that states it.
@@ -59,18 +57,3 @@ def operator() -> Operator:
         settings.OPERATOR_FUNDING,
         settings.OPERATOR_INTERESTS,
     )
-
-
-def check_operator(**_: object) -> list[CheckMessage]:
-    """Return a warning of `manage.py check` for each statement that a production register lacks."""
-    if not settings.PRODUCTION:
-        return []
-    return [
-        CheckWarning(
-            f"{setting} is not set: /about/ says that the operator has not stated {words}.",
-            hint=f"Set {setting}; docs/reference/settings.md has an example.",
-            id=f"drivecert.W00{number}",
-        )
-        for number, (words, setting) in enumerate(EXPECTED.items(), start=1)
-        if not getattr(settings, setting)
-    ]

@@ -16,6 +16,7 @@ from webapp.register.svg.scales import LogScale
 GRID = "grid"  # the kind of lines that density cells cover
 WIDE, PHONE = "wide", "phone"  # classes of what only one of the two widths shows
 TICK_CHARACTER_PX, TICK_GAP_PX = 7.1, 8
+TICK_BELOW_PX = 20  # from the axis to the base of the text: the largest mark on the axis has room above it
 PIECES = 24  # of a slanted line that texts avoid
 LAST_TICK_FROM = 96  # percent: the text of a tick there ends at the edge of the plot
 
@@ -111,8 +112,8 @@ def speed_ticks(scale: LogScale, widths_px: tuple[int, int]) -> tuple[list[float
 
 
 def _tick_text(value: float, place: float) -> Text:
-    is_last = place > LAST_TICK_FROM
-    return Text("tick", 100.0 if is_last else place, 100.0, 0, 18, "end" if is_last else "middle", f"{value:,.0f}")
+    x, anchor = (100.0, "end") if place > LAST_TICK_FROM else (place, "middle")
+    return Text("tick", x, 100.0, 0, TICK_BELOW_PX, anchor, f"{value:,.0f}")
 
 
 def _with_room(texts: Sequence[Text], width_px: int) -> set[int]:

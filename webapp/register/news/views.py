@@ -24,7 +24,7 @@ def news(request: HttpRequest) -> HttpResponse:
         query = read_parameters(request.GET, PARAMETERS)
         page = changes_page(query["before"])
     if query["form"] != "html":
-        return rows_response(query["form"], "news", SCHEMA, FIELDS, [_values(change) for change in page.changes])
+        return rows_response(query["form"], "news", SCHEMA, FIELDS, [change_values(change) for change in page.changes])
     context = {
         "section": "news",
         "page": page,
@@ -36,7 +36,7 @@ def news(request: HttpRequest) -> HttpResponse:
     return render(request, "register/news/news.html", context)
 
 
-def _values(change: Change) -> dict[str, Value]:
+def change_values(change: Change) -> dict[str, Value]:
     """Return a change as it is exported; null where there is no text."""
     texts = {name: getattr(change, name) or None for name in ("label", "name", "page", "sentence", "reason", "mark")}
     return {"event": change.event_id, "at": change.at.isoformat(), "group": change.group.value, **texts}

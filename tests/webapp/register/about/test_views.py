@@ -1,13 +1,11 @@
 """The page on the register: what the operator states, what is missing, and how many drives are certified."""
 
 import pytest
-from django.core.checks import run_checks
 
 from results.lifecycle import visibility
 from tests.results.builders import make_user
 from tests.results.rows import make_product
 from tests.webapp.register.product_pages.test_certificates import certify
-from webapp.register.about.operator import check_operator
 
 pytestmark = pytest.mark.django_db
 
@@ -26,19 +24,6 @@ def test_an_operator_who_states_nothing_is_not_made_up(client):
 
 
 STATEMENTS = ("OPERATOR_NAME", "OPERATOR_CONTACT", "OPERATOR_FUNDING", "OPERATOR_INTERESTS")
-
-
-@pytest.mark.parametrize("missing", STATEMENTS)
-def test_a_production_register_is_warned_of_each_statement_that_is_missing(settings, missing):
-    for name in STATEMENTS:
-        setattr(settings, name, "" if name == missing else "stated")
-    assert check_operator() == []
-    settings.PRODUCTION = True
-    (warning,) = check_operator()
-    assert warning.msg.startswith(f"{missing} is not set")
-    assert warning in run_checks()
-    setattr(settings, missing, "stated")
-    assert check_operator() == []
 
 
 def test_the_operator_is_shown_as_the_settings_state_it(client, settings):
