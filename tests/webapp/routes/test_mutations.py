@@ -31,9 +31,8 @@ SELECTIONS = {  # of a filter by the client: it is left out
     "organisation__in=sender.organisations", "memberships__user=request.user", "memberships__organisation=organisation",
     "email__in=emails", "filed_by=request.user",
 }  # fmt: skip
-OTHER_SCOPES = [scope.value for scope in Scope if scope != Scope.REVIEW]
-OF_OPERATORS = {row.route for row in documented_scopes() if row.answers["order"] == "yes"}
-OF_REVIEWERS = {row.route for row in documented_scopes() if {row.answers[scope] for scope in OTHER_SCOPES} == {"no"}}
+OF_REVIEWERS = {row.route for row in documented_scopes() if row.answers[Scope.REVIEW] == "yes"}
+OF_OPERATORS = {row.route for row in documented_scopes() if row.answers[Scope.ORDER] == "yes"}
 SELECTED = "organisations_of"  # a call becomes all organisations
 # These decide what a page shows or offers to those who may open it. The tests of each page compare its content.
 SHOWN = {
@@ -43,6 +42,7 @@ SHOWN = {
     "_invitations", "_empty", "object_to_run", "_show_form",
     "_may_read_unadmitted",  # of an objection: tests of its states
     "_find_run",  # to object to: tests of runs that are not public
+    "offered_scopes",  # of new tokens: tests of the form
     "_require_operator",  # of a sequestered run: tests of states
     "_lock_as_owner",  # views check the same first
     "AccountAdapter.get_login_redirect_url",

@@ -46,12 +46,11 @@ def test_a_token_does_only_what_its_scope_names(world, row):
 
 
 def test_the_scope_review_is_worth_nothing_after_the_role_has_ended(world):
-    rows = [row for row in ROWS if row.answers["review"] == "yes" and row.answers["read-own"] == "no"]
+    rows = [row for row in ROWS if row.answers["review"] == "yes"]
     for row in rows:
-        answer = world.ask(
-            row, FORMER_REVIEWER, world.address(row, FORMER_REVIEWER, world.parameters(row, FORMER_REVIEWER)[0])
-        )
-        assert answer.status_code == 403, row
+        address = world.address(row, FORMER_REVIEWER, world.parameters(row, FORMER_REVIEWER)[0])
+        hidden = {404} if row.answers["read-own"] == "yes" else {403}
+        assert world.ask(row, FORMER_REVIEWER, address).status_code in hidden, row
     assert len(rows) > 5
 
 

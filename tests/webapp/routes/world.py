@@ -223,7 +223,7 @@ def make_world() -> World:
     world.secrets["link"] = link_key(submission)
     world.secrets["token"] = issue_token(users["submitter"], exemplar, "script")[1]
     world.secrets["other token"] = issue_token(users["other"], foreign, "script")[1]
-    world.secrets[FORMER_REVIEWER] = issue_token(users["submitter"], exemplar, "script", ["review"])[1]
+    world.secrets[FORMER_REVIEWER] = issue_token(users["other"], foreign, "script", ["review"])[1]
     world.secrets[FORMER_OPERATOR] = issue_token(users["submitter"], exemplar, "script", ["order", "host"])[1]
     return world
 
