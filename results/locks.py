@@ -14,6 +14,7 @@ VALIDATION = 0x56414C49  # "VALI": one reading without a submission for each org
 SECONDS = 0x53454353  # "SECS": a log read again to show its seconds; the key is a slot
 SIDE_FILE = 0x53494445  # "SIDE": a side file that is parsed for charts; the key is the start of its hash
 RECOMPUTE = 0x5245434F  # "RECO": a submission that is re-evaluated
+UNPACKING = 0x554E5041  # "UNPA": one archive for each organisation at a time is submitted log by log
 NOTICES = 0x4E4F5449  # "NOTI": waiting notices become mails in one process at a time
 KEY_MASK = 0x7FFFFFFF  # the second key has 31 bits; two ids that share one only wait for each other
 

@@ -6,8 +6,8 @@ bytes are those that the reader hashed.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
+from results import locks
 from results.errors import ReviewRefusedError
 from results.evidence.staging import staged_path, temporary_directory
 from results.ingest.draft_readings import log_of
@@ -33,6 +34,7 @@ from results.reader.archive_members import UnpackError, unpack_members
 from results.reader.process import Document, ReaderKilledError
 
 FEWEST = 2
+BUSY = "Another archive of your organisation is being submitted log by log. Try again in a minute."
 TOTAL_BYTES_MAX = 1024**3  # of the copied files: a request copies them while its sender waits
 ENDINGS = re.compile(r"(\.(log|stdout))?(\.(gz|zst|xz))?$", re.IGNORECASE)
 
@@ -91,7 +93,7 @@ def submit_logs(
         return [Receipt(submission, is_new=False) for submission in submitted]
     logs = logs_of_archive(reading_of(draft).document)
     _refuse_other_logs(logs, stated)
-    with temporary_directory(new_file_key()) as directory:
+    with _turn_of(draft.organisation_id), temporary_directory(new_file_key()) as directory:
         _copy_out(draft, logs, directory)
         with transaction.atomic():
             locked = lock_draft(draft)
@@ -110,6 +112,15 @@ def submit_logs(
     return receipts
 
 
+@contextmanager
+def _turn_of(organisation_id: int) -> Iterator[None]:
+    """Let one archive of an organisation be copied at a time: each occupies a thread of the server, and the disk."""
+    with locks.try_lock(locks.UNPACKING, organisation_id) as is_ours:
+        if not is_ours:
+            raise ReviewRefusedError(BUSY, "archive-busy")
+        yield
+
+
 def submissions_of(draft: Draft) -> list[Submission]:
     """Return the submissions that a draft became, in the order of its logs; none before."""
     if draft.submission is None:
@@ -118,7 +129,7 @@ def submissions_of(draft: Draft) -> list[Submission]:
 
 
 def _refuse_other_logs(logs: Sequence[ArchiveLog], stated: Mapping[str, Any]) -> None:
-    if {log.name for log in logs} != set(stated):
+    if not logs or {log.name for log in logs} != set(stated):
         expected = ", ".join(log.name for log in logs) or "none: the draft is no archive of several logs"
         got = ", ".join(sorted(stated)) or "none"
         raise ReviewRefusedError(f"Expected the drive of each log: {expected}. Got: {got}.", "other-logs")

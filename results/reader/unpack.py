@@ -26,10 +26,15 @@ NOT_FOUND = 4
 def unpack(archive: Path, directory: Path) -> int:
     """Write the wanted members and return the exit status. Members after the last wanted one are not read."""
     wanted = {(size, sha256) for size, sha256 in json.loads((directory / "wanted.json").read_bytes())}
+    temporary = directory / "unpacking"
     for size_bytes, stream in _members(archive, {size for size, _ in wanted}):
-        wanted.discard((size_bytes, _copy(stream, directory)))
+        found = (size_bytes, _copy(stream, temporary))
+        if found in wanted:  # another member of the same size is overwritten by the next one
+            temporary.replace(directory / found[1])
+            wanted.discard(found)
         if not wanted:
-            return 0
+            break
+    temporary.unlink(missing_ok=True)
     return 0 if not wanted else NOT_FOUND
 
 
@@ -61,16 +66,15 @@ def _decompressed(archive: Path) -> IO[bytes]:
     return raw
 
 
-def _copy(stream: IO[bytes], directory: Path) -> str:
-    """Write a member into a file that has the name of its hash, and return the hash."""
-    temporary, digest = directory / "unpacking", hashlib.sha256()
-    with temporary.open("wb") as file:
+def _copy(stream: IO[bytes], path: Path) -> str:
+    """Write a member into a file, and return its hash."""
+    digest = hashlib.sha256()
+    with path.open("wb") as file:
         while chunk := stream.read(CHUNK_BYTES):
             digest.update(chunk)
             file.write(chunk)
         file.flush()
         os.fsync(file.fileno())
-    temporary.replace(directory / digest.hexdigest())
     return digest.hexdigest()
 
 

@@ -165,8 +165,8 @@ class Scope(models.TextChoices):
 
     SUBMIT = "submit", "send logs, check them, and answer questions about them"
     READ_OWN = "read-own", "read the drafts, submissions and results of its organisation"
-    ORDER = "order", "order, pause and cancel tests of drives in the lab"
-    HOST = "host", "add and change lab hosts and their drives"
+    ORDER = "order", "order, pause and cancel runs and campaigns in the lab, and read it"
+    HOST = "host", "read lab hosts, drives, runs and campaigns"
     REVIEW = "review", "review submissions and change the facts of products"
 
 

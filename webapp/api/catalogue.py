@@ -26,9 +26,10 @@ from results.history import (
 from results.models import Annotation, Certificate, Event, Objection, Product, Run, Share, Statistic, Verdict
 from results.models.objection import ADMITTED_STATES
 from webapp.api.authentication import ReadThrottle
+from webapp.api.pagination import NewestFirst, Pages
+from webapp.api.problems import Problem
 from webapp.api.product_facts import ProductFactsSerializer
 from webapp.api.serializers import ProductSerializer, RunSerializer
-from webapp.api.submissions import NewestFirst
 from webapp.api.views import CURSOR, Deprecation, DetailView, ListView
 from webapp.register.fleet.listed_drive import named_size_gb
 from webapp.register.http.former_slugs import former_slug_redirect
@@ -261,7 +262,7 @@ class PublicList(ListView):
     """Public rows in pages, newest first."""
 
     permission_classes = [AllowAny]
-    pagination_class = NewestFirst
+    pagination_class: type[Pages] = NewestFirst
     throttle_classes = [ReadThrottle]
 
 
@@ -423,6 +424,10 @@ class LatestQuery(serializers.Serializer[Any]):
 
 
 NO_MODEL = "No product of the register has the model {}. /api/v1/products/ lists all."
+SEVERAL_CAPACITIES = (
+    "The register has {model} with several capacities: {capacities} GB. A certificate is for one of them: repeat the "
+    "request with capacity_gb."
+)
 NO_CERTIFICATE = "No standing certificate is for {model}{firmware}. /api/v1/certificates/ lists all certificates."
 
 
@@ -443,6 +448,10 @@ class LatestCertificate(PublicDetail):
         found = register_index().find("", model, capacity_gb, is_rounded=True)
         if not found:
             raise NotFound(NO_MODEL.format(model))
+        capacities = sorted({each.product.capacity_gb or 0 for each in found})
+        if len(capacities) > 1:
+            sentence = SEVERAL_CAPACITIES.format(model=model, capacities=", ".join(map(str, capacities)))
+            raise Problem(409, sentence, code="several-capacities", capacities_gb=capacities)
         certificates = PUBLIC_CERTIFICATES.filter(
             product__in=[each.product for each in found], state=Certificate.State.STANDING
         )

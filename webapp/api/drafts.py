@@ -102,10 +102,11 @@ class DraftSerializer(serializers.ModelSerializer[Draft]):
 
 
 class NoteSerializer(serializers.Serializer[Any]):
-    """Something that the sender has to know: a code, and the sentence that pages show."""
+    """Something that the sender has to know, and of which submission: a code, and the sentence that pages show."""
 
     code = serializers.CharField()
     detail = serializers.CharField()
+    submission = serializers.CharField(required=False)
 
 
 class MemberSerializer(serializers.Serializer[Any]):
@@ -362,11 +363,12 @@ def _facts_of_logs(data: Mapping[str, Any]) -> dict[str, SubmissionMetadata]:
 
 
 def _receipts(request: Request, receipts: Sequence[Receipt]) -> Response:
-    """Return the first submission as that of a log alone has it; of several, all of them."""
+    """Return the receipt of the first submission; of several, all submissions, and the notes of each."""
     response = _receipt(request, receipts[0])
     if len(receipts) > 1:
         shown = {each.pk: each for each in of_sender(request).filter(pk__in=[each.submission.pk for each in receipts])}
         rows = [shown[each.submission.pk] for each in receipts]
+        response.data["notes"] = [note for receipt in receipts for note in _notes(receipt)]
         response.data["submissions"] = SubmissionSerializer(rows, many=True).data
         if any(receipt.is_new for receipt in receipts):
             response.status_code = 201
@@ -375,9 +377,14 @@ def _receipts(request: Request, receipts: Sequence[Receipt]) -> Response:
 
 def _receipt(request: Request, receipt: Receipt) -> Response:
     shown = SubmissionSerializer(of_sender(request).get(pk=receipt.submission.pk)).data
-    notes = [{"code": note.value, "detail": sentence} for note, sentence in notes_of(receipt)]
     headers = {"Location": f"/api/v1/submissions/{shown['id']}/"}
-    return Response({"submission": shown, "notes": notes}, 201 if receipt.is_new else 200, headers=headers)
+    answer = {"submission": shown, "notes": _notes(receipt)}
+    return Response(answer, 201 if receipt.is_new else 200, headers=headers)
+
+
+def _notes(receipt: Receipt) -> list[dict[str, str]]:
+    about = receipt.submission.public_id
+    return [{"code": note.value, "detail": sentence, "submission": about} for note, sentence in notes_of(receipt)]
 
 
 def _throttles(request: HttpRequest) -> list[BaseThrottle]:

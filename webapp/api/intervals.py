@@ -20,10 +20,11 @@ from results.access.intervals import intervals
 from results.access.withholding import is_sequestered, refuse_withheld, refuse_withheld_file
 from results.models import YCSB, Run
 from results.reader import process as reader_process
-from webapp.accounts.models import APIToken, Scope
+from webapp.accounts.models import Scope
 from webapp.api.authentication import IntervalsThrottle, token_of
+from webapp.api.permissions import is_reviewer
 from webapp.api.views import View
-from webapp.register.http.access import is_public, may_see, require_access
+from webapp.register.http.access import is_public, require_access
 from webapp.register.http.files import plain
 from webapp.register.http.responses import PRIVATE, PUBLIC
 
@@ -100,7 +101,7 @@ def find_run(request: Request, public_id: str) -> Run:
     """Return a run that is public, or that the token, the session or the link's key opens. Raise 404 otherwise."""
     runs = Run.objects.filter(public_id=public_id)
     run = runs.select_related("submission").first()
-    is_sender = bool(request.auth) and _is_of_sender(token_of(request), run)
+    is_sender = bool(request.auth) and _is_of_sender(request, run)
     if not is_sender or run is None or is_sequestered(run):
         asker = request._request
         # From the session, because the API authenticates by token only; needed only if the run is not public.
@@ -109,11 +110,10 @@ def find_run(request: Request, public_id: str) -> Run:
     return runs.select_related("submission__organisation", "reading__evidence__submission", "product", "ycsb").get()
 
 
-def _is_of_sender(token: APIToken, run: Run | None) -> bool:
+def _is_of_sender(request: Request, run: Run | None) -> bool:
+    token = token_of(request)
     is_own = run is not None and run.submission and run.submission.organisation_id == token.organisation_id
-    if is_own and Scope.READ_OWN in token.scopes:
-        return True
-    return Scope.REVIEW in token.scopes and may_see(token.user, run)
+    return bool(is_own and Scope.READ_OWN in token.scopes) or is_reviewer(request)
 
 
 def _etag(run: Run, window: Window) -> str:

@@ -26,12 +26,16 @@ class NeedsScope(BasePermission):
         if not request.auth:
             return False
         name = "read_scope" if request.method in SAFE else "change_scope"
-        allowed = scopes_of(view, name)
-        present = token_of(request).scopes
-        if not set(allowed) & set(present):
-            sentence = NO_SCOPE.format(needed=" or ".join(allowed), present=", ".join(present))
-            raise Problem(403, sentence, code="scope-missing", scopes=list(allowed))
+        require_scope(request, *scopes_of(view, name))
         return True
+
+
+def require_scope(request: Request, *allowed: Scope) -> None:
+    """Raise Problem unless the token has one of some scopes."""
+    present = token_of(request).scopes
+    if not set(allowed) & set(present):
+        sentence = NO_SCOPE.format(needed=" or ".join(allowed), present=", ".join(present))
+        raise Problem(403, sentence, code="scope-missing", scopes=list(allowed))
 
 
 def scopes_of(view: APIView | type[APIView], name: str) -> tuple[Scope, ...]:

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from results.models import Objection
 from webapp.api.authentication import ReadThrottle
 from webapp.api.catalogue import ObjectionSerializer, PublicList
+from webapp.api.pagination import NewestAdmittedFirst
 from webapp.api.views import View
 from webapp.register.http.query_params import read_parameters, text
 from webapp.register.news.changes import changes_page
@@ -123,7 +124,8 @@ class PublicObjectionSerializer(ObjectionSerializer):
 
 @extend_schema_view(get=extend_schema(summary="List objections"))
 class ObjectionList(PublicList):
-    """GET returns the admitted objections to public results, newest first."""
+    """GET returns the admitted objections to public results, the last admitted first."""
 
     queryset = Objection.objects.admitted().select_related("run")
     serializer_class = PublicObjectionSerializer
+    pagination_class = NewestAdmittedFirst

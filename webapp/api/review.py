@@ -11,7 +11,6 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
-from rest_framework.pagination import CursorPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -25,8 +24,9 @@ from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, wi
 from results.models import Question, Run, Submission, WaitingStep
 from webapp.accounts.models import Scope
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
+from webapp.api.pagination import OldestFirst
 from webapp.api.payloads import valid_form
-from webapp.api.permissions import NeedsScope, ReviewersOnly, is_reviewer
+from webapp.api.permissions import NeedsScope, ReviewersOnly, is_reviewer, require_scope
 from webapp.api.problems import Problem
 from webapp.api.submissions import of_sender
 from webapp.api.views import ListView, View
@@ -126,12 +126,6 @@ class AnswerSerializer(serializers.Serializer[Any]):
     """The answer of the organisation."""
 
     answer = serializers.CharField()
-
-
-class OldestFirst(CursorPagination):
-    """Pages of the queue, the oldest first."""
-
-    ordering = "id"
 
 
 class ReviewQueue(ListView):
@@ -283,7 +277,10 @@ def _own(request: Request, public_id: str) -> StatedSubmission:
 
 
 def _readable(request: Request, public_id: str) -> StatedSubmission:
-    return _any(public_id) if is_reviewer(request) else _own(request, public_id)
+    if is_reviewer(request):
+        return _any(public_id)
+    require_scope(request, Scope.READ_OWN)
+    return _own(request, public_id)
 
 
 def _named(submissions: QuerySet[StatedSubmission], public_id: str) -> StatedSubmission:

@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import CursorPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,6 +18,7 @@ from results.lifecycle.embargo import change_embargo
 from results.lifecycle.submission_states import StatedSubmission, with_state
 from results.models import Run, Submission, SubmissionKey
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
+from webapp.api.pagination import NewestFirst
 from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer, UploadSerializer
@@ -26,12 +26,6 @@ from webapp.api.views import DetailView, ListView, View
 from webapp.submissions.uploads import LEFT_OUT, MOVED, files_complaint, is_too_large, size_complaint
 
 KEY_CHARS = 200
-
-
-class NewestFirst(CursorPagination):
-    """Pages of submissions that do not shift while rows are added."""
-
-    ordering = "-id"
 
 
 def of_sender(request: Request) -> QuerySet[StatedSubmission]:

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time
 from types import MappingProxyType
 from typing import Any
 
+from django.utils import timezone
 from django.utils.http import http_date
 from django.views.decorators.http import conditional_page
 from rest_framework.exceptions import ValidationError
@@ -14,10 +15,12 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from webapp.api.problems import Problem
 from webapp.register.http.query_params import unknown_parameter
 from webapp.register.http.responses import PRIVATE, PUBLIC
 
 CURSOR = "cursor"
+ENDED = "The parameter {name} ended on {ends}. docs/reference/api.md states what to use instead."
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,9 @@ class View(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Raise ValidationError for an unknown query parameter, after the checks of token, scope and rate."""
         super().initial(request, *args, **kwargs)
+        for name, deprecation in self.deprecated_parameters.items():
+            if name in request.query_params and timezone.now().date() >= deprecation.ends:
+                raise Problem(410, ENDED.format(name=name, ends=deprecation.ends), code="parameter-ended")
         known = self.parameters
         if known is not None:
             unknown = [unknown_parameter(name, known) for name in request.query_params if name not in known]

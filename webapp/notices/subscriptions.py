@@ -17,6 +17,7 @@ from webapp.accounts.memberships.members import (
     invitation_declined,
     member_joined,
     member_left,
+    membership_ended,
     ownership_transferred,
 )
 from webapp.accounts.models import Invitation, Role, User
@@ -155,8 +156,13 @@ def notify_of_new_member(organisation: Organisation, user: User, **_: Any) -> No
 
 @receiver(member_left, dispatch_uid="notify-owners-of-leaving")
 def notify_of_former_member(organisation: Organisation, user: User, **_: Any) -> None:
-    """Notify the owners of a person who left, with the machine tokens that this person created."""
+    """Notify the owners of a person who left."""
     _notify_owners(Kind.MEMBER_LEFT, organisation, user)
+
+
+@receiver(membership_ended, dispatch_uid="notify-owners-of-tokens")
+def notify_of_tokens(organisation: Organisation, user: User, **_: Any) -> None:
+    """Notify the owners of the machine tokens that a former member created and may still know."""
     if tokens := [token.name for token in machine_tokens(organisation).filter(user=user)]:
         details = {"member": user.pk, "tokens": tokens}
         _notify_owners(Kind.TOKENS_TO_REPLACE, organisation, user, details)

@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from results.models import Product, Run
+from results.models import Certificate, Product, Profile, Run
 
 pytestmark = pytest.mark.django_db
 
@@ -98,3 +98,39 @@ def test_runs_are_found_by_their_worst_slice(client, at_most, found):
 )  # fmt: skip
 def test_an_incomplete_query_for_shares_is_refused(client, db, query):
     assert client.get("/api/v1/runs/", query).status_code == 400
+
+
+def certify(product, firmware, state="standing"):
+    return Certificate.objects.create(
+        product=product, profile=Profile.current(), device_count=1, nx_load=30, exact_nx="30", firmware=firmware,
+        state=state, document={},
+    )  # fmt: skip
+
+
+def test_the_newest_certificate_of_a_model_and_firmware_is_found(client):
+    product = make_product(4)
+    make_run(product)
+    Product.objects.update(capacity_gb=3200, part_number="EX4-3T2")
+    first, second = certify(product, "1.2"), certify(product, "1.3")
+    certify(product, "1.4", "withdrawn")
+    address = "/api/v1/certificates/latest/"
+    for query, found in [
+        ({"model": "EX4"}, second), ({"model": "ex4-3t2", "firmware": "1.2"}, first), ({"model": "EX4 3.2TB"}, second),
+    ]:  # fmt: skip
+        assert client.get(address, query).json()["id"] == found.public_id
+    assert client.get(address, {"model": "EX4", "firmware": "1.4"}).status_code == 404
+    assert client.get(address, {"model": "none-at-all"}).status_code == 404
+    assert client.get(address).status_code == 400
+
+
+def test_the_certificate_of_a_model_with_several_capacities_needs_the_capacity(client):
+    for number, capacity_gb in ((1, 1600), (2, 3200)):
+        product = Product.objects.create(
+            slug=f"ex{number}", category="nvme-flash", vendor="Exemplar", model="EX9", capacity_gb=capacity_gb
+        )
+        make_run(product)
+        certify(product, "1.2")
+    address = "/api/v1/certificates/latest/"
+    refused = client.get(address, {"model": "EX9"})
+    assert (refused.status_code, refused.json()["capacities_gb"]) == (409, [1600, 3200])
+    assert client.get(address, {"model": "EX9", "capacity_gb": 1600}).json()["product"] == "ex1"

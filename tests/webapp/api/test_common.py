@@ -1,6 +1,9 @@
 """What all requests of the API have in common: strict parameters, ETags, other sites, and times to try again."""
 
 import re
+from base64 import b64encode
+from datetime import UTC, date, datetime, time
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -59,8 +62,7 @@ def test_a_repeated_request_with_the_etag_gets_304_until_the_rows_change(client,
     run.tps = 1
     run.save()
     make_run(make_product(slug="ex5"))
-    if address != "/api/v1/products/ex4/":
-        assert client.get(address, headers={"If-None-Match": first.headers["ETag"]}).status_code == 200
+    assert client.get(address, headers={"If-None-Match": first.headers["ETag"]}).status_code == 200
 
 
 def test_what_a_token_opens_is_for_no_shared_cache(script):
@@ -104,3 +106,25 @@ def test_the_end_of_a_parameter_is_announced_to_those_who_use_it(client):
     unused = client.get("/api/v1/runs/")
     assert "Deprecation" not in unused.headers
     assert "Sunset" not in unused.headers
+
+
+@pytest.mark.parametrize(("day", "status"), [(date(2027, 5, 31), 200), (date(2027, 6, 1), 410)])
+def test_a_parameter_is_refused_from_its_end_on(client, monkeypatch, day, status):
+    now = datetime.combine(day, time.min, UTC)
+    monkeypatch.setattr("webapp.api.views.timezone.now", lambda: now)
+    answer = client.get("/api/v1/runs/?over_us=1000&at_most_pct=5")
+    assert answer.status_code == status
+    assert status == 200 or answer.json()["code"] == "parameter-ended"
+    assert client.get("/api/v1/runs/").status_code == 200
+
+
+@pytest.mark.parametrize("position", ["abc", "9" * 40, "-1", "\0", "\u0661"])
+@pytest.mark.parametrize("address", ["products", "runs", "certificates", "objections"])
+def test_a_made_up_cursor_is_not_found(client, address, position):
+    cursor = b64encode(urlencode({"p": position}).encode()).decode()
+    assert client.get(f"/api/v1/{address}/", {"cursor": cursor}).status_code == 404
+
+
+@pytest.mark.parametrize("address", ["published-figures/?publication=", "figures/?cursor="])
+def test_a_nul_character_is_refused(client, address):
+    assert client.get(f"/api/v1/{address}%00").status_code == 400

@@ -1,13 +1,15 @@
 """Published YCSB figures, news and objections by API: the same as those of the pages."""
 
 import json
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from results.catalogue.claims import import_claims, import_figures
 from results.lifecycle.objection_filing import file_objection
 from results.lifecycle.objections import admit
-from results.models import PublishedFigure
+from results.models import Objection, PublishedFigure
 from tests.results.builders import make_user
 from tests.results.rows import make_product, make_run
 
@@ -60,5 +62,9 @@ def test_only_admitted_objections_are_listed(client, rita):
     admit(objections[0], rita)
     (found,) = client.get("/api/v1/objections/").json()["results"]
     assert (found["id"], found["run"], found["text"]) == (objections[0].public_id, run.public_id, "Wrong drive.")
+    admit(objections[1], rita)
+    Objection.objects.filter(pk=objections[0].pk).update(admitted_at=timezone.now() + timedelta(days=1))
+    listed = client.get("/api/v1/objections/").json()["results"]
+    assert [each["id"] for each in listed] == [objections[0].public_id, objections[1].public_id]
     assert found["run_url"] == f"/runs/{run.public_id}/"
     assert "olga" not in str(found)

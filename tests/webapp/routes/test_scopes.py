@@ -4,7 +4,7 @@ import pytest
 
 from results.models import Organisation
 from tests.results.builders import make_user
-from tests.webapp.routes.table import documented, documented_scopes
+from tests.webapp.routes.table import Row, documented, documented_scopes
 from tests.webapp.routes.world import FORMER_OPERATOR, FORMER_REVIEWER, make_world
 from webapp.accounts.models import Scope
 from webapp.accounts.tokens.rules import issue_token
@@ -60,3 +60,14 @@ def test_the_scopes_order_and_host_are_worth_nothing_after_the_role_has_ended(wo
         address = world.address(row, FORMER_OPERATOR, world.parameters(row, FORMER_OPERATOR)[0])
         assert world.ask(row, FORMER_OPERATOR, address).status_code == 403, row
     assert len(rows) > 10
+
+
+@pytest.mark.parametrize("path", ["/api/v1/runs/{run}/intervals/", "/api/v1/submissions/{submission}/review/"])
+def test_the_scope_review_of_a_member_without_the_role_reads_nothing_of_the_own_organisation(world, path):
+    exemplar = Organisation.objects.get(slug="exemplar")
+    world.secrets["member token"] = issue_token(make_user("mia", exemplar), exemplar, "script", ["review"])[1]
+    address = path.format(run=world.run.public_id, submission=world.submission.public_id)
+    assert world.ask(Row(path, "GET", {}), "member token", address).status_code in {403, 404}
+    world.secrets["member token"] = issue_token(make_user("max", exemplar), exemplar, "script", ["read-own"])[1]
+    answer = world.ask(Row(path, "GET", {}), "member token", address)
+    assert answer.status_code == 200 or answer.json()["code"] == "no-intervals"

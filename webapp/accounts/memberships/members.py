@@ -15,6 +15,7 @@ from webapp.accounts.tokens.rules import revoke_tokens
 # `before` and `after`.
 member_joined = Signal()
 member_left = Signal()
+membership_ended = Signal()  # also of a removed member
 ownership_transferred = Signal()
 invitation_declined = Signal()  # with `organisation`, `invitation`, and `user`, which is None without an account
 
@@ -83,6 +84,7 @@ def end_membership(membership: Membership, actor: Actor, kind: Kind) -> None:
     _end_rights_of_role(actor, user, organisation, Role.VIEWER)
     membership.delete()
     record(kind, actor, user, organisation, role=membership.role)
+    membership_ended.send(sender=Membership, organisation=organisation, user=user)
     if kind == Kind.MEMBER_LEFT:
         member_left.send(sender=Membership, organisation=organisation, user=user)
 

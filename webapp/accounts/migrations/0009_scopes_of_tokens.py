@@ -7,8 +7,8 @@ from django.db.models import Q
 SCOPES = [
     ("submit", "send logs, check them, and answer questions about them"),
     ("read-own", "read the drafts, submissions and results of its organisation"),
-    ("order", "order, pause and cancel tests of drives in the lab"),
-    ("host", "add and change lab hosts and their drives"),
+    ("order", "order, pause and cancel runs and campaigns in the lab, and read it"),
+    ("host", "read lab hosts, drives, runs and campaigns"),
     ("review", "review submissions and change the facts of products"),
 ]
 

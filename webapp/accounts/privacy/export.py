@@ -5,7 +5,7 @@ from typing import Any
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from results.models import (
     Annotation,
@@ -26,7 +26,7 @@ from results.models import (
 )
 from runners.models import Campaign, CampaignEntry, Dispatch, Step
 from webapp.accounts.audit.sentences import own_address
-from webapp.accounts.models import AccountEvent, FormerMembership, Invitation, User
+from webapp.accounts.models import AccountEvent, APIToken, FormerMembership, Invitation, Membership, User
 
 FORMAT = "drivecert.own-data/1"
 CAMPAIGN_ENTRY_COLUMNS = ("campaign__public_id", "at", "kind", "reason")
@@ -71,10 +71,10 @@ def own_data(user: User) -> dict[str, Any]:
         "former_memberships": _rows(
             FormerMembership.objects.filter(user=user), "organisation__name", "joined_at", "left_at"
         ),
-        "tokens": _rows(user.api_tokens, *TOKEN_COLUMNS),
+        "tokens": _rows(user.api_tokens.filter(kind=APIToken.Kind.PERSONAL), *TOKEN_COLUMNS),
         "invitations": _rows(_invitations(user), *INVITATION_COLUMNS),
         "account_events": [_account_event(event, user) for event in _account_events(user)],
-        "submissions": _rows(Submission.objects.filter(submitted_by=user), "public_id", "received_at", *FACT_COLUMNS),
+        "submissions": _rows(_submissions(user), "public_id", "received_at", *FACT_COLUMNS),
         "drafts": _rows(Draft.objects.filter(created_by=user), "public_id", "created_at", "expires_at"),
         "certificate_requests": _rows(
             CertificateRequest.objects.filter(created_by=user), "public_id", "note", "created_at"
@@ -121,6 +121,16 @@ def _takedowns(user: User) -> Any:
 
 def _objection_decisions(user: User) -> Any:
     return Objection.objects.filter(Q(admitted_by=user) | Q(refused_by=user) | Q(decided_by=user))
+
+
+def _submissions(user: User) -> Any:
+    """Return the submissions of the user, without those of a machine token after the user left its organisation."""
+    own = {"user": user, "organisation": OuterRef("organisation")}
+    former = FormerMembership.objects.filter(**own)
+    is_own = Exists(Membership.objects.filter(**own)) | ~Exists(former)
+    return Submission.objects.filter(submitted_by=user).filter(
+        is_own | Exists(former.filter(left_at__gte=OuterRef("received_at")))
+    )
 
 
 def _invitations(user: User) -> Any:

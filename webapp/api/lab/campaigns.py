@@ -35,13 +35,14 @@ from webapp.api.lab.views import (
     LabList,
     consent_and_rest,
     lab_of_token,
+    of_token,
     order_once,
     stated_device,
     stated_fields,
     stated_reason,
 )
+from webapp.api.pagination import NewestFirst
 from webapp.api.payloads import defaults_of, fields_of_form, valid_fields
-from webapp.api.submissions import NewestFirst
 from webapp.api.views import CURSOR
 from webapp.lab.campaigns.forms import CampaignForm
 from webapp.lab.campaigns.ordering import pause, request_cancellation, resume, start_campaign
@@ -300,7 +301,7 @@ class CampaignCommand(LabAccess):
     command: Callable[[Campaign, User], None]
 
     def _run(self, request: Request, public_id: str) -> Response:
-        campaign = get_object_or_404(_campaigns(), public_id=public_id)
+        campaign = get_object_or_404(of_token(request, _campaigns()), public_id=public_id)
         if unknown := sorted(stated_fields(request)):
             raise ValidationError(dict.fromkeys(unknown, "Unknown field. Expected none."))
         type(self).command(campaign, token_of(request).user)
@@ -358,6 +359,6 @@ class CampaignCancellation(LabAccess):
         responses=CampaignDetailSerializer,
     )
     def post(self, request: Request, public_id: str) -> Response:
-        campaign, reason = get_object_or_404(_campaigns(), public_id=public_id), stated_reason(request)
-        request_cancellation(campaign, token_of(request).user, reason)
+        campaign = get_object_or_404(of_token(request, _campaigns()), public_id=public_id)
+        request_cancellation(campaign, token_of(request).user, stated_reason(request))
         return _shown(public_id)

@@ -41,13 +41,14 @@ from webapp.api.lab.views import (
     LabList,
     consent_and_rest,
     lab_of_token,
+    of_token,
     order_once,
     stated_device,
     stated_fields,
     stated_reason,
 )
+from webapp.api.pagination import NewestFirst
 from webapp.api.payloads import defaults_of, fields_of_form, valid_fields
-from webapp.api.submissions import NewestFirst
 from webapp.api.views import CURSOR
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.dispatches.ordering import check_order, check_orderable, check_sweep, request_cancellation
@@ -231,8 +232,10 @@ def shown_dispatches() -> QuerySet[Dispatch]:
     return with_readings(related)
 
 
-def _find(public_id: str) -> Dispatch:
-    return get_object_or_404(Dispatch.objects.select_related("device__host"), public_id=public_id)
+def _find(request: Request, public_id: str) -> Dispatch:
+    rows = of_token(request, Dispatch.objects.select_related("device__host"))
+    found: Dispatch = get_object_or_404(rows, public_id=public_id)
+    return found
 
 
 def _shown(public_id: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -276,7 +279,7 @@ class DispatchList(LabList):
                 raise ValidationError({"state": [f"Expected one of {', '.join(State.values)}, got {state[:40]}."]})
             found = found.filter(state=state)
         if name := stated.get("host"):
-            if not Host.objects.filter(name=name).exists():
+            if "\0" in name or not Host.objects.filter(name=name).exists():
                 raise ValidationError({"host": [f"Expected a name of /api/v1/lab/hosts/, got {name[:40]}."]})
             found = found.filter(Q(device__host__name=name) | Q(load_host__name=name))
         return found
@@ -341,7 +344,7 @@ def _with_host_id(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with the id of the load host, which a request names. Raises ValidationError."""
     if not (name := fields.get(LOAD_HOST_FIELD)):
         return dict(fields)
-    host = Host.objects.filter(name=str(name)).first()
+    host = Host.objects.filter(name=str(name)).first() if "\0" not in str(name) else None
     if host is None:
         raise ValidationError({LOAD_HOST_FIELD: [f"Expected a name of /api/v1/lab/hosts/, got {str(name)[:40]}."]})
     return {**fields, LOAD_HOST_FIELD: host.pk}
@@ -373,6 +376,6 @@ class DispatchCancellation(LabAccess):
         responses=DispatchDetailSerializer,
     )
     def post(self, request: Request, public_id: str) -> Response:
-        dispatch, reason = _find(public_id), stated_reason(request)
+        dispatch, reason = _find(request, public_id), stated_reason(request)
         request_cancellation(dispatch, token_of(request).user, reason)
         return _shown(public_id)

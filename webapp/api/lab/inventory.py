@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,6 +14,7 @@ from runners.inventory.service_state import out_of_service
 from runners.models import Device, Dispatch, Host, HostOutage
 from runners.retention.leftover_archive import fetch_requests, unarchived_on
 from webapp.api.lab.views import LabAccess, LabDetail, LabList
+from webapp.api.pagination import ByName, OldestFirst
 from webapp.lab.hosts.page import drives_of
 from webapp.lab.shared.drive_status import availability_of, consent_context
 
@@ -36,6 +36,9 @@ class OutageSerializer(serializers.ModelSerializer[HostOutage]):
 
         model = HostOutage
         fields = ["host", "cause", "since", "until", "is_answered", "count"]
+
+
+PRESENT_OUTAGE = Prefetch("outages", HostOutage.objects.filter(until=None).select_related("host"))
 
 
 class HostSerializer(serializers.ModelSerializer[Host]):
@@ -61,7 +64,7 @@ class HostSerializer(serializers.ModelSerializer[Host]):
     @extend_schema_field(OutageSerializer(many=True))
     def get_outages(self, host: Host) -> Any:
         """Return the outage that lasts now, if there is one."""
-        return OutageSerializer([each for each in host.outages.all() if each.until is None], many=True).data
+        return OutageSerializer(host.outages.all(), many=True).data
 
 
 class HostDriveSerializer(serializers.Serializer[Any]):
@@ -235,18 +238,6 @@ class DeviceDetailSerializer(DeviceSerializer):
         return ShownConsentSerializer(self.shown).data
 
 
-class ByName(CursorPagination):
-    """Pages of hosts by name."""
-
-    ordering = "name"
-
-
-class ById(CursorPagination):
-    """Pages of devices, the first added first."""
-
-    ordering = "id"
-
-
 class HostList(LabList):
     """GET returns the hosts, also retired ones, by name."""
 
@@ -254,7 +245,7 @@ class HostList(LabList):
     pagination_class = ByName
 
     def get_queryset(self) -> QuerySet[Host]:
-        return Host.objects.prefetch_related("outages__host")
+        return Host.objects.prefetch_related(PRESENT_OUTAGE)
 
 
 class HostDetail(LabDetail):
@@ -264,7 +255,7 @@ class HostDetail(LabDetail):
     lookup_field = "name"
 
     def get_queryset(self) -> QuerySet[Host]:
-        return Host.objects.prefetch_related("outages__host", "devices")
+        return Host.objects.prefetch_related(PRESENT_OUTAGE, "devices")
 
 
 class HostLeftovers(LabAccess):
@@ -287,7 +278,7 @@ class DeviceList(LabList):
     """GET returns the devices, also retired ones, the first added first."""
 
     serializer_class = DeviceSerializer
-    pagination_class = ById
+    pagination_class = OldestFirst
 
     def get_queryset(self) -> QuerySet[Device]:
         return Device.objects.select_related("host")

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
+from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import FormParser, JSONParser
@@ -16,7 +17,7 @@ from rest_framework.throttling import BaseThrottle
 from results.models import Organisation
 from runners.models import Campaign, Device, Dispatch, OrderKey
 from runners.models.order_key import KEY_CHARS
-from webapp.accounts.models import Scope
+from webapp.accounts.models import APIToken, Scope
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
 from webapp.api.permissions import SAFE, NeedsScope, OperatorsOnly
 from webapp.api.problems import Problem
@@ -84,6 +85,12 @@ def stated_reason(request: Request) -> str:
     if unknown := sorted(set(fields) - {"reason"}):
         raise ValidationError(dict.fromkeys(unknown, "Unknown field. Expected only reason."))
     return str(fields.get("reason") or "")
+
+
+def of_token(request: Request, rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the dispatches or campaigns that a token may stop: a machine only those of its own lab."""
+    token = token_of(request)
+    return rows.filter(organisation=token.organisation_id) if token.kind == APIToken.Kind.MACHINE else rows
 
 
 def stated_device(fields: Mapping[str, Any]) -> Device:

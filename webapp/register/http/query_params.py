@@ -209,7 +209,15 @@ def number(
 
 def text(name: str, label: str) -> Parameter:
     """Declare a parameter that is any text, by default an empty one."""
-    return Parameter(name, {name: label}, lambda query: query.get(name, ""))
+    return Parameter(name, {name: label}, lambda query: printable_text(query, name))
+
+
+def printable_text(given: Given, name: str) -> str:
+    """Return a parameter as text. Raises ParameterError for one with a NUL character, which no stored text contains."""
+    found = given.get(name, "")
+    if "\0" in found:
+        raise ParameterError(name, "expected text without a NUL character")
+    return found
 
 
 FORMAT = word("format", FORMS, "Format", key="form")

@@ -137,6 +137,9 @@ def _submit_each(request: UserRequest, found: Draft) -> HttpResponse:
     except DraftUnreadError:
         messages.error(request, UNREAD)
         return redirect("draft", found.public_id)
+    except StoreFullError:
+        forms.shared.add_error(None, NO_SPACE)
+        return _show_draft(request, found, forms, 507)
     except ReviewRefusedError as refusal:
         forms.shared.add_error("embargo_until" if isinstance(refusal, MomentError) else None, str(refusal))
         return _show_draft(request, found, forms, 400 if isinstance(refusal, MomentError) else 409)

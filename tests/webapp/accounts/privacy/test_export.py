@@ -68,3 +68,13 @@ def test_exports_are_limited(vera):
     client = sign_in()
     answers = [client.get("/accounts/data/export.json").status_code for _ in range(11)]
     assert answers == [200] * 10 + [429]
+
+
+def test_a_former_member_exports_nothing_that_a_machine_sent_later(vera, exemplar, evidence_dir, stand_in):
+    issue_token(vera, exemplar, "bench", kind="machine")
+    before = send(exemplar, log_bytes("four-us"), vera)
+    vera.memberships.all().delete()
+    send(exemplar, log_bytes("slow-disk-ms"), vera)
+    data = own_data(vera)
+    assert [each["public_id"] for each in data["submissions"]] == [before.public_id]
+    assert data["tokens"] == []

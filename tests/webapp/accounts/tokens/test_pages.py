@@ -139,6 +139,13 @@ def test_the_page_names_the_machine_tokens_whose_creator_has_left(as_user, vera,
     assert owner.notices.get(kind="tokens-to-replace").details["tokens"] == ["night job"]
 
 
+def test_the_owners_are_notified_of_the_machine_tokens_of_a_removed_member(as_user, vera, exemplar):
+    owner = make_user("ann", exemplar)
+    issue_token(vera, exemplar, "night job", kind="machine", machine="bench-3")
+    as_user(owner).post(f"/accounts/organisations/exemplar/members/{vera.pk}/remove/")
+    assert [notice.details["tokens"] for notice in owner.notices.filter(kind="tokens-to-replace")] == [["night job"]]
+
+
 def test_no_owner_is_notified_of_tokens_when_a_member_without_machine_tokens_leaves(as_user, vera, exemplar):
     owner = make_user("ann", exemplar)
     issue_token(vera, exemplar, "mine")

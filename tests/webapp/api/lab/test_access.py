@@ -47,3 +47,13 @@ def test_a_token_of_no_lab_orders_nothing(device):
 
 def test_without_a_token_nothing_is_shown(db):
     assert Client().get(HOSTS).status_code == 401
+
+
+def test_a_machine_stops_only_the_runs_of_its_own_lab(staff, a_lab, olga, new_dispatch):
+    other = make_organisation("other")
+    dispatch = new_dispatch()
+    machine = script_of(staff, other, "order", kind="machine")
+    address = f"/api/v1/lab/dispatches/{dispatch.public_id}/cancel/"
+    assert machine.post(address, {}, content_type="application/json").status_code == 404
+    own = script_of(staff, dispatch.organisation, "order", kind="machine")
+    assert own.post(address, {}, content_type="application/json").status_code == 200

@@ -4,10 +4,13 @@ import io
 import tarfile
 import zipfile
 
+import psycopg
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 
+from results import locks
 from results.ingest.queue import sweep
 from results.ingest.several_drives import drives_of_document
 from results.intake.archive_logs import logs_of_archive
@@ -218,6 +221,33 @@ def test_hostile_members_are_neither_written_by_name_nor_read_into_memory(tmp_pa
     archive.write_bytes(b"no archive")
     with pytest.raises(UnpackError):
         unpack_members(archive, [(3, sha256(b"no"))], directory)
+
+
+def test_members_of_the_size_of_a_wanted_one_leave_no_files(tmp_path):
+    archive, directory = tmp_path / "a.tar.gz", tmp_path / "out"
+    directory.mkdir()
+    archive.write_bytes(tar_of({"decoy": b"two", "log": b"one", "later": b"six"}))
+    unpack_members(archive, [(3, sha256(b"one"))], directory)
+    assert {path.name for path in directory.iterdir()} == {"wanted.json", sha256(b"one")}
+
+
+def test_no_logs_are_no_submission(script, client, real_reader):
+    alone = send(client, zip_of({"b.log": FILES["b.log"]}), "runs.zip")
+    for address in (alone, send(client, zip_of(FILES), "both.zip")):
+        answer = script.post(f"/api/v1/drafts/{address.split('/')[2]}/submit/", {"logs": []}, JSON)
+        assert (answer.status_code, answer.json()["code"]) == (409, "other-logs")
+    assert client.post(alone, {"drives": "each"}).status_code == 409
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_archive_of_an_organisation_is_copied_at_a_time(script, client, real_reader, exemplar):
+    address = send(client, tar_of(FILES))
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT pg_advisory_lock(%s, %s)", locks.keys_of(locks.UNPACKING, exemplar.pk))
+        page = client.post(address, fields(FIRST, SECOND))
+    assert (page.status_code, "Try again in a minute" in page.text) == (409, True)
+    assert client.post(address, fields(FIRST, SECOND)).status_code == 302
 
 
 @pytest.mark.parametrize(
