@@ -103,7 +103,7 @@ def test_an_incomplete_query_for_shares_is_refused(client, db, query):
 def certify(product, firmware, state="standing"):
     return Certificate.objects.create(
         product=product, profile=Profile.current(), device_count=1, nx_load=30, exact_nx="30", firmware=firmware,
-        state=state, document={},
+        state=state, document={}, ground=firmware,
     )  # fmt: skip
 
 
