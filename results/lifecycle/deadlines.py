@@ -2,8 +2,7 @@
 
 `Rule` also decides when a reminder about an objection is due (`objections`). The sweep stores the step of each
 submission that has not ended. It records one event two days before a limit of a person, and one for each limit that
-passes. An unanswered question ends the submission as declined; the other steps
-become overdue, and stay possible.
+passes. An unanswered question ends the submission as declined; the other steps become overdue, and stay possible.
 """
 
 import logging
@@ -24,7 +23,7 @@ from results.models import Deadline, Event, Question, Run, Submission, Visibilit
 
 log = logging.getLogger(__name__)
 NEAR_KIND, OVERDUE_KIND = "submission-deadline-near", "submission-overdue"
-NEAR = timedelta(days=2)  # of a limit that is shorter than twice this time, the half
+NEAR = timedelta(days=2)  # half of the limit, if the limit is shorter than four days
 NO_ANSWER = "The question of the reviewer was not answered in time."
 
 

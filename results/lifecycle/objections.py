@@ -50,7 +50,7 @@ REPLY_POSSIBLE = DECIDABLE | {ObjectionState.ADMITTED}
 def admit(objection: Objection, reviewer: AbstractBaseUser) -> None:
     """Make an objection public. Raises ReviewRefusedError if it does not wait for this, or the reviewer is partial.
 
-    A result that no organisation of the register submitted has nobody who replies, so that a reviewer decides next.
+    No one replies for a result that no organisation of the register submitted: a reviewer decides next.
     """
     with transaction.atomic():
         locked = _lock(objection, BEFORE_ADMISSION, "admitted")

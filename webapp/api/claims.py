@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from webapp.api.authentication import ReadThrottle
+from webapp.api.payloads import list_schema
 from webapp.api.views import View
 from webapp.register.http.query_params import read_parameters
 from webapp.register.ycsb.claims.entries import entry_of
@@ -40,9 +41,7 @@ class ClaimList(View):
             "Numbers are text as printed. The catalogue is part of a release, so all claims are on one page."
         ),
         parameters=[OpenApiParameter("outcome", str, enum=OUTCOMES), OpenApiParameter("brief", str)],
-        responses=inline_serializer(
-            "ClaimList", {"count": serializers.IntegerField(), "results": serializers.ListField(child=CLAIM)}
-        ),
+        responses=list_schema("ClaimList", CLAIM, count=serializers.IntegerField()),
     )
     def get(self, request: Request) -> Response:
         query = ClaimQuery("json", **read_parameters(request.query_params, claim_parameters()))

@@ -73,7 +73,7 @@ def _sample(operation: str) -> dict[str, str]:
     """Return the request and the response of a sample as text."""
     sample = samples()[operation]
     body = "" if sample["response"] is None else json.dumps(sample["response"], indent=2, ensure_ascii=False)
-    return {"request": f"{sample['request']}", "status": f"{sample['status']}", "body": body}
+    return {"request": sample["request"], "status": str(sample["status"]), "body": body}
 
 
 def _fields(schema: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
@@ -16,7 +15,6 @@ from rest_framework.exceptions import NotFound
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from results.intake.archive_logs import submissions_of, submit_logs
 from results.intake.drafts import (
@@ -29,13 +27,13 @@ from results.intake.drafts import (
 from results.intake.submissions import COMPANIONS_MAX, Receipt, SubmissionMetadata
 from results.intake.uploads import complete, draft_usage, open_drafts
 from results.models import Draft, DraftFile, Submission
-from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
+from webapp.api.authentication import SubmitThrottle, token_of
 from webapp.api.payloads import fields_of_form, valid_fields, valid_form, without_bulk
 from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer
 from webapp.api.submissions import of_sender
-from webapp.api.views import View
+from webapp.api.views import ReadOrChange, View
 from webapp.submissions.drafts.forms import FactsForm
 from webapp.submissions.drafts.preview import DraftPreview, preview_of
 from webapp.submissions.drafts.receipts import notes_of
@@ -221,14 +219,11 @@ class ReceiptSerializer(serializers.Serializer[Any]):
     submissions = SubmissionSerializer(many=True, required=False)
 
 
-class DraftList(View):
+class DraftList(ReadOrChange):
     """The drafts of the token's organisation."""
 
     permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser, MultiPartParser]
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        return _throttles(self.request)
 
     @extend_schema(
         operation_id="drafts_list",
@@ -272,14 +267,11 @@ class DraftList(View):
         return Response(PreviewSerializer(_find(request, draft.public_id)).data)
 
 
-class DraftDetail(View):
+class DraftDetail(ReadOrChange):
     """A draft of the token's organisation, by its id."""
 
     permission_classes = [NeedsScope]
     parser_classes = [JSONParser, FormParser, MultiPartParser]
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        return _throttles(self.request)
 
     @extend_schema(
         summary="Read the preview of a draft",
@@ -385,10 +377,6 @@ def _receipt(request: Request, receipt: Receipt) -> Response:
 def _notes(receipt: Receipt) -> list[dict[str, str]]:
     about = receipt.submission.public_id
     return [{"code": note.value, "detail": sentence, "submission": about} for note, sentence in notes_of(receipt)]
-
-
-def _throttles(request: HttpRequest) -> list[BaseThrottle]:
-    return [ReadThrottle() if request.method == "GET" else SubmitThrottle()]
 
 
 def _find(request: Request, public_id: str) -> Draft:

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from results.models import Profile, Statistic
 from webapp.api.authentication import ReadThrottle
+from webapp.api.payloads import list_schema
 from webapp.api.views import CURSOR, View
 from webapp.register.drives.landscape import charted_page
 from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT, INCLUDED
@@ -84,12 +85,7 @@ POINT = inline_serializer(
 
 def _pages(name: str, row: Any, **more: Field) -> Any:
     paging: dict[str, Field] = {"count": serializers.IntegerField(), "next": serializers.URLField(allow_null=True)}
-    return inline_serializer(name, {**more, **paging, "results": inline_many(row)})
-
-
-def inline_many(row: serializers.BaseSerializer[Any]) -> Field:
-    """Return the schema of a list of rows."""
-    return serializers.ListField(child=row)
+    return list_schema(name, row, **more, **paging)
 
 
 class FigureList(View):
@@ -240,7 +236,7 @@ class Sizing(View):
             "price-SLUG sets the price of one drive."
         ),
         parameters=_query(OF_SIZING),
-        responses=inline_serializer("Sizing", {"count": serializers.IntegerField(), "results": inline_many(SIZE)}),
+        responses=list_schema("Sizing", SIZE, count=serializers.IntegerField()),
     )
     def get(self, request: Request) -> Response:
         if "format" in request.query_params:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
 from django import forms
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -43,11 +44,15 @@ def fields_of_form(kind: type[forms.Form], optional: Collection[str] = ()) -> di
     }
 
 
-def defaults_of(kind: type[forms.Form], but: Collection[str] = ()) -> dict[str, Any]:
-    """Return what the page has filled in when it shows the form; `but` without these fields."""
-    return {
-        name: field.initial for name, field in kind.base_fields.items() if field.initial is not None and name not in but
-    }
+def defaults_of(kind: type[forms.Form], without: Collection[str] = ()) -> dict[str, Any]:
+    """Return the initial values of a form, without some fields."""
+    stated = {name: field.initial for name, field in kind.base_fields.items() if field.initial is not None}
+    return {name: value for name, value in stated.items() if name not in without}
+
+
+def list_schema(name: str, row: Any, **more: serializers.Field[Any, Any, Any, Any]) -> Any:
+    """Return the schema of a response with `results`, a list of rows, and more fields."""
+    return inline_serializer(name, {**more, "results": serializers.ListField(child=row)})
 
 
 def _described(field: forms.Field, *, is_required: bool) -> serializers.Field[Any, Any, Any, Any]:

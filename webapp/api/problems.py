@@ -22,7 +22,7 @@ from runners.errors import RequestRefusedError
 from webapp.register.http.query_params import ParameterError
 
 CONTENT_TYPE = "application/problem+json"
-# When a client that was not told a time may ask again.
+# Seconds until a retry, if the error states none.
 RETRY_AFTER_S = {429: 1, 503: 10}
 UNNAMED = {"non_field_errors", "detail"}
 

@@ -14,6 +14,7 @@ from results.models import Objection
 from webapp.api.authentication import ReadThrottle
 from webapp.api.catalogue import ObjectionSerializer, PublicList
 from webapp.api.pagination import NewestAdmittedFirst
+from webapp.api.payloads import list_schema
 from webapp.api.views import View
 from webapp.register.http.query_params import read_parameters, text
 from webapp.register.news.changes import changes_page
@@ -32,10 +33,6 @@ def _row(name: str, fields: tuple[str, ...]) -> Any:
     return inline_serializer(name, {field: kind(allow_null=True) for field, kind in kinds.items()})
 
 
-def _rows(name: str, row: Any, **more: Any) -> Any:
-    return inline_serializer(name, {**more, "results": serializers.ListField(child=row)})
-
-
 class PublishedFigureList(View):
     """GET returns the YCSB figures of publications with their digits as printed."""
 
@@ -50,7 +47,7 @@ class PublishedFigureList(View):
             "figures are on one page. Numbers are text as printed; exactness says if they were read from a chart."
         ),
         parameters=[OpenApiParameter("publication", str)],
-        responses=_rows(
+        responses=list_schema(
             "PublishedFigureList", _row("PublishedFigure", FIGURE_FIELDS), count=serializers.IntegerField()
         ),
     )
@@ -72,7 +69,7 @@ class YcsbLoad(View):
 
     @extend_schema(
         summary="Read the points of a YCSB load",
-        responses=_rows("YcsbLoad", _row("YcsbPoint", POINT_FIELDS), count=serializers.IntegerField()),
+        responses=list_schema("YcsbLoad", _row("YcsbPoint", POINT_FIELDS), count=serializers.IntegerField()),
     )
     def get(self, _request: Request, key: str) -> Response:
         found = load_of(key) if len(key) == LOAD_KEY_DIGITS else None
@@ -97,7 +94,7 @@ class News(View):
             "changes before that event."
         ),
         parameters=[OpenApiParameter("before", int)],
-        responses=_rows("News", _row("Change", FIELDS), next=serializers.URLField(allow_null=True)),
+        responses=list_schema("News", _row("Change", FIELDS), next=serializers.URLField(allow_null=True)),
     )
     def get(self, request: Request) -> Response:
         page = changes_page(read_parameters(request.query_params, [BEFORE])["before"])

@@ -11,7 +11,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from results.intake.submissions import Receipt, accept_submission
 from results.lifecycle.embargo import change_embargo
@@ -22,7 +21,7 @@ from webapp.api.pagination import NewestFirst
 from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.serializers import SubmissionSerializer, UploadSerializer
-from webapp.api.views import DetailView, ListView, View
+from webapp.api.views import DetailView, ListView, ReadOrChange, View
 from webapp.submissions.uploads import LEFT_OUT, MOVED, files_complaint, is_too_large, size_complaint
 
 KEY_CHARS = 200
@@ -46,7 +45,7 @@ def of_sender(request: Request) -> QuerySet[StatedSubmission]:
     )
 
 
-class SubmissionList(ListView):
+class SubmissionList(ReadOrChange, ListView):
     """GET returns the submissions of the token's organisation, newest first."""
 
     serializer_class = SubmissionSerializer
@@ -56,9 +55,6 @@ class SubmissionList(ListView):
 
     def get_queryset(self) -> QuerySet[StatedSubmission]:
         return of_sender(self.request)
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        return [SubmitThrottle() if self.request.method == "POST" else ReadThrottle()]
 
     @extend_schema(
         summary="Submit a log",

@@ -11,10 +11,12 @@ from django.utils.http import http_date
 from django.views.decorators.http import conditional_page
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import ListAPIView, RetrieveAPIView
-from rest_framework.permissions import AllowAny
+from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
+from webapp.api.authentication import ReadThrottle, SubmitThrottle
 from webapp.api.problems import Problem
 from webapp.register.http.query_params import unknown_parameter
 from webapp.register.http.responses import PRIVATE, PUBLIC
@@ -72,6 +74,13 @@ class View(APIView):
                 for header, text in deprecation.headers.items():
                     response.headers[header] = text
         return response
+
+
+class ReadOrChange(View):
+    """A view whose safe methods count as reading, and whose others count as changes."""
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [ReadThrottle() if self.request.method in SAFE_METHODS else SubmitThrottle()]
 
 
 class ListView(View, ListAPIView[Any]):

@@ -57,7 +57,7 @@ from webapp.lab.dispatches.page import shares_with_limits
 PREP = "prep"
 # The page has filled these in; a script has to state how long and how much it loads a drive.
 STATED = ("nx_load", "duration_s")
-ORDER_DEFAULTS, YCSB_DEFAULTS = defaults_of(OrderForm, but=STATED), defaults_of(YcsbForm)
+ORDER_DEFAULTS, YCSB_DEFAULTS = defaults_of(OrderForm, without=STATED), defaults_of(YcsbForm)
 LOAD_HOST_FIELD = "load_host"
 
 

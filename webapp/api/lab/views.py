@@ -12,16 +12,15 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import FormParser, JSONParser
 from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle
 
 from results.models import Organisation
 from runners.models import Campaign, Device, Dispatch, OrderKey
 from runners.models.order_key import KEY_CHARS
 from webapp.accounts.models import APIToken, Scope
-from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
-from webapp.api.permissions import SAFE, NeedsScope, OperatorsOnly
+from webapp.api.authentication import token_of
+from webapp.api.permissions import NeedsScope, OperatorsOnly
 from webapp.api.problems import Problem
-from webapp.api.views import DetailView, ListView, View
+from webapp.api.views import DetailView, ListView, ReadOrChange
 from webapp.lab.shared.drive_status import LABEL_FIELD, LOCATION_FIELD, SHOWN_FIELD
 
 DEVICE_FIELD, RECIPE_FIELD = "device", "recipe"
@@ -33,16 +32,13 @@ OTHER_ORDER = (
 Ordered = TypeVar("Ordered", Dispatch, Campaign)
 
 
-class LabAccess(View):
+class LabAccess(ReadOrChange):
     """Access for the scopes order and host to read, and for the scope order to change something."""
 
     permission_classes = [NeedsScope, OperatorsOnly]
     read_scope = (Scope.ORDER, Scope.HOST)
     change_scope = Scope.ORDER
     parser_classes = [JSONParser, FormParser]
-
-    def get_throttles(self) -> list[BaseThrottle]:
-        return [ReadThrottle() if self.request.method in SAFE else SubmitThrottle()]
 
 
 class LabList(LabAccess, ListView):
