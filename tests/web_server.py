@@ -53,15 +53,20 @@ def read_until(client: socket.socket, text: str) -> str:
 
 @contextmanager
 def web_server(
-    directory: Path, application: str = "webapp.wsgi:application", threads: int = 8, **variables: str
+    directory: Path,
+    application: str = "webapp.wsgi:application",
+    threads: int = 8,
+    interface: str = "wsgi",
+    **variables: str,
 ) -> Iterator[WebServer]:
     """Run the server with one process; `variables` are settings. Its temporary files are in `directory`."""
     database, port = connection.settings_dict, free_port()
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
     own = {"DATABASE_URL": url, "REDIS_URL": settings.REDIS_URL, "DJANGO_SETTINGS_MODULE": "webapp.settings"}
     own |= {"DRIVECERT_DATA": str(directory / "var"), "TMPDIR": str(directory)} | variables
-    command = [sys.executable, "-m", "granian", "--interface=wsgi", "--host=127.0.0.1", f"--port={port}"]
-    command += [f"--blocking-threads={threads}", "--workers-kill-timeout=1", application]
+    command = [sys.executable, "-m", "granian", f"--interface={interface}", "--host=127.0.0.1", f"--port={port}"]
+    command += [f"--blocking-threads={threads}"] if interface == "wsgi" else []
+    command += ["--workers-kill-timeout=1", application]
     with (directory / "web.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=os.environ | own, stdout=log, stderr=log)
     try:

@@ -74,8 +74,8 @@ def read_public_url(name: str, hosts: list[str]) -> str:
     return _origin_of(name, given)
 
 
-def read_origin(name: str, *, other_than: str) -> str:
-    """Return the address of a second site of the register; empty if unset. It must have a host name of its own."""
+def read_origin(name: str, *, other_than: str = "") -> str:
+    """Return another address of the register; empty if unset. Its host name must differ from that of `other_than`."""
     given = read_text(name)
     if not given:
         return ""

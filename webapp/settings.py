@@ -37,6 +37,8 @@ PUBLIC_URL = env.read_public_url("PUBLIC_URL", ALLOWED_HOSTS if PRODUCTION else 
 EVIDENCE_ORIGIN = env.read_origin("EVIDENCE_ORIGIN", other_than=PUBLIC_URL)
 if EVIDENCE_ORIGIN:
     ALLOWED_HOSTS.append(str(urlparse(EVIDENCE_ORIGIN).hostname))
+# Where the process of waiting clients (webapp/asgi.py) is reached; unset, the web servers send no client there.
+LIVE_URL = env.read_origin("LIVE_URL")
 DATABASE_URL = env.read_text("DATABASE_URL")
 REDIS_URL = env.read_text("REDIS_URL")
 

@@ -26,7 +26,7 @@ from tests.register import (
 
 pytestmark = pytest.mark.faults
 NOBODY_UID = 65534
-NAMES = ["postgres", "redis", "web", "worker", "lab", "beat"]
+NAMES = ["postgres", "redis", "web", "live", "worker", "lab", "beat"]
 
 
 def register_under(directory):

@@ -62,7 +62,9 @@ class SenderThrottle(SimpleRateThrottle):
         return self.cache_format % {"scope": self.scope, "ident": self._sender(request)}
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
-        """Count the request, and return whether it is within the rate."""
+        """Count the request, and return whether it is within the rate. A waiting request counts once (webapp/live)."""
+        if getattr(request, "is_repeat", False):
+            return True
         rate = SharedLimit(f"api-{self.scope}", self.num_requests, self.duration)
         try:
             rate.take(self._sender(request))

@@ -1,5 +1,6 @@
 """The address of the web server."""
 
+import contextlib
 import socket
 import urllib.error
 import urllib.request
@@ -48,6 +49,17 @@ class Address:
                 return error.code, error.read().decode()
         except OSError as error:
             return 0, str(error)
+
+    def next_free(self) -> "Address":
+        """Return the same host with the next port, or with any other free port if a program listens there."""
+        beside = Address(self.host, self.port + 1 if self.port < LAST_PORT else self.port - 1)
+        with contextlib.suppress(CannotStartError):
+            beside.check_free()
+            return beside
+        family, kind, protocol, _, address = socket.getaddrinfo(self.host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.bind(address)
+            return Address(self.host, probe.getsockname()[1])
 
     def check_free(self) -> None:
         """Raise CannotStartError if the web server cannot listen at this address."""

@@ -58,14 +58,18 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 POLL_INTERVAL_S = 0.5
 EXAMPLES = "examples"  # the name of the program, its log and its lock
 PREPARE_TIMEOUT_S = 600  # a large register's migrations
-READY_TIMEOUT_S = 180  # four programs start together; on a busy machine each takes many seconds
+READY_TIMEOUT_S = 180  # five programs start together; on a busy machine each takes many seconds
 
 
-def register_programs(address: Address, environment: dict[str, str]) -> list[Program]:
-    """Return the programs of a register in the order of their start: web server, workers, and Celery beat."""
-    web = [sys.executable, "-m", "granian", "--interface=wsgi", f"--host={address.host}", f"--port={address.port}"]
+def register_programs(address: Address, live: Address, environment: dict[str, str]) -> list[Program]:
+    """Return the programs of a register in the order of their start: web servers, workers, and Celery beat.
+
+    `live` is the address for waiting clients.
+    """
+    web = [*_web_server(address), "--interface=wsgi"]
     web += [f"--workers={min(len(os.sched_getaffinity(0)), MAX_WEB_PROCESSES)}", f"--blocking-threads={WEB_THREADS}"]
-    web += ["--workers-kill-timeout=3", "--respawn-failed-workers", "webapp.wsgi:application"]
+    web += ["webapp.wsgi:application"]
+    waiting = [*_web_server(live), "--interface=asgi", "--workers=1", "webapp.asgi:application"]
     celery = [sys.executable, "-m", "celery", "--app", "webapp.celery"]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
     reading = ["--queues=drivecert", f"--concurrency={WORKER_PROCESSES}", "--hostname=drivecert@%h"]
@@ -76,10 +80,17 @@ def register_programs(address: Address, environment: dict[str, str]) -> list[Pro
     checked = environment | {"CELERY_SKIP_CHECKS": "1"}
     return [
         Program("web", web, environment=environment),
+        Program("live", waiting, environment=environment),
         Program("worker", worker + reading, environment=checked),
         Program("lab", worker + polling, environment=checked),
         Program("beat", beat, stop_wait_s=2, environment=checked),
     ]
+
+
+def _web_server(address: Address) -> list[str]:
+    """Return the command of a web server, without its application."""
+    listening = [f"--host={address.host}", f"--port={address.port}"]
+    return [sys.executable, "-m", "granian", *listening, "--workers-kill-timeout=3", "--respawn-failed-workers"]
 
 
 class Supervisor:
@@ -87,7 +98,7 @@ class Supervisor:
 
     def __init__(self, data_dir: Path, address: Address, report: Callable[[str], None]) -> None:
         self.directory = DataDirectory(data_dir, report=report)
-        self.address = address
+        self.address = self.live = address
         self.report = report
         self.children: list[Child] = []
         self.database_url = ""
@@ -115,13 +126,14 @@ class Supervisor:
         for lock_file in sorted(self.directory.run_dir.glob("*.held")):
             os.close(acquire_when_free(lock_file, LEFTOVER_TIMEOUT_S))
         self.address.check_free()
+        self.live = self.address.next_free()
         for log in self.directory.log_dir.glob("*.log"):
             log.replace(log.with_suffix(".log.1"))
         environment = self._start_servers() | self._default_settings()
         write_addresses(self.directory.run_dir, environment)
         self._prepare(environment)
         self.database_url = environment.get("DATABASE_URL") or env.read_text("DATABASE_URL")
-        for program in register_programs(self.address, environment):
+        for program in register_programs(self.address, self.live, environment):
             self.report(f"starting {program.name}")
             self._start_program(program)
         self._wait_until_ready()
@@ -141,8 +153,10 @@ class Supervisor:
         return environment
 
     def _default_settings(self) -> dict[str, str]:
-        """Return the port, and the keys and the host names unless the operator set them."""
+        """Return the port, and the keys, the host names and the address for waiting clients unless the operator set them."""
         defaults = {"PORT": str(self.address.port)}
+        if not env.read_text("LIVE_URL"):
+            defaults["LIVE_URL"] = self.live.url
         for variable, name in (("SECRET_KEY", "django"), ("ENCRYPTION_KEYS", "encryption")):
             if not env.read_text(variable):
                 defaults[variable] = self.directory.secret(name)
@@ -170,13 +184,14 @@ class Supervisor:
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_TIMEOUT_S
-        while (response := self.address.get("/readyz"))[0] != HTTPStatus.OK:
-            for child in self.children:
-                if child.has_ended():
-                    raise CannotStartError(f"{child.program.name} ended during its start. {child.log_excerpt()}")
-            if time.monotonic() > deadline:
-                raise CannotStartError(f"not ready within {READY_TIMEOUT_S} s. /readyz reports: {response[1][:500]}")
-            time.sleep(0.1)
+        for address, path in ((self.address, "/readyz"), (self.live, "/healthz")):
+            while (response := address.get(path))[0] != HTTPStatus.OK:
+                for child in self.children:
+                    if child.has_ended():
+                        raise CannotStartError(f"{child.program.name} ended during its start. {child.log_excerpt()}")
+                if time.monotonic() > deadline:
+                    raise CannotStartError(f"not ready within {READY_TIMEOUT_S} s. {path} reports: {response[1][:500]}")
+                time.sleep(0.1)
 
     def _announce(self) -> None:
         login_file = self.directory.path / "first-login.txt"
