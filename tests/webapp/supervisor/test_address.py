@@ -24,6 +24,19 @@ def test_a_port_with_a_listener_is_rejected(listener):
         Address("127.0.0.1", port).check_free()
 
 
+def test_the_next_free_address_is_another_port_of_the_host(listener):
+    port = listener.getsockname()[1]
+    before = Address("127.0.0.1", port - 1).next_free()
+    assert before.port not in {port - 1, port}
+    before.check_free()
+
+
+def test_the_next_free_address_is_the_next_port_if_nobody_listens_there(listener):
+    port = listener.getsockname()[1] + 1
+    listener.close()
+    assert Address("127.0.0.1", port - 2).next_free() == Address("127.0.0.1", port - 1)
+
+
 def test_a_port_with_only_closing_connections_is_free(listener):
     port = listener.getsockname()[1]
     with socket.create_connection(("127.0.0.1", port)) as client:
