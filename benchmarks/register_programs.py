@@ -20,8 +20,8 @@ def workers() -> Iterator[None]:
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
     own = os.environ | {"DATABASE_URL": url, "PYTHONWARNINGS": "ignore"}  # Celery's, of being root
-    _, worker, lab, beat = register_programs(Address("127.0.0.1", 8000), own)
-    programs = [lab, lab, worker, beat]
+    by_name = {each.name: each for each in register_programs(address := Address("127.0.0.1", 8000), address, own)}
+    programs = [by_name[name] for name in ("lab", "lab", "worker", "beat")]
     running = []
     for number, program in enumerate(programs):
         command = [word.replace("lab@%h", f"lab{number}@%h") for word in program.command]

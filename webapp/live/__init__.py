@@ -1,1 +1,1 @@
-"""The process that lets clients of the API wait: one long poll or stream of events each, without a thread of its own."""
+"""The process of clients of the API that wait: by long poll or stream of events, without a thread of their own."""

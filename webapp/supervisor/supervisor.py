@@ -153,7 +153,7 @@ class Supervisor:
         return environment
 
     def _default_settings(self) -> dict[str, str]:
-        """Return the port, and the keys, the host names and the address for waiting clients unless the operator set them."""
+        """Return the port, and the keys, the host names and the live address unless the operator set them."""
         defaults = {"PORT": str(self.address.port)}
         if not env.read_text("LIVE_URL"):
             defaults["LIVE_URL"] = self.live.url
