@@ -20,7 +20,8 @@ def workers() -> Iterator[None]:
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
     own = os.environ | {"DATABASE_URL": url, "PYTHONWARNINGS": "ignore"}  # Celery's, of being root
-    by_name = {each.name: each for each in register_programs(address := Address("127.0.0.1", 8000), address, own)}
+    address = Address("127.0.0.1", 8000)
+    by_name = {program.name: program for program in register_programs(address, address, own)}
     programs = [by_name[name] for name in ("lab", "lab", "worker", "beat")]
     running = []
     for number, program in enumerate(programs):
