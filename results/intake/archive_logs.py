@@ -209,4 +209,6 @@ def _accept(
         }
         companions = [CompanionUpload(opened[file["sha256"]], file["name"]) for file in log.files]
         stream = opened[log.member["sha256"]]
-        return accept_submission(draft.organisation, stream, log.member["name"], in_slices, origin, actor, companions=companions)
+        return accept_submission(
+            draft.organisation, stream, log.member["name"], in_slices, origin, actor, companions=companions
+        )

@@ -5,7 +5,7 @@ They call the functions of the pages (results/intake/drafts.py, webapp/submissio
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -357,7 +357,8 @@ def _facts_of_logs(data: Mapping[str, Any]) -> dict[str, SubmissionMetadata]:
         try:
             form = valid_fields(FactsForm, {name: value for name, value in each.items() if name != "member"})
         except serializers.ValidationError as error:
-            errors |= {f"{about}.{name}": [f"{member}: {each}" for each in texts] for name, texts in error.detail.items()}
+            for name, texts in cast("dict[str, list[str]]", error.detail).items():
+                errors[f"{about}.{name}"] = [f"{member}: {text}" for text in texts]
         else:
             found[member] = form.facts()
     if errors:

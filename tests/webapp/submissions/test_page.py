@@ -100,6 +100,8 @@ def test_an_unreadable_log_shows_what_was_expected_and_the_line_of_the_error(
     for part in ["Reading stopped at line 1.", "Expected: a line", "Got: something else", "Remedy: Upload"]:
         assert part in page
     assert "http-equiv" not in page
+    assert '<a href="/submit/">submit it again</a>' in page
+    assert "<b>Review</b>" not in page
 
 
 def test_a_waiting_page_polls_with_a_script_or_offers_a_link_and_a_finished_one_does_neither(

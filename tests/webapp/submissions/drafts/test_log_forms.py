@@ -270,7 +270,9 @@ SAME_NAME = [("load.log", FILES["dir/a.log"]), ("load.log", FILES["b.log"])]
 def test_two_logs_of_one_name_have_a_form_each_and_become_two_submissions(client, script, real_reader):
     address = send(client, tar_of(SAME_NAME))
     names = ["load.log", "load.log (2)"]
-    assert [form.name for form in client.get(f"{address}?drives=each").context["log_forms"].forms] == names
+    page = client.get(f"{address}?drives=each")
+    assert [form.name for form in page.context["log_forms"].forms] == names
+    assert "Logs of one name have a number" in page.text
     api = f"/api/v1/drafts/{address.split('/')[2]}/"
     assert [each["member"] for each in script.get(api).json()["logs"]] == names
     client.post(address, fields(FIRST, SECOND))
