@@ -69,6 +69,7 @@ EVENT_LABELS = {
     "run-retracted": "withdrawn by its sender before publication",
     "run-sequestered": "withheld for legal reasons",
     "run-takedown-confirmed": "takedown confirmed by a second operator",
+    "takedown-deadline-near": "limit of the takedown is near",
     "run-released": "no longer withheld",
     "run-restored": "returned to review by its sender",
     "run-annotated": "annotated",

@@ -6,9 +6,11 @@ bytes are those that the reader hashed.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,10 @@ ENDINGS = re.compile(r"(\.(log|stdout))?(\.(gz|zst|xz))?$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ArchiveLog:
-    """A log of an archive that has runs, and the files of the archive that belong to it, as the reader reports them."""
+    """A log of an archive that has runs, and the files of the archive that belong to it, as the reader reports them.
+
+    `name` is that of the member. A tar can have several files of one name: the name of each further log has a number.
+    """
 
     name: str
     member: Document
@@ -55,23 +60,63 @@ class ArchiveLog:
 
 
 def logs_of_archive(document: Document | None) -> list[ArchiveLog]:
-    """Return the logs of an archive if it has at least two with runs; else nothing."""
+    """Return the logs of an archive if it has at least two with runs; else nothing. The same log twice is one."""
     members = document["input"].get("members", []) if document else []
     logs = [member for member in members if member["role"] == LOG]
-    stems = {member["name"]: ENDINGS.sub("", member["name"]) for member in logs}
+    stems = {log["name"]: ENDINGS.sub("", log["name"]) for log in logs}
     others = [member for member in members if member["role"] != LOG]
-    owners = {member["name"]: _owner(member["name"], stems) for member in others}
-    found = []
-    for log in logs:
-        runs = {part: _runs_of(document or {}, part, log["name"]) for part in ("runs", "ycsb_runs")}
+    owners = [_owner(other["name"], stems) for other in others]
+    found: dict[tuple[str, str], ArchiveLog] = {}
+    for log, name, ordinal in zip(logs, _distinct_names(logs), _ordinals(logs), strict=True):
+        same = sum(each["name"] == log["name"] for each in logs)
+        runs = {part: _runs_of(document or {}, part, log["name"], ordinal, same) for part in ("runs", "ycsb_runs")}
         if any(runs.values()):
-            files = tuple(member for member in others if owners[member["name"]] == log["name"])
-            found.append(ArchiveLog(log["name"], log, files[:COMPANIONS_MAX], (document or {}) | runs))
-    return found if len(found) >= FEWEST else []
+            own = [other for other, owner in zip(others, owners, strict=True) if owner == log["name"]]
+            files = _turn(own, ordinal, same)
+            key = (log["name"], log["sha256"])
+            found.setdefault(key, ArchiveLog(name, log, files[:COMPANIONS_MAX], (document or {}) | runs))
+    return list(found.values()) if len(found) >= FEWEST else []
 
 
-def _runs_of(document: Document, part: str, name: str) -> list[Document]:
-    return [run for run in document.get(part, []) if run.get("member") == name]
+def _ordinals(members: Sequence[Document]) -> list[int]:
+    """Return for each member how many members before it have its name."""
+    return [sum(each["name"] == member["name"] for each in members[:n]) for n, member in enumerate(members)]
+
+
+def _distinct_names(logs: Sequence[Document]) -> list[str]:
+    """Return a name for each log that no other one has: that of the file, with a number if an earlier file has it."""
+    found: list[str] = []
+    taken = {log["name"] for log in logs}
+    for log, ordinal in zip(logs, _ordinals(logs), strict=True):
+        numbered = (f"{log['name']} ({number})" for number in count(ordinal + 1))
+        found.append(next(name for name in numbered if name not in taken) if ordinal else log["name"])
+        taken.add(found[-1])
+    return found
+
+
+def _runs_of(document: Document, part: str, name: str, ordinal: int, logs_count: int) -> list[Document]:
+    """Return the runs of a log; of one of several logs of one name, those that begin at the start of a file again.
+
+    The reader names the file of a run, and lists the runs in the order of the files. If not every log of a name has
+    runs, each of them could be that of any.
+    """
+    runs = [run for run in document.get(part, []) if run.get("member") == name]
+    by_log: list[list[Document]] = []
+    for run in runs:
+        if not by_log or run["first_line"] <= by_log[-1][-1]["first_line"]:
+            by_log.append([])
+        by_log[-1].append(run)
+    return by_log[ordinal] if len(by_log) == logs_count > 1 else runs
+
+
+def _turn(files: Sequence[Document], ordinal: int, logs_count: int) -> tuple[Document, ...]:
+    """Return the files of one log: of files of one name as many as logs of one name, each belongs to one log."""
+    counts = Counter(file["name"] for file in files)
+    return tuple(
+        file
+        for file, turn in zip(files, _ordinals(files), strict=True)
+        if counts[file["name"]] != logs_count or turn == ordinal
+    )
 
 
 def _owner(name: str, stems: Mapping[str, str]) -> str | None:
@@ -164,4 +209,6 @@ def _accept(
         }
         companions = [CompanionUpload(opened[file["sha256"]], file["name"]) for file in log.files]
         stream = opened[log.member["sha256"]]
-        return accept_submission(draft.organisation, stream, log.name, in_slices, origin, actor, companions=companions)
+        return accept_submission(
+            draft.organisation, stream, log.member["name"], in_slices, origin, actor, companions=companions
+        )

@@ -1,8 +1,9 @@
 """Deadlines of submissions: the next step, who must act, until when, and what happens when the limit passes.
 
-`Rule` also decides when a reminder about an objection is due (`objections`). The sweep stores the step of each
-submission that has not ended. It records one event two days before a limit of a person, and one for each limit that
-passes. An unanswered question ends the submission as declined; the other steps become overdue, and stay possible.
+`Rule` also decides when a reminder about an objection or a takedown is due (`objections`, `takedowns`). The sweep
+stores the step of each submission that has not ended. It records one event two days before a limit of a person, and
+one for each limit that passes. An unanswered question ends the submission as declined; the other steps become overdue,
+and stay possible.
 """
 
 import logging
@@ -33,6 +34,7 @@ class Party(StrEnum):
     REGISTER = "register"
     REVIEWER = "reviewer"
     SUBMITTER = "submitter"
+    OPERATOR = "operator"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 The result is withheld from the request on. A request that no second operator confirmed lapses, and an operator may end
 a takedown at any time; the result then returns to its state before. The operator whose request lapsed cannot repeat it.
+The other operators are reminded once before the request lapses: the sweep records an event, whose receivers notify
+them.
 """
 
 import logging
@@ -9,17 +11,19 @@ from datetime import timedelta
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from results.errors import ReviewRefusedError, contained
 from results.history import record_event, run_subject
 from results.lifecycle import visibility
+from results.lifecycle.deadlines import Party, Rule
 from results.models import Run, Takedown
 
 log = logging.getLogger(__name__)
 LIMIT = timedelta(hours=72)
-CONFIRMED_KIND = "run-takedown-confirmed"
+RULE = Rule(LIMIT, Party.OPERATOR, Takedown.End.LAPSED)
+CONFIRMED_KIND, NEAR_KIND = "run-takedown-confirmed", "takedown-deadline-near"
 
 
 def request_takedown(run: Run, operator: AbstractBaseUser, ground: Takedown.Ground, note: str = "") -> Takedown:
@@ -71,16 +75,39 @@ def end_takedown(takedown: Takedown, operator: AbstractBaseUser, reason: str) ->
 
 
 def sweep_takedowns() -> int:
-    """End the requests that no second operator confirmed in time, and return their number."""
+    """End the requests that no second operator confirmed in time, and return their number; remind of near limits."""
     lapsed = 0
-    for takedown in current_takedowns().filter(_is_lapsed()).order_by("pk"):
-        with contained(log, "takedown of %s: it could not be ended", takedown.run_id), transaction.atomic():
-            visibility.lock_run(takedown.run)
-            still = current_takedowns().filter(_is_lapsed(), pk=takedown.pk).first()
-            if still is not None:  # no operator was faster
-                _end(still, None, Takedown.End.LAPSED, Takedown.End.LAPSED.label)
-                lapsed += 1
+    for takedown in _unconfirmed().filter(lapses_at__lte=timezone.now() + RULE.reminder_lead).order_by("pk"):
+        if _is_due(takedown):
+            with contained(log, "takedown of %s: its limit could not be handled", takedown.run_id):
+                lapsed += _handle(takedown)
     return lapsed
+
+
+def _handle(takedown: Takedown) -> bool:
+    """End a request whose limit has passed, or record a reminder. Return whether it ended."""
+    with transaction.atomic():
+        visibility.lock_run(takedown.run)
+        still = _unconfirmed().filter(pk=takedown.pk).first()
+        if still is None or not _is_due(still):  # an operator, or another worker, was faster
+            return False
+        if still.lapses_at <= timezone.now():
+            _end(still, None, Takedown.End.LAPSED, Takedown.End.LAPSED.label)
+            return True
+        _remind(still)
+        return False
+
+
+def _is_due(takedown: Takedown) -> bool:
+    """Return whether the sweep has something to do, so that most requests are neither locked nor written."""
+    return takedown.lapses_at <= timezone.now() or RULE.is_near(takedown.lapses_at, takedown.reminded_at)
+
+
+def _remind(takedown: Takedown) -> None:
+    """Record that a request lapses soon. The event is not about the run: everyone reads the history of a run."""
+    Takedown.objects.filter(pk=takedown.pk).update(reminded_at=timezone.now())
+    stated = {"party": RULE.party.value, "deadline": takedown.lapses_at.isoformat()}
+    record_event(None, NEAR_KIND, ("takedown", takedown.run.public_id), "", stated)
 
 
 def current_takedowns() -> QuerySet[Takedown]:
@@ -93,8 +120,8 @@ def takedown_of(run: Run) -> Takedown | None:
     return current_takedowns().filter(run=run).first()
 
 
-def _is_lapsed() -> Q:
-    return Q(confirmed_at__isnull=True, lapses_at__lte=timezone.now())
+def _unconfirmed() -> QuerySet[Takedown]:
+    return current_takedowns().filter(confirmed_at__isnull=True)
 
 
 def _lock(takedown: Takedown) -> Takedown:

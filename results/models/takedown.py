@@ -10,7 +10,8 @@ from results.models.run import Run, Visibility
 class Takedown(models.Model):
     """A run that is withheld since `requested_at`. Without a confirmation, the request lapses at `lapses_at`.
 
-    `before` is the state to which the run returns. `note` is for operators only; everyone reads the ground.
+    `reminded_at` is when the sweep announced that the request lapses soon. `before` is the state to which the run
+    returns. `note` is for operators only; everyone reads the ground.
     """
 
     class Ground(models.TextChoices):
@@ -33,6 +34,7 @@ class Takedown(models.Model):
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     requested_at = models.DateTimeField()
     lapses_at = models.DateTimeField()
+    reminded_at = models.DateTimeField(null=True)
     confirmed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     confirmed_at = models.DateTimeField(null=True)
     end = models.CharField(max_length=10, choices=End, blank=True)

@@ -21,6 +21,10 @@ import zstandard
 
 CHUNK_BYTES = 1024**2
 NOT_FOUND = 4
+# The first bytes of each format, as in runners/drivetest/crates/cli/src/input: a zip with files, and an empty one.
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\0"
+ZSTD = (b"\x28\xb5\x2f\xfd", *(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60)))  # also skippable
 
 
 def unpack(archive: Path, directory: Path) -> int:
@@ -40,7 +44,7 @@ def unpack(archive: Path, directory: Path) -> int:
 
 def _members(archive: Path, sizes: set[int]) -> Iterator[tuple[int, IO[bytes]]]:
     """Yield the regular files of these sizes, in the order of the archive."""
-    if zipfile.is_zipfile(archive):
+    if _starts_with(archive, *ZIP):
         with zipfile.ZipFile(archive) as opened:
             for entry in opened.infolist():
                 if entry.file_size in sizes and not entry.is_dir():
@@ -54,16 +58,20 @@ def _members(archive: Path, sizes: set[int]) -> Iterator[tuple[int, IO[bytes]]]:
 
 
 def _decompressed(archive: Path) -> IO[bytes]:
+    if _starts_with(archive, GZIP):
+        return cast("IO[bytes]", gzip.open(archive))
+    if _starts_with(archive, XZ):
+        return cast("IO[bytes]", lzma.open(archive))
     raw = archive.open("rb")
-    start = raw.read(6)
-    raw.seek(0)
-    if start.startswith(b"\x1f\x8b"):
-        return cast("IO[bytes]", gzip.open(raw))
-    if start.startswith(b"\xfd7zXZ\0"):
-        return cast("IO[bytes]", lzma.open(raw))
-    if start.startswith(b"\x28\xb5\x2f\xfd"):
+    if _starts_with(archive, *ZSTD):
         return cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
     return raw
+
+
+def _starts_with(archive: Path, *magics: bytes) -> bool:
+    """Return whether a file starts as one of a format. The reader decides by the start, too: other bytes may follow."""
+    with archive.open("rb") as file:
+        return file.read(max(map(len, magics))).startswith(magics)
 
 
 def _copy(stream: IO[bytes], path: Path) -> str:

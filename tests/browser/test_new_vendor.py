@@ -121,7 +121,7 @@ def send_log(vendor):
     vendor.locator("[name=category]").select_option("nvme-flash")
     press(vendor, "Submit this result")
     vendor.get_by_role("heading", name="Progress").wait_for(timeout=PATIENCE_MS)
-    expect(vendor.locator("meta[http-equiv=refresh]")).to_have_count(0, timeout=PATIENCE_MS)  # it is read
+    expect(vendor.locator("[data-reading]")).to_have_count(0, timeout=PATIENCE_MS)  # it is read
     check(vendor)
     return vendor.url
 

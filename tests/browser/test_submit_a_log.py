@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.conf import settings
+from playwright.sync_api import expect
 
 from tests.browser.page_checks import PATIENCE_MS, broken_rules
 
@@ -11,9 +12,9 @@ pytestmark = pytest.mark.browser
 
 LOGS = settings.BASE_DIR / "tests/data/act/6.6"
 READ_WITHIN_MS = PATIENCE_MS
-# In one step: a page that is just being replaced by the next one has no refresh either.
+# In one step: a page that is just being replaced by the next one has no such part either.
 # A function: Playwright evaluates an expression again at each look, which the pages' Content-Security-Policy forbids.
-READ = "() => document.readyState === 'complete' && !document.querySelector('meta[http-equiv=refresh]')"
+READ = "() => document.readyState === 'complete' && !document.querySelector('[data-reading]')"
 UPSTREAM_ROW = re.compile(r"^ *(?:\d+|avg|max) +\d")
 
 
@@ -22,7 +23,9 @@ def upload(page, path, slice_length_s="10", **facts):
     page.locator("[name=log]").set_input_files(path)
     page.locator("[name=slice_length_s]").fill(slice_length_s)
     page.get_by_role("button", name="Upload and read the log").click()
-    page.get_by_role("heading", name="Check the result").wait_for(timeout=READ_WITHIN_MS)
+    page.get_by_role("heading", name=re.compile("^(Check the result|The register could not read the log)")).wait_for(
+        timeout=READ_WITHIN_MS
+    )
     stated = {"vendor": "Exemplar", "model": "EX4"} | facts
     for name, value in stated.items():
         page.locator(f"[name={name}]").fill(value)
@@ -37,7 +40,7 @@ def upstream_rows(case):
 
 
 def wait_until_read(page):
-    """Wait for the complete last page: it refreshes every 3 s until all is read, also between two steps of a test."""
+    """Wait for the complete last page: it loads itself again once all is read, also between two steps of a test."""
     page.wait_for_function(READ, timeout=READ_WITHIN_MS)
 
 
@@ -86,3 +89,35 @@ def test_a_submission_breaks_no_rule_of_accessibility(staff_page):
     upload(staff_page, LOGS / "four-us.log")
     shown_rows(staff_page)
     assert broken_rules(staff_page) == []
+
+
+def show_unread_once(page):
+    """Show the page of a read submission as before its reading."""
+
+    def answer(route):
+        read = route.fetch()
+        unread = '<div role="status" data-reading>The log waits.</div>'
+        unread += '<script type="module" src="/static/js/reading.js">'
+        body = read.text().replace("<h2>Progress</h2>", f"{unread}</script><h2>Progress</h2>")
+        route.fulfill(response=read, body=body)
+
+    page.route(page.url, answer, times=1)
+    page.reload()
+
+
+def test_the_page_of_an_unread_log_shows_the_result_without_a_click(staff_page):
+    upload(staff_page, LOGS / "four-us.log")
+    wait_until_read(staff_page)
+    show_unread_once(staff_page)
+    expect(staff_page.get_by_text("The log waits.")).to_have_count(0)
+    assert staff_page.locator("main .verdict").first.is_visible()
+
+
+def test_the_page_of_an_unread_log_keeps_what_was_typed(staff_page):
+    upload(staff_page, LOGS / "four-us.log")
+    wait_until_read(staff_page)
+    show_unread_once(staff_page)
+    field = staff_page.locator("[name=embargo_until]").first
+    field.fill("2030-01-01T00:00")
+    expect(staff_page.get_by_role("link", name="Reload this page")).to_be_visible()
+    assert field.input_value() == "2030-01-01T00:00"

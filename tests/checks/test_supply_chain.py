@@ -100,6 +100,7 @@ def test_without_an_index_the_check_says_what_it_did_not_check(commands, capsys)
     assert "crates: not checked for yanked releases" in said
 
 
+RESULTS_BEGIN = {CLEAN: "Result: clean.", FOUND: "Result: FINDING", NOT_AUDITED: "Result: NOT AUDITED"}
 NO_ADVISORIES = answer(1, stderr="ERROR: connection refused")
 
 
@@ -108,7 +109,7 @@ NO_ADVISORIES = answer(1, stderr="ERROR: connection refused")
     [
         (audited(), answer(), CLEAN, "no advisories"),
         (audited(vulns=[{"id": "PYSEC-1"}]), answer(), FOUND, "a 1: PYSEC-1"),
-        (audited(skip_reason="not on PyPI"), answer(), NOT_AUDITED, "requirements.txt: not audited: not on PyPI"),
+        (audited(skip_reason="not on PyPI"), answer(), NOT_AUDITED, "advisories for none of 1 packages: not on PyPI"),
         (audited_and_skipped(), answer(), FOUND, "b was skipped: not on PyPI"),
         (audited(), answer(1, stderr="RUSTSEC-1"), FOUND, "RUSTSEC-1"),
         (NO_ADVISORIES, answer(), NOT_AUDITED, "requirements.txt: not audited: ERROR: connection refused"),
@@ -119,7 +120,18 @@ NO_ADVISORIES = answer(1, stderr="ERROR: connection refused")
 def test_an_audit_says_what_it_found_or_that_it_could_not_audit(commands, capsys, wheels, crates, status, said):
     commands |= {"pip-audit": wheels, "cargo deny": crates}
     assert supply_chain.audit() == status
-    assert said in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert said in printed
+    assert printed.splitlines()[-1].startswith(RESULTS_BEGIN[status])
+
+
+def test_a_finding_in_one_file_is_not_lost_if_another_file_cannot_be_audited(commands, capsys):
+    found = audited(vulns=[{"id": "PYSEC-1"}])
+    commands |= {"--requirement requirements.txt": found, "pip-audit": NO_ADVISORIES, "cargo deny": answer()}
+    assert supply_chain.audit() == FOUND
+    printed = capsys.readouterr().out
+    assert "requirements.txt: a 1: PYSEC-1" in printed
+    assert "requirements-dev.txt: not audited" in printed
 
 
 def test_an_audit_without_its_program_says_how_to_install_it(commands, capsys, monkeypatch):

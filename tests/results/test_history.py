@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_kind_of_public_event_has_a_label():
-    subjects = "run|product|alias|maker|annotation|objection|correction|certificate|claims?|submission-slices"
+    subjects = "run|product|alias|maker|annotation|objection|takedown|correction|certificate|claims?|submission-slices"
     subjects += "|submission-link|submission-file"
     kind = re.compile(rf'"((?:{subjects})-[a-z]+(?:-[a-z]+)*)"')
     sources = [

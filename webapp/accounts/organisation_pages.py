@@ -4,8 +4,10 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.models import Organisation
@@ -13,6 +15,7 @@ from webapp.accounts import organisations
 from webapp.accounts.audit.trail import actor_of
 from webapp.accounts.memberships.invitations import invitations_for
 from webapp.accounts.organisations import OrganisationError
+from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest, members_only, operators_only
 
 NAME_CHARS = 200
@@ -43,6 +46,7 @@ def organisation_list(request: UserRequest) -> HttpResponse:
     page = {
         "memberships": memberships,
         "invitations": invited,
+        "may_submit": organisations_of(request.user, Action.SUBMIT).exists(),
         "has_waiting": any(each.organisation.confirmed_at is None for each in memberships),
     }
     return render(request, "accounts/organisations/list.html", page)
@@ -51,7 +55,8 @@ def organisation_list(request: UserRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @members_only
 def create(request: UserRequest) -> HttpResponse:
-    """Create an organisation, whose first owner is the user."""
+    """Create an organisation, whose first owner is the user. The page that needed one is next."""
+    next_page = _next_page(request)
     form = OrganisationForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -60,8 +65,15 @@ def create(request: UserRequest) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             messages.success(request, f"{organisation} is created. You can submit results for it now.")
-            return redirect("organisation-list")
-    return render(request, "accounts/organisations/create.html", {"form": form})
+            return redirect(next_page or "organisation-list")
+    return render(request, "accounts/organisations/create.html", {"form": form, "next_page": next_page})
+
+
+def _next_page(request: UserRequest) -> str:
+    """Return the page of this site that the parameter `next` names; "" without one, or if it leads elsewhere."""
+    page = request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME, "")
+    is_own = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
+    return page if is_own else ""
 
 
 @require_safe

@@ -5,7 +5,7 @@ They call the functions of the pages (results/intake/drafts.py, webapp/submissio
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -346,11 +346,23 @@ def _facts_of_logs(data: Mapping[str, Any]) -> dict[str, SubmissionMetadata]:
     logs = data["logs"]
     if set(data) != {"logs"} or not isinstance(logs, list) or not all(isinstance(each, Mapping) for each in logs):
         raise serializers.ValidationError({"logs": ["Expected only a list of objects, one for each log."]})
-    found = {}
-    for each in logs:
-        member = str(each.get("member", ""))
-        form = valid_fields(FactsForm, {name: value for name, value in each.items() if name != "member"})
-        found[member] = form.facts()
+    found: dict[str, SubmissionMetadata] = {}
+    errors: dict[str, list[str]] = {}
+    for index, each in enumerate(logs):
+        member, about = str(each.get("member", "")), f"logs[{index}]"
+        if not member or member in found:
+            reason = f"{member} is named twice." if member else "Expected the name of a log, as the preview lists it."
+            errors[f"{about}.member"] = [reason]
+            continue
+        try:
+            form = valid_fields(FactsForm, {name: value for name, value in each.items() if name != "member"})
+        except serializers.ValidationError as error:
+            for name, texts in cast("dict[str, list[str]]", error.detail).items():
+                errors[f"{about}.{name}"] = [f"{member}: {text}" for text in texts]
+        else:
+            found[member] = form.facts()
+    if errors:
+        raise serializers.ValidationError(errors)
     return found
 
 

@@ -26,7 +26,7 @@ def valid_fields(kind: type[Form], fields: Mapping[str, Any]) -> Form:
     """Return a form of the pages with some fields. Raises ValidationError, also for unknown ones."""
     stated = {name: "" if value is None else value for name, value in fields.items()}
     if unknown := sorted(set(stated) - set(kind.base_fields)):
-        raise ValidationError({name: f"Expected one of {', '.join(kind.base_fields)}." for name in unknown})
+        raise ValidationError({name: [f"Expected one of {', '.join(kind.base_fields)}."] for name in unknown})
     form = kind(stated)
     if not form.is_valid():
         raise ValidationError({name: [str(each) for each in errors] for name, errors in form.errors.items()})

@@ -30,6 +30,7 @@ class Kind(TextChoices):
     SEQUESTERED = "sequestered", "withheld"
     RELEASED = "released", "no longer withheld"
     TAKEDOWN_WAITS = "takedown-waits", "waits for confirmation"
+    TAKEDOWN_NEAR = "takedown-deadline-near", "deadline is near"
     FILE_HIDDEN = "file-hidden", "file hidden"
     FILE_SHOWN = "file-shown", "file no longer hidden"
     SUPERSEDED = "superseded", "superseded"
@@ -67,6 +68,7 @@ NEXT_ACTOR = {
     Kind.QUESTION: Audience.MEMBERS,
     Kind.ANSWERED: Audience.REVIEWERS,
     Kind.TAKEDOWN_WAITS: Audience.OPERATORS,
+    Kind.TAKEDOWN_NEAR: Audience.OPERATORS,
     Kind.OBJECTION_RECEIVED: Audience.REVIEWERS,
     Kind.OBJECTION_ADMITTED: Audience.MEMBERS,
     Kind.OBJECTION_WAITS: Audience.REVIEWERS,

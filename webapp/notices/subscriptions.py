@@ -12,6 +12,8 @@ from django.dispatch import receiver
 from results.history import ANNOTATION_REPLIED, EMBARGO_CHANGED, FILE_HIDDEN, FILE_SHOWN, event_recorded
 from results.lifecycle.deadlines import Party
 from results.lifecycle.submission_states import SubmissionState, with_state
+from results.lifecycle.takedowns import NEAR_KIND as TAKEDOWN_NEAR
+from results.lifecycle.takedowns import current_takedowns
 from results.models import Approval, Event, Organisation, Submission
 from webapp.accounts.memberships.members import (
     invitation_declined,
@@ -113,10 +115,14 @@ def notify_of_hidden_files(event: Event, **_: Any) -> None:
 
 @receiver(event_recorded, dispatch_uid="notify-operators-of-takedowns")
 def notify_of_takedowns(event: Event, **_: Any) -> None:
-    """Notify the other operators of a takedown that waits for confirmation."""
+    """Notify the operators who can confirm a takedown: of the request, and once before it lapses."""
+    subject = ("takedown", event.subject_id)
     if event.kind == "run-sequestered":
-        subject, recipients = ("takedown", event.subject_id), operators(event.actor_id)
-        notify(Kind.TAKEDOWN_WAITS, subject, recipients, Audience.OPERATORS, event=event)
+        notify(Kind.TAKEDOWN_WAITS, subject, operators(event.actor_id), Audience.OPERATORS, event=event)
+    elif event.kind == TAKEDOWN_NEAR:
+        takedown = current_takedowns().get(run__public_id=event.subject_id)
+        recipients, details = operators(takedown.requested_by_id), {"deadline": event.details["deadline"]}
+        notify(Kind.TAKEDOWN_NEAR, subject, recipients, Audience.OPERATORS, event=event, details=details)
 
 
 def _submission_of(event: Event) -> Submission | None:

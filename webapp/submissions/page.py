@@ -217,8 +217,9 @@ def steps_of(
         Step("Stored", "done", f"{name}, hash recorded", submission.received_at),
         _reading_step(state, reading),
         _identity_step(state, submission),
-        _review_step(state, events),
     ]
+    if state != SubmissionState.FAILED:  # which ends there, as the deadlines do
+        steps.append(_review_step(state, events))
     is_next = is_publishable and state not in NEVER_PUBLIC
     return [*steps, _publication_step(state, submission, events)] if is_next or state in PAST_REVIEW else steps
 
@@ -245,6 +246,8 @@ def _unidentified(state: SubmissionState, submission: StatedSubmission) -> str:
     """Return the reason for a missing product: the register searches for it only after the reading."""
     if state == SubmissionState.FAILED:
         return "no product: the log could not be read"
+    if state in NEVER_PUBLIC:
+        return "no product was assigned"
     if state in UNFINISHED:
         return "the product is identified after the log is read"
     if not any(identity_of(submission).values()):
@@ -255,11 +258,7 @@ def _unidentified(state: SubmissionState, submission: StatedSubmission) -> str:
 def product_sentence(submission: StatedSubmission) -> str:
     """Return the text that is shown for a submission without a product."""
     state = SubmissionState(submission.state)
-    return (
-        _unidentified(state, submission)
-        if state == SubmissionState.FAILED or state in UNFINISHED
-        else "awaiting identity"
-    )
+    return _unidentified(state, submission) if state in NEVER_PUBLIC or state in UNFINISHED else "awaiting identity"
 
 
 def _review_step(state: SubmissionState, events: list[Event]) -> Step:

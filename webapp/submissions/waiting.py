@@ -24,6 +24,7 @@ PARTY_WORDS = {
     Party.REGISTER: "the register",
     Party.REVIEWER: "a reviewer",
     Party.SUBMITTER: "the organisation that submitted the log",
+    Party.OPERATOR: "an operator",
 }
 THEN_WORDS = {
     "reading-overdue": "the reading is overdue",

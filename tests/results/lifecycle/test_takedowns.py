@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from results.errors import ReviewRefusedError
-from results.lifecycle import visibility
+from results.lifecycle import takedowns, visibility
 from results.lifecycle.submission_states import with_state
 from results.lifecycle.takedowns import LIMIT, confirm_takedown, end_takedown, request_takedown, sweep_takedowns
 from results.models import Event, Run, Submission, Takedown
@@ -84,6 +84,39 @@ def test_it_lapses_after_72_hours_and_not_before(monkeypatch, run, takedown):
     event = Event.objects.get(kind="run-released")
     assert (event.actor_id, event.details["end"]) == (None, "lapsed")
     assert sweep_takedowns() == 0
+
+
+def reminders():
+    return Event.objects.filter(kind="takedown-deadline-near")
+
+
+def test_a_request_has_one_reminder_36_hours_before_it_lapses(monkeypatch, run, takedown):
+    lead = timedelta(hours=36)
+    later(monkeypatch, takedown.lapses_at - lead - timedelta(microseconds=1))
+    sweep_deadlines()
+    assert not reminders().exists()
+    later(monkeypatch, takedown.lapses_at - lead)
+    sweep_deadlines()
+    sweep_deadlines()
+    event = reminders().get()
+    assert (event.subject_type, event.subject_id) == ("takedown", run.public_id)  # not in the history of the run
+    assert event.details == {"party": "operator", "deadline": takedown.lapses_at.isoformat()}
+    assert takedowns._handle(takedown) is False  # as a worker with an older row
+    assert reminders().count() == 1
+    assert state_of(run) == "sequestered"
+
+
+def test_a_confirmed_request_has_no_reminder(monkeypatch, takedown, omar):
+    confirm_takedown(takedown, omar)
+    later(monkeypatch, takedown.lapses_at - timedelta(hours=1))
+    sweep_deadlines()
+    assert not reminders().exists()
+
+
+def test_a_limit_that_passed_unseen_has_no_reminder_after_it(monkeypatch, takedown):
+    later(monkeypatch, takedown.lapses_at)
+    assert sweep_takedowns() == 1
+    assert not reminders().exists()
 
 
 def test_it_can_be_confirmed_until_it_lapses(monkeypatch, takedown, omar):

@@ -47,11 +47,17 @@ def test_a_new_organisation_belongs_to_its_creator_and_waits(as_user, nora):
     client = as_user(nora)
     page = client.post("/accounts/organisation/new/", NEW, follow=True).text
     assert "waits for an operator" in page
+    assert '<a class="do" href="/submit/">' in page
     membership = nora.memberships.get()
     organisation = membership.organisation
     assert (membership.role, organisation.name, organisation.kind) == ("owner", "Acme Storage", "vendor")
     assert (organisation.website, organisation.confirmed_at) == ("https://acme.example", None)
     assert client.get("/submit/").status_code == 200
+
+
+@pytest.mark.parametrize("page", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
+def test_after_the_creation_no_other_site_is_next(as_user, nora, page):
+    assert as_user(nora).post("/accounts/organisation/new/", NEW | {"next": page}).url == "/accounts/organisation/"
 
 
 def test_nobody_creates_an_organisation_of_the_register(as_user, nora):

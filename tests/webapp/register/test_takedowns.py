@@ -10,16 +10,19 @@ from allauth.mfa.totp.internal.auth import (
     hotp_value,
     yield_hotp_counters_from_time,
 )
+from django.utils import timezone
 
-from results.lifecycle.takedowns import end_takedown, request_takedown
+from results.lifecycle.takedowns import RULE, end_takedown, request_takedown, sweep_takedowns
 from results.models import Run, Takedown
 from tests.results.builders import link_key, make_user
 from webapp.accounts.models import Membership, User
 from webapp.notices.models import Notice
+from webapp.notices.sentences import step_lines
 from webapp.register.dumps import store as dumps_store
 from webapp.register.dumps.importer import read_rows
 from webapp.register.dumps.writer import write_dump
 from webapp.register.syndication.public_addresses import public_addresses
+from webapp.templatetags.units import moment
 
 pytestmark = pytest.mark.django_db
 MODEL, VENDOR = "HUSH9000", "Hushmaker"
@@ -189,3 +192,13 @@ def test_the_other_operators_and_the_members_are_notified(run, olga, omar):
     assert ("vera", "sequestered") in kinds
     assert not any(name == "olga" for name, _ in kinds)
     assert vera.notices.get().details["run"] == run.public_id
+
+
+def test_before_a_request_lapses_the_operators_who_can_confirm_it_are_reminded(monkeypatch, run, olga, omar):
+    takedown = request_takedown(run, olga, Takedown.Ground.COURT_ORDER)
+    Notice.objects.all().delete()
+    monkeypatch.setattr(timezone, "now", lambda: takedown.lapses_at - RULE.reminder_lead)
+    sweep_takedowns()
+    notice = Notice.objects.get()
+    assert (notice.recipient, notice.kind, notice.audience) == (omar, "takedown-deadline-near", "operators")
+    assert f"Deadline: {moment(takedown.lapses_at)}" in step_lines(notice)

@@ -100,13 +100,22 @@ def test_an_unreadable_log_shows_what_was_expected_and_the_line_of_the_error(
     for part in ["Reading stopped at line 1.", "Expected: a line", "Got: something else", "Remedy: Upload"]:
         assert part in page
     assert "http-equiv" not in page
+    assert '<a href="/submit/">submit it again</a>' in page
+    assert "<b>Review</b>" not in page
 
 
-def test_a_waiting_page_refreshes_and_a_finished_one_does_not(as_user, vera, exemplar, evidence_dir, stand_in):
+def test_a_waiting_page_polls_with_a_script_or_offers_a_link_and_a_finished_one_does_neither(
+    as_user, vera, exemplar, evidence_dir, stand_in
+):
     submission = send(exemplar, log_bytes("four-us"), vera)
-    assert b'http-equiv="refresh"' in as_user(vera).get(address(submission)).content
+    page = as_user(vera).get(address(submission)).text
+    assert "js/reading.js" in page
+    assert '<noscript><a href="">Reload</a> this page' in page
+    assert "http-equiv" not in page
     sweep()
-    assert b'http-equiv="refresh"' not in as_user(vera).get(address(submission)).content
+    page = as_user(vera).get(address(submission)).text
+    assert "data-reading" not in page
+    assert "js/reading.js" not in page
 
 
 def test_owners_staff_and_holders_of_the_link_see_it(as_user, client, vera, rita, submission):

@@ -153,6 +153,7 @@ def test_the_queue_and_the_page_mark_runs_on_virtual_devices(as_user, rita, subm
     assert are_marked() == [False, False]
     facts = submission.runs.get().facts
     submission.runs.update(facts=facts | {"is_virtual_device": True})
+    assert "Virtual device, by its name." in client.get(pages[1]).text
     assert are_marked() == [True, True]
     Evidence.objects.filter(pk=submission.log_id).update(sequestered=True)
     assert are_marked() == [True, True]
@@ -208,6 +209,17 @@ def test_products_of_the_stated_maker_come_first(db):
     own = Product.objects.create(slug="e", category="nvme-flash", vendor="EXEMPLAR", model="E1")
     form = ProductForm(Submission(vendor="Exemplar", category="nvme-flash"))
     assert form.fields["product"].queryset.first() == own
+
+
+def test_after_a_decline_the_organisation_reads_what_it_can_do(as_user, rita, vera, submission):
+    page = f"/submissions/{submission.public_id}/"
+    assert "a reviewer assigns one" in as_user(vera).get(page).text
+    decide(as_user(rita), submission, "decline", reason="wrong drive")
+    text = as_user(vera).get(page).text
+    assert '<a href="/submit/">submit a new log</a>' in text
+    assert "a reviewer assigns one" not in text
+    assert "no product was assigned" in text
+    assert "submit a new log" not in as_user(rita).get(page).text
 
 
 def test_a_declined_submission_shows_no_step_that_it_will_not_take(as_user, rita, vera, submission):

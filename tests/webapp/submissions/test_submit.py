@@ -105,12 +105,32 @@ def test_a_member_of_several_organisations_selects_one_of_them(as_user, evidence
     assert Submission.objects.get().organisation == two
 
 
-def test_a_user_without_an_organisation_gets_instructions(as_user, db):
-    answer = as_user(make_user("lone")).get("/submit/")
-    assert answer.status_code == 403
-    assert b"Your account acts for no organisation." in answer.content
-    for address in ("/accounts/organisation/new/", "/accounts/organisation/"):
-        assert f'href="{address}"' in answer.text
+def test_a_user_without_an_organisation_is_led_to_one_and_back_to_the_upload(as_user, db):
+    client = as_user(make_user("lone"))
+    page = client.get("/submit/")
+    assert page.status_code == 200
+    for address in ("/accounts/organisation/new/?next=/submit/", "/accounts/organisation/", "/try/"):
+        assert f'href="{address}"' in page.text
+    assert 'type="file"' not in page.text
+    new = {"name": "Lone Labs", "kind": "lab", "website": "lone.example", "next": "/submit/"}
+    assert 'name="next" value="/submit/"' in client.get("/accounts/organisation/new/?next=/submit/").text
+    upload_page = client.post("/accounts/organisation/new/", new, follow=True)
+    assert upload_page.redirect_chain == [("/submit/", 302)]
+    assert 'type="file"' in upload_page.text
+
+
+def test_an_upload_without_an_organisation_is_refused(as_user, db):
+    assert upload(as_user(make_user("lone"))).status_code == 403
+    assert not Draft.objects.exists()
+
+
+def test_a_viewer_reads_who_gives_the_role_that_submits(as_user, db):
+    vic = make_user("vic")
+    vic.memberships.create(organisation=make_organisation("one"), role="viewer")
+    page = as_user(vic).get("/submit/")
+    assert page.status_code == 200
+    assert "Ask one of its owners for the role submitter." in page.text
+    assert "/accounts/organisation/new/" not in page.text
 
 
 def upload_with(client, *companions, log=b"log"):

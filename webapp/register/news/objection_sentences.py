@@ -22,7 +22,7 @@ def objection_sentence(kind: str, details: Mapping[str, Any], run: str) -> str:
     objection = f"objection {details['objection']} to run {run}"
     if kind == ADMITTED_KIND:
         if details.get("state") == ObjectionState.IN_DECISION:
-            next_step = "No organisation of the register submitted the result, so that a reviewer decides next."
+            next_step = "No organisation of the register submitted the result. A reviewer decides next."
         else:
             next_step = "The organisation that submitted the result can reply."
         return f"A reviewer admitted {objection}. {next_step}"

@@ -10,6 +10,10 @@ from webapp.submissions.forms import DriveStateForm, IdentityForm, MinuteField
 
 NAMED = ("category", "vendor", "model")  # without these three, a log has the drive of the log before it
 SHARED = ("notes", "embargo_until")
+LOST = (
+    "Without category, vendor and model, this log has the drive of the log above, with all facts stated there. Enter "
+    "these three for a drive of its own, or leave this field as it was."
+)
 
 
 class LogForm(IdentityForm, DriveStateForm):
@@ -30,7 +34,11 @@ class LogForm(IdentityForm, DriveStateForm):
         missing = [name for name in NAMED if not cleaned.get(name) and name not in self.errors]
         if not self.is_first and 0 < len(missing) < len(NAMED):
             for name in missing:
-                self.add_error(name, "Enter this fact, or leave category, maker and model empty for the drive above.")
+                self.add_error(name, "Enter this fact, or leave category, vendor and model empty for the drive above.")
+        if not self.is_first and len(missing) == len(NAMED):
+            for name in self.changed_data:
+                if cleaned.get(name) not in self.fields[name].empty_values:
+                    self.add_error(name, LOST)
         return cleaned
 
     @property

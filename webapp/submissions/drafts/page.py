@@ -42,6 +42,7 @@ def draft_page(
         "form": form if isinstance(form, FactsForm) else FactsForm(initial=facts),
         "log_forms": log_forms,
         "has_several_logs": bool(found.logs),
+        "has_numbered_logs": any(log.name != log.member["name"] for log in found.logs),
         "slices_form": SlicesForm(initial={"slice_length_s": draft.slice_length_s})
         if reading is None or depends_on_slices(reading.error)
         else None,

@@ -50,7 +50,8 @@ def submit(request: UserRequest) -> HttpResponse:
     organisations = list(organisations_of(request.user, Action.SUBMIT))
     if not organisations:
         page = {"section": "submit", "is_viewer": request.user.memberships.exists()}
-        return render(request, "submissions/submit/no_organisation.html", page, status=403)
+        status = 403 if request.method == "POST" else 200  # a new user reads the next step, and was refused nothing
+        return render(request, "submissions/submit/no_organisation.html", page, status=status)
     if request.method != "POST":
         return _show_upload(request, UploadForm(organisations), organisations, 200)
     form = UploadForm(organisations, request.POST, request.FILES)

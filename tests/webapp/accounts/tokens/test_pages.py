@@ -151,3 +151,11 @@ def test_no_owner_is_notified_of_tokens_when_a_member_without_machine_tokens_lea
     issue_token(vera, exemplar, "mine")
     as_user(vera).post("/accounts/organisations/exemplar/leave/")
     assert [notice.kind for notice in owner.notices.all()] == ["member-left"]
+
+
+@pytest.mark.parametrize("page", ["/accounts/tokens/", MACHINES])
+def test_each_scope_has_its_tick_box_in_its_label(as_user, vera, page):
+    text = as_user(vera).get(page).text
+    for number in (0, 1):
+        label = text.index(f'<label class="tick" for="id_scopes_{number}">')
+        assert label < text.index(f'id="id_scopes_{number}"') < text.index("</label>", label)

@@ -74,7 +74,7 @@ def test_an_objection_to_a_published_figure_waits_for_a_decision(make_published_
     run = make_published_run()
     objection = file_objection(run, make_user("fiona"), "A misprint.")
     admit(objection, rita)
-    assert newest().sentence.endswith("so that a reviewer decides next.")
+    assert newest().sentence.endswith("submitted the result. A reviewer decides next.")
 
 
 def test_an_outcome_of_an_event_without_one_is_left_out():

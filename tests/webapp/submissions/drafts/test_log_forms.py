@@ -6,6 +6,7 @@ import zipfile
 
 import psycopg
 import pytest
+import zstandard
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
@@ -44,9 +45,10 @@ def script(vera, exemplar):
 
 
 def tar_of(files, mode="w:gz"):
+    """Return a tar of files by name, or of pairs of name and content: a tar can have several files of one name."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode=mode) as tar:
-        for name, content in files.items():
+        for name, content in files.items() if isinstance(files, dict) else files:
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
             tar.addfile(entry, io.BytesIO(content))
@@ -59,6 +61,10 @@ def zip_of(files):
         for name, content in files.items():
             opened.writestr(name, content)
     return archive.getvalue()
+
+
+def tar_zst_of(files):
+    return zstandard.compress(tar_of(files, "w"))
 
 
 def send(client, content, name="runs.tar.gz"):
@@ -99,7 +105,7 @@ def test_the_page_asks_for_the_drive_of_each_log_and_fills_in_what_the_side_file
 
 
 @pytest.mark.parametrize(
-    "pack", [tar_of, lambda files: tar_of(files, "w"), lambda files: tar_of(files, "w:xz"), zip_of]
+    "pack", [tar_of, lambda files: tar_of(files, "w"), lambda files: tar_of(files, "w:xz"), tar_zst_of, zip_of]
 )
 def test_each_log_becomes_a_submission_with_its_files_and_its_drive(client, real_reader, pack):
     address = send(client, pack(FILES))
@@ -131,7 +137,7 @@ def test_a_second_click_submits_nothing_twice(client, real_reader):
 
 
 def test_a_log_without_a_name_has_the_drive_of_the_log_above(client, real_reader):
-    client.post(send(client, tar_of(FILES)), fields(FIRST, {"firmware": "ignored"}))
+    client.post(send(client, tar_of(FILES)), fields(FIRST, {}))
     assert list(Submission.objects.values_list("model", "capacity_gb", "firmware")) == [("A-9", 3200, "")] * 2
 
 
@@ -229,6 +235,128 @@ def test_members_of_the_size_of_a_wanted_one_leave_no_files(tmp_path):
     archive.write_bytes(tar_of({"decoy": b"two", "log": b"one", "later": b"six"}))
     unpack_members(archive, [(3, sha256(b"one"))], directory)
     assert {path.name for path in directory.iterdir()} == {"wanted.json", sha256(b"one")}
+
+
+@pytest.mark.parametrize("pack", [lambda files: tar_of(files, "w"), tar_of, tar_zst_of])
+def test_an_archive_is_recognised_by_its_start_as_the_reader_does_and_not_by_a_zip_at_its_end(tmp_path, pack):
+    archive, directory = tmp_path / "archive", tmp_path / "out"
+    directory.mkdir()
+    archive.write_bytes(pack({"log": b"one"}) + zip_of({"log": b"two"}))
+    assert zipfile.is_zipfile(archive)
+    unpack_members(archive, [(3, sha256(b"one"))], directory)
+    with pytest.raises(UnpackError):
+        unpack_members(archive, [(3, sha256(b"two"))], directory)
+
+
+def test_zstd_archives_may_begin_with_a_skippable_frame_and_have_several_frames(tmp_path):
+    archive, directory = tmp_path / "a.tar.zst", tmp_path / "out"
+    directory.mkdir()
+    plain = tar_of({"log": b"one", "more": b"two"}, "w")
+    frames = [b"\x50\x2a\x4d\x18\x03\0\0\0abc", zstandard.compress(plain[:700]), zstandard.compress(plain[700:])]
+    archive.write_bytes(b"".join(frames))
+    unpack_members(archive, [(3, sha256(b"one")), (3, sha256(b"two"))], directory)
+
+
+def test_a_log_followed_by_a_zip_is_a_log(client, script, real_reader):
+    address = send(client, FILES["b.log"] + zip_of(FILES), "b.log")
+    preview = script.get(f"/api/v1/drafts/{address.split('/')[2]}/").json()
+    assert not preview.get("logs")
+    assert client.post(address, fields(FIRST, SECOND)).status_code == 409
+
+
+SAME_NAME = [("load.log", FILES["dir/a.log"]), ("load.log", FILES["b.log"])]
+
+
+def test_two_logs_of_one_name_have_a_form_each_and_become_two_submissions(client, script, real_reader):
+    address = send(client, tar_of(SAME_NAME))
+    names = ["load.log", "load.log (2)"]
+    page = client.get(f"{address}?drives=each")
+    assert [form.name for form in page.context["log_forms"].forms] == names
+    assert "Logs of one name have a number" in page.text
+    api = f"/api/v1/drafts/{address.split('/')[2]}/"
+    assert [each["member"] for each in script.get(api).json()["logs"]] == names
+    client.post(address, fields(FIRST, SECOND))
+    first, second = Submission.objects.order_by("pk")
+    assert [each.log.sha256 for each in (first, second)] == [sha256(content) for _, content in SAME_NAME]
+    assert [each.model for each in (first, second)] == ["A-9", "B-1"]
+    assert second.log.filename == "load.log"
+
+
+def test_the_same_log_twice_in_a_tar_has_one_form(client, real_reader):
+    twice = [("load.log", FILES["b.log"])] * 2
+    address = send(client, tar_of([*twice, ("a.log", FILES["dir/a.log"])]))
+    page = client.get(f"{address}?drives=each")
+    assert [form.name for form in page.context["log_forms"].forms] == ["load.log", "a.log"]
+
+
+def test_the_number_of_a_further_log_is_no_name_of_another_one():
+    names = ["a.log", "a.log", "a.log (2)", "a.log"]
+    members = [{"name": name, "size_bytes": 1, "sha256": str(n), "role": "log"} for n, name in enumerate(names)]
+    runs = [act_run(member=name, first_line=2) for name in names]
+    found = logs_of_archive(document_of(b"", runs=runs, members=members))
+    assert [log.name for log in found] == ["a.log", "a.log (3)", "a.log (2)", "a.log (4)"]
+
+
+def same_name_runs(*first_lines):
+    return [act_run(member="a.log", first_line=line, side_file=drive(f"D{n}")) for n, line in enumerate(first_lines)]
+
+
+@pytest.mark.parametrize(
+    ("first_lines", "models"),
+    [
+        ((2, 2), [["D0"], ["D1"]]),
+        ((2, 50, 2), [["D0", "D1"], ["D2"]]),
+        ((2, 50), [["D0", "D1"], ["D0", "D1"]]),  # all of the first log, or one of each
+        ((2, 2, 2), [["D0", "D1", "D2"], ["D0", "D1", "D2"]]),
+    ],
+)
+def test_each_log_of_one_name_has_its_runs_where_the_lines_tell_them_apart(first_lines, models):
+    members = [{"name": "a.log", "size_bytes": 1, "sha256": each, "role": "log"} for each in ("one", "two")]
+    sides = [{"name": "a.jsonl", "size_bytes": 1, "sha256": each, "role": "side-file"} for each in ("s1", "s2")]
+    alone = {"name": "a.conf", "size_bytes": 1, "sha256": "conf", "role": "config"}
+    document = document_of(b"", runs=same_name_runs(*first_lines), members=[*members, *sides, alone])
+    found = logs_of_archive(document)
+    named = [[run["side_file"]["drives"][0]["model"] for run in log.document["runs"]] for log in found]
+    assert named == models
+    assert [[file["sha256"] for file in log.files] for log in found] == [["s1", "conf"], ["s2", "conf"]]
+
+
+def test_facts_that_a_log_without_a_drive_of_its_own_would_lose_are_refused_and_stay(client, real_reader):
+    page = client.post(send(client, tar_of(FILES)), fields(FIRST, {"firmware": "F9", "region": ""}))
+    assert page.status_code == 400
+    form = page.context["log_forms"].forms[1]
+    assert list(form.errors) == ["firmware"]
+    assert "this log has the drive of the log above" in form.errors["firmware"][0]
+    assert 'name="log-1-firmware" value="F9"' in page.text
+    assert not Submission.objects.exists()
+
+
+def test_facts_that_the_files_state_may_stay_in_the_form_of_a_log_with_the_drive_above():
+    stated = {"log-0-" + name: value for name, value in FIRST.items()} | {"log-1-capacity_gb": "960"}
+    forms = LogForms({"a.log": {}, "b.log": {"capacity_gb": 960}}, stated)
+    assert forms.is_valid()
+    assert forms.facts()["b.log"].capacity_gb == 3200
+    assert not LogForms({"a.log": {}, "b.log": {"capacity_gb": 480}}, stated).is_valid()
+
+
+def test_errors_about_a_log_name_it_and_its_place_in_the_list(script, client, real_reader):
+    address = f"/api/v1/drafts/{send(client, tar_of(FILES)).split('/')[2]}/"
+    wrong = [
+        {"member": "dir/a.log", **FIRST, "capacity_gb": 0},
+        {"member": "b.log", "category": "nvme-flash", "vendor": "Bolt", "colour": "red"},
+        {"member": "dir/a.log", **FIRST, "capacity_gb": 1},
+        {"member": "b.log", **SECOND},
+        {"member": "b.log", **SECOND},
+        {**SECOND},
+    ]
+    answer = script.post(f"{address}submit/", {"logs": wrong}, JSON)
+    assert answer.status_code == 400
+    errors = {each["field"]: each["detail"] for each in answer.json()["errors"]}
+    assert set(errors) == {"logs[0].capacity_gb", "logs[1].colour", "logs[4].member", "logs[5].member"}
+    assert errors["logs[0].capacity_gb"].startswith("dir/a.log: ")
+    assert errors["logs[1].colour"].startswith("b.log: Expected one of ")
+    assert errors["logs[4].member"] == "b.log is named twice."
+    assert errors["logs[5].member"] == "Expected the name of a log, as the preview lists it."
 
 
 def test_no_logs_are_no_submission(script, client, real_reader):

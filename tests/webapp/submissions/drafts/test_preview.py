@@ -170,6 +170,8 @@ def test_a_file_that_is_no_log_is_explained_and_can_be_deleted(client, stand_in,
     sweep()
     page = client.get(address).text
     assert all(word in page for word in ("Expected:", "Got:", "Remedy:", "Submit the unread file"))
+    assert "<h1>The register could not read the log</h1>" in page
+    assert '<a href="/submit/">upload another one</a>' in page
     path = staged_path(DraftFile.objects.get().key)
     with django_capture_on_commit_callbacks(execute=True):
         client.post(f"{address}delete/")
