@@ -40,6 +40,6 @@ DROP FUNCTION announce_event();
 class Migration(migrations.Migration):
     """Triggers that notify the channel drivecert_changes."""
 
-    dependencies = [("results", "0046_draft_other_submissions")]
+    dependencies = [("results", "0047_takedown_reminders")]
 
     operations = [migrations.RunSQL(ANNOUNCE, STOP)]
