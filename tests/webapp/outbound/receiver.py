@@ -115,7 +115,5 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True  # the other side left
 
-    do_GET = do_POST
-
     def log_message(self, *_):
         pass

@@ -44,8 +44,8 @@ def test_only_listed_networks_that_are_not_public_are_reached(certificate, setti
 
 
 @pytest.mark.parametrize("host", [
-    "127.0.0.1", "10.0.0.1", "169.254.169.254", "192.168.1.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "[::1]", "[fe80::1]",
-    "[fc00::1]", "[::ffff:127.0.0.1]", "[::ffff:a9fe:a9fe]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[ff02::1]",
+    "127.0.0.1", "10.0.0.1", "169.254.169.254", "192.168.1.1", "100.64.0.1", "0.0.0.1", "224.0.0.1", "[::1]",
+    "[::]", "[fe80::1]", "[fc00::1]", "[::ffff:127.0.0.1]", "[::ffff:a9fe:a9fe]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[ff02::1]",
     "2130706433", "0x7f.1", "localhost",
 ])  # fmt: skip
 def test_no_address_of_an_internal_network_is_reached_however_it_is_written(settings, host):

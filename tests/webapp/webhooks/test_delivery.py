@@ -1,4 +1,4 @@
-"""Deliveries to a real receiver: signed, in order for each submission, repeated for a day, and sent again on request."""
+"""Deliveries to a real receiver: signed, in order for each submission, repeated for a day, sent again on request."""
 
 import hashlib
 import hmac
