@@ -230,10 +230,11 @@ TRUSTED_PROXIES = env.read_networks("TRUSTED_PROXIES")
 TRUSTED_PROXY_COUNT = env.read_int("TRUSTED_PROXY_COUNT", default=0, least=0)
 if TRUSTED_PROXIES and TRUSTED_PROXY_COUNT:
     raise ImproperlyConfigured("TRUSTED_PROXIES and TRUSTED_PROXY_COUNT: expected one of them, got both")
-# Requests to addresses that users enter reach only the public internet, and these networks. With a private certificate
-# authority, OUTBOUND_CA_FILE has its certificates.
+# Requests to addresses that users enter reach only the public internet, and these networks.
 OUTBOUND_ALLOWED_NETWORKS = env.read_networks("OUTBOUND_ALLOWED_NETWORKS")
-OUTBOUND_CA_FILE = env.read_text("OUTBOUND_CA_FILE")
+OUTBOUND_CA_FILE = env.read_text("OUTBOUND_CA_FILE")  # certificates of authorities, in addition to those of the system
+if OUTBOUND_CA_FILE and not Path(OUTBOUND_CA_FILE).is_file():
+    raise ImproperlyConfigured(f"OUTBOUND_CA_FILE: expected a file with certificates, found none at {OUTBOUND_CA_FILE}")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)

@@ -11,7 +11,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http.client import HTTPConnection, HTTPException
+from queue import Empty, SimpleQueue
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
@@ -20,6 +22,7 @@ from django.db.models import TextChoices
 from webapp.outbound.addresses import is_allowed
 
 PORTS = {"http": 80, "https": 443}
+Resolved = tuple[socket.AddressFamily, tuple[Any, ...]]  # a family, and an address of it as a socket takes it
 
 
 class Failure(TextChoices):
@@ -45,7 +48,10 @@ class OutboundError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a request: seconds for the connection and in total, and bytes of the response."""
+    """The limits of a request: seconds for each connection and in total, and bytes of the response.
+
+    The total includes the search for the name and all attempts to connect.
+    """
 
     connect_s: float = 5
     total_s: float = 10
@@ -53,47 +59,44 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A response. `body` ends at the limit; then `is_cut` is true."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     is_cut: bool
-    took_s: float
+    duration_s: float
 
 
 def send(
     method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None, limits: Limits | None = None
-) -> Answer:
-    """Send a request and return the response. Raises OutboundError."""
-    parts, allowed = _parts_of(url), limits or Limits()
+) -> Response:
+    """Send a request and return the response, whatever its status is. Raises OutboundError without a response."""
+    parts, stated = _parts_of(url), limits or Limits()
     began = time.monotonic()
+    end = began + stated.total_s
     connection = HTTPConnection(_host_of(parts), _port_of(parts))
-    with _connected(parts, allowed) as sock, _Deadline(sock, began + allowed.total_s) as deadline:
+    with _connected(parts, stated, end) as sock, _Deadline(sock, end) as deadline:
         connection.sock = sock
         try:
             connection.request(method, _target_of(parts), body, {"Connection": "close", **(headers or {})})
             response = connection.getresponse()
-            content = response.read(allowed.bytes_max + 1)
+            content = response.read(stated.bytes_max + 1)
         except (OSError, HTTPException, ValueError) as error:
             if deadline.has_passed:
                 raise OutboundError(Failure.TIMEOUT) from error
             raise OutboundError(Failure.NO_HTTP, type(error).__name__) from error
         if deadline.has_passed:  # the end of the connection ended a body without a length
             raise OutboundError(Failure.TIMEOUT)
-    return _answer(response, content, allowed, time.monotonic() - began)
+    found = {name.lower(): value for name, value in response.getheaders()}
+    is_cut = len(content) > stated.bytes_max
+    return Response(response.status, found, content[: stated.bytes_max], is_cut, time.monotonic() - began)
 
 
 def refuse_url(url: str) -> None:
     """Raise OutboundError for an address that no request can be sent to, without resolving its name."""
     _parts_of(url)
-
-
-def _answer(response: HTTPResponse, content: bytes, limits: Limits, took_s: float) -> Answer:
-    headers = {name.lower(): value for name, value in response.getheaders()}
-    is_cut = len(content) > limits.bytes_max
-    return Answer(response.status, headers, content[: limits.bytes_max], is_cut, took_s)
 
 
 def _parts_of(url: str) -> SplitResult:
@@ -123,25 +126,40 @@ def _target_of(parts: SplitResult) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses of a host. Raises OutboundError if there is none, or if one is not allowed."""
+def _resolve(host: str, port: int, end: float) -> list[Resolved]:
+    """Return the addresses of a host. Raises OutboundError if there is none, or if one of them is not allowed."""
+    found: SimpleQueue[list[Resolved] | Exception] = SimpleQueue()
+
+    def search() -> None:
+        try:
+            rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found.put([(family, address) for family, *_, address in rows])
+        except (OSError, UnicodeError) as error:
+            found.put(error)
+
+    # The resolver of the system takes no limit. A thread that the limit leaves behind ends with the resolver's own one.
+    threading.Thread(target=search, daemon=True).start()
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise OutboundError(Failure.UNKNOWN_NAME, host) from error
-    addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
-    if refused := [address for address in addresses if not is_allowed(address)]:
+        addresses = found.get(timeout=max(end - time.monotonic(), 0))
+    except Empty as error:
+        raise OutboundError(Failure.TIMEOUT) from error
+    if isinstance(addresses, Exception):
+        raise OutboundError(Failure.UNKNOWN_NAME, host) from addresses
+    if refused := [str(address[0]) for _, address in addresses if not is_allowed(str(address[0]))]:
         raise OutboundError(Failure.FORBIDDEN_ADDRESS, f"{host} is {refused[0]}")
     return addresses
 
 
-def _connected(parts: SplitResult, limits: Limits) -> socket.socket:
+def _connected(parts: SplitResult, limits: Limits, end: float) -> socket.socket:
     """Return a connection to the first address of the host that accepts one. Raises OutboundError."""
     host, port = _host_of(parts), _port_of(parts)
-    error: OSError | None = None
-    for address in resolve(host, port):
+    error: OSError = TimeoutError()
+    for family, address in _resolve(host, port, end):
+        remaining = end - time.monotonic()
+        if remaining <= 0:
+            raise OutboundError(Failure.TIMEOUT) from error
         try:
-            return _open(parts.scheme, host, (address, port), limits)
+            return _open(parts.scheme, host, (family, address), min(limits.connect_s, remaining))
         except ssl.SSLError as failed:
             raise OutboundError(Failure.TLS, failed.reason or "") from failed
         except OSError as failed:
@@ -149,11 +167,15 @@ def _connected(parts: SplitResult, limits: Limits) -> socket.socket:
     raise OutboundError(Failure.TIMEOUT if isinstance(error, TimeoutError) else Failure.UNREACHABLE) from error
 
 
-def _open(scheme: str, host: str, address: tuple[str, int], limits: Limits) -> socket.socket:
-    sock = socket.create_connection(address, limits.connect_s)
-    if scheme != "https":
-        return sock
+def _open(scheme: str, host: str, resolved: Resolved, limit_s: float) -> socket.socket:
+    """Return a connection to an address, which is not resolved again; with TLS, it is checked for the name."""
+    family, address = resolved
+    sock = socket.socket(family, socket.SOCK_STREAM)
     try:
+        sock.settimeout(limit_s)
+        sock.connect(address)
+        if scheme != "https":
+            return sock
         return _tls_context(settings.OUTBOUND_CA_FILE).wrap_socket(sock, server_hostname=host)
     except BaseException:
         sock.close()
@@ -162,7 +184,11 @@ def _open(scheme: str, host: str, address: tuple[str, int], limits: Limits) -> s
 
 @cache
 def _tls_context(ca_file: str) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=ca_file or None)
+    """Return a context that trusts the authorities of the system, and those of a file."""
+    context = ssl.create_default_context()
+    if ca_file:
+        context.load_verify_locations(ca_file)
+    return context
 
 
 class _Deadline:

@@ -1,5 +1,6 @@
 """A receiver of requests with TLS: a real server on the loopback interface, with a certificate of its own authority."""
 
+import socket
 import ssl
 import threading
 import time
@@ -13,14 +14,16 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-LOOPBACK = [ip_network("127.0.0.0/8")]
+NAME = "receiver.example"
+ADDRESS, OTHER_ADDRESS = "127.0.0.1", "127.0.0.9"
+RECEIVER_NETWORK = [ip_network(f"{ADDRESS}/32")]
 
 
 def _name(text):
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
-def make_certificate(folder, names=("localhost",)):
+def make_certificate(folder, names=(NAME,)):
     """Write an authority and a certificate for names; return the paths of the authority and of certificate with key."""
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     now = datetime.now(UTC)
@@ -41,7 +44,7 @@ def make_certificate(folder, names=("localhost",)):
 
     constraint = x509.BasicConstraints(ca=True, path_length=None)
     authority = certificate("authority of the test", authority_key.public_key(), constraint, is_authority=True)
-    alternatives = [x509.DNSName(name) for name in names] + [x509.IPAddress(ip_address("127.0.0.9"))]
+    alternatives = [x509.DNSName(name) for name in names] + [x509.IPAddress(ip_address(ADDRESS))]
     own = certificate(names[0], key.public_key(), x509.SubjectAlternativeName(alternatives), is_authority=False)
     pem = serialization.Encoding.PEM
     private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
@@ -58,8 +61,25 @@ class Receiver:
         self.port, self.requests = port, []
         self.respond = lambda handler: reply(handler, 204)
 
-    def url(self, scheme="https", host="localhost"):
+    def url(self, scheme="https", host=NAME):
         return f"{scheme}://{host}:{self.port}/hook"
+
+
+class Resolver:
+    """A resolver of names: `found` has the addresses of each name, one list for each question, the last one for all."""
+
+    def __init__(self, monkeypatch, **found):
+        self.real, self.questions = socket.getaddrinfo, []
+        self.found = {NAME: [[ADDRESS]]} | found
+        monkeypatch.setattr(socket, "getaddrinfo", self.resolve)
+
+    def resolve(self, host, port, *args, **kwargs):
+        if host not in self.found:
+            return self.real(host, port, *args, **kwargs)
+        self.questions.append(host)
+        lists = self.found[host]
+        addresses = lists.pop(0) if len(lists) > 1 else lists[0]
+        return [row for address in addresses for row in self.real(address, port, type=socket.SOCK_STREAM)]
 
 
 def reply(handler, status, body=b"", **headers):
@@ -84,7 +104,7 @@ def drip(handler, seconds):
 
 
 @contextmanager
-def receiving(certificate=None, host="127.0.0.1"):
+def receiving(certificate=None, host=ADDRESS):
     """Yield a receiver, with TLS if there is a certificate."""
     server = ThreadingHTTPServer((host, 0), _Handler)
     server.receiver = Receiver(server.server_port)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from results.history import record_event
 from tests.results.builders import send
 from tests.results.fixtures import evidence_dir, no_broker
-from tests.webapp.outbound.receiver import LOOPBACK, make_certificate, receiving, reply
+from tests.webapp.outbound.receiver import RECEIVER_NETWORK, Resolver, make_certificate, receiving, reply
 from tests.webapp.people import exemplar, otto, vera
 from webapp.accounts.encryption import encrypt
 from webapp.webhooks.delivery import GIVE_UP, deliver, replay
@@ -24,9 +24,10 @@ SECRET = "whsec_of-the-test"
 
 
 @pytest.fixture
-def receiver(tmp_path, settings):
+def receiver(tmp_path, settings, monkeypatch):
+    Resolver(monkeypatch)
     authority, own = make_certificate(tmp_path)
-    settings.OUTBOUND_CA_FILE, settings.OUTBOUND_ALLOWED_NETWORKS = str(authority), LOOPBACK
+    settings.OUTBOUND_CA_FILE, settings.OUTBOUND_ALLOWED_NETWORKS = str(authority), RECEIVER_NETWORK
     with receiving(own) as receiver:
         yield receiver
 
