@@ -26,7 +26,7 @@ def new_delivery_id() -> str:
 
 
 class Topic(models.TextChoices):
-    """What a webhook is told of."""
+    """A kind of change that webhooks report."""
 
     RECEIVED = "submission.received", "a log was received"
     READ = "submission.read", "a log was read, and has a verdict"
@@ -43,19 +43,23 @@ class Topic(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address of an organisation, with what it is told of, and the secret that signs each delivery, encrypted."""
+    """An address of an organisation that gets a message about each change of its topics.
+
+    The secret signs each message; it is encrypted. `last_attempt_at` gives each webhook its turn.
+    """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_webhook_id)
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="webhooks")
     url = models.CharField(max_length=2000)
     topics = ArrayField(models.CharField(max_length=30, choices=Topic))
     encrypted_secret = models.TextField()
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="created_webhooks")
     created_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True)
+    last_attempt_at = models.DateTimeField(null=True)
 
     class Meta:
-        """It is told of something."""
+        """A webhook has at least one topic."""
 
         constraints = [
             models.CheckConstraint(
@@ -111,9 +115,11 @@ class Delivery(models.Model):
     objects = DeliveryQuerySet.as_manager()
 
     class Meta:
-        """An event leads to one delivery for a webhook; the sweep reads only unfinished ones."""
+        """A webhook gets one message about each event and submission; the sweep reads only unfinished ones."""
 
-        constraints = [models.UniqueConstraint(fields=["webhook", "event"], name="one_delivery_of_an_event_each")]
+        constraints = [
+            models.UniqueConstraint(fields=["webhook", "event", "subject"], name="one_delivery_of_an_event_each")
+        ]
         indexes = [
             models.Index(
                 fields=["webhook", "subject", "id"],
@@ -131,17 +137,19 @@ UNFINISHED = (Delivery.State.PENDING, Delivery.State.SENDING)
 
 
 class Attempt(models.Model):
-    """One request of a delivery: its status, or why there was no response."""
+    """One request of a delivery: the status of its response, or the code of its failure."""
 
     delivery = models.ForeignKey(Delivery, models.CASCADE, related_name="attempts")
     at = models.DateTimeField(default=timezone.now)
     status = models.PositiveSmallIntegerField(null=True)
     failure = models.CharField(max_length=30, blank=True)  # a code of webapp/outbound/client.py
-    took_ms = models.PositiveIntegerField(null=True)
+    duration_ms = models.PositiveIntegerField(null=True)
     response = models.CharField(max_length=RESPONSE_CHARS, blank=True)
 
     class Meta:
-        """In order."""
+        """The earliest attempt comes first."""
+
+        verbose_name = "delivery attempt"
 
         ordering = ["at", "id"]
 

@@ -1,16 +1,19 @@
 """The receiver that queues a delivery for each webhook of an event, in the transaction of the change."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.dispatch import receiver
 from django.urls import reverse
+from django.utils import timezone
 
 from results.history import event_recorded
 from results.models import Certificate, Event, Objection, Organisation, Submission
-from webapp.webhooks.models import Delivery, Topic, Webhook
+from webapp.webhooks.models import UNFINISHED, Delivery, Topic, Webhook
 
+TRIAL = "webhook.trial"
 BY_EVENT: dict[str, Topic] = {
     "submission-received": Topic.RECEIVED,
     "reading-done": Topic.READ,
@@ -39,17 +42,20 @@ def queue_deliveries(event: Event, **_: Any) -> None:
             _queue(topic, event, submission, names)
 
 
-def queue_trial(webhook: Webhook) -> Delivery:
-    """Queue a message that tells of no change, so that an owner can try a webhook."""
-    body = _body("webhook.trial", webhook.created_at.isoformat(), webhook.organisation, {})
-    return Delivery.objects.create(webhook=webhook, topic="webhook.trial", subject=webhook.public_id, body=body)
+def queue_trial(webhook: Webhook) -> bool:
+    """Queue a message that reports no change, so that an owner can try a webhook; False if another one waits."""
+    if webhook.deliveries.filter(topic=TRIAL, state__in=UNFINISHED).exists():
+        return False
+    body = _body(TRIAL, timezone.now(), webhook.organisation, {})
+    Delivery.objects.create(webhook=webhook, topic=TRIAL, subject=webhook.public_id, body=body)
+    return True
 
 
 def _queue(topic: Topic, event: Event, submission: Submission, names: dict[str, str]) -> None:
     webhooks = Webhook.objects.filter(
         organisation=submission.organisation_id, ended_at__isnull=True, topics__contains=[topic]
     )
-    body = _body(topic, event.at.isoformat(), submission.organisation, _facts(submission, names))
+    body = _body(topic, event.at, submission.organisation, _facts(submission, names))
     rows = [
         Delivery(webhook=webhook, event=event, topic=topic, subject=submission.public_id, body=body)
         for webhook in webhooks
@@ -66,7 +72,7 @@ def _subjects(event: Event) -> list[tuple[Submission, dict[str, str]]]:
         return [(each, {"run": event.subject_id}) for each in found.filter(runs__public_id=event.subject_id)]
     if event.subject_type == "certificate":
         certified = Certificate.objects.filter(public_id=event.subject_id)
-        return [(each, {"certificate": event.subject_id}) for each in found.filter(runs__certificates__in=certified)]
+        return [(each, {"certificate": event.subject_id}) for each in found.filter(runs__certificates__in=certified).distinct().order_by("pk")]
     if event.subject_type == "objection":
         objection = Objection.objects.filter(public_id=event.subject_id).select_related("run").first()
         run = objection.run if objection else None
@@ -83,5 +89,5 @@ def _facts(submission: Submission, names: dict[str, str]) -> dict[str, str | Non
     }
 
 
-def _body(topic: str, at: str, organisation: Organisation, facts: dict[str, str | None]) -> str:
-    return json.dumps({"topic": topic, "at": at, "organisation": organisation.slug, **facts})
+def _body(topic: str, at: datetime, organisation: Organisation, facts: dict[str, str | None]) -> str:
+    return json.dumps({"topic": topic, "at": at.isoformat(), "organisation": organisation.slug, **facts})
