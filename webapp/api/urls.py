@@ -15,6 +15,7 @@ from webapp.api import (
     published,
     review,
     submissions,
+    webhooks,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -57,6 +58,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("certificates/<slug:public_id>/", catalogue.CertificateDetail.as_view(), name="api-certificate-detail"),
     path("validate/", checks.Validation.as_view(), name="api-validate"),
     path("check/", checks.FleetCheck.as_view(), name="api-check"),
+    path("webhooks/", webhooks.WebhookList.as_view(), name="api-webhook-list"),
+    path("webhooks/<slug:public_id>/", webhooks.WebhookDetail.as_view(), name="api-webhook-detail"),
+    path("webhooks/<slug:public_id>/trial/", webhooks.WebhookTrial.as_view(), name="api-webhook-trial"),
+    path("webhooks/<slug:public_id>/replay/", webhooks.WebhookReplay.as_view(), name="api-webhook-replay"),
+    path("webhooks/<slug:public_id>/deliveries/", webhooks.DeliveryList.as_view(), name="api-delivery-list"),
+    path(
+        "webhooks/<slug:public_id>/deliveries/<slug:delivery_id>/replay/",
+        webhooks.DeliveryReplay.as_view(),
+        name="api-delivery-replay",
+    ),
     path("lab/", include("webapp.api.lab.urls")),
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
     path("docs/", documentation.docs, name="api-docs"),

@@ -1,6 +1,8 @@
 """Webhooks, the deliveries that wait for them or have ended, and each attempt."""
 
+import json
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -131,6 +133,11 @@ class Delivery(models.Model):
 
     def __str__(self) -> str:
         return f"delivery {self.public_id}: {self.state}"
+
+    @property
+    def document(self) -> Any:
+        """Return the body as an object."""
+        return json.loads(self.body)
 
 
 UNFINISHED = (Delivery.State.PENDING, Delivery.State.SENDING)
