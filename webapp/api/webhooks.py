@@ -136,7 +136,8 @@ class WebhookList(WebhookAccess, ListView):
         form = valid_form(WebhookForm, request)
         webhook, secret = create_webhook(token_of(request).organisation, form.cleaned_data, actor_of(request))
         body = {**WebhookSerializer(webhook).data, "secret": secret}
-        return Response(body, 201, headers={"Location": f"/api/v1/webhooks/{webhook.public_id}/"})
+        headers = {"Location": f"/api/v1/webhooks/{webhook.public_id}/", "Cache-Control": "private, no-store"}
+        return Response(body, 201, headers=headers)
 
 
 class WebhookDetail(WebhookAccess, DetailView):

@@ -104,9 +104,9 @@ def drip(handler, seconds):
 
 
 @contextmanager
-def receiving(certificate=None, host=ADDRESS):
+def receiving(certificate=None, host=ADDRESS, port=0):
     """Yield a receiver, with TLS if there is a certificate."""
-    server = ThreadingHTTPServer((host, 0), _Handler)
+    server = ThreadingHTTPServer((host, port), _Handler)
     server.receiver = Receiver(server.server_port)
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

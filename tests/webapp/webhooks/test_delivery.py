@@ -3,32 +3,43 @@
 import hashlib
 import hmac
 import json
+import threading
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from results.history import record_event
-from tests.results.builders import send
-from tests.results.fixtures import evidence_dir, no_broker
+from results.ingest.queue import sweep
+from results.locks import WEBHOOKS
+from results.models import Certificate, Product, Profile, Run
+from tests.results.builders import log_bytes, other_session, send
+from tests.results.fixtures import evidence_dir, no_broker, program, real_reader
 from tests.webapp.outbound.receiver import RECEIVER_NETWORK, Resolver, make_certificate, receiving, reply
 from tests.webapp.people import exemplar, otto, vera
 from webapp.accounts.encryption import encrypt
+from webapp.celery import app
+from webapp.webhooks import tasks
 from webapp.webhooks.delivery import GIVE_UP, deliver, replay
 from webapp.webhooks.models import Attempt, Delivery, Topic, Webhook
 from webapp.webhooks.queueing import queue_trial
 
-__all__ = ["evidence_dir", "exemplar", "no_broker", "otto", "vera"]
+__all__ = ["evidence_dir", "exemplar", "no_broker", "otto", "program", "real_reader", "vera"]
 pytestmark = pytest.mark.django_db
 SECRET = "whsec_of-the-test"
 
 
 @pytest.fixture
-def receiver(tmp_path, settings, monkeypatch):
+def certificate(tmp_path, settings, monkeypatch):
     Resolver(monkeypatch)
     authority, own = make_certificate(tmp_path)
     settings.OUTBOUND_CA_FILE, settings.OUTBOUND_ALLOWED_NETWORKS = str(authority), RECEIVER_NETWORK
-    with receiving(own) as receiver:
+    return own
+
+
+@pytest.fixture
+def receiver(certificate):
+    with receiving(certificate) as receiver:
         yield receiver
 
 
@@ -158,3 +169,115 @@ def test_a_secret_that_no_key_decrypts_is_an_attempt_that_failed(receiver, submi
     deliver()
     assert Attempt.objects.get().failure == "no-key"
     assert Delivery.objects.get().state == "pending"
+
+
+def topics_of(receiver, submission):
+    return [message["topic"] for message in bodies(receiver) if message["submission"] == submission.public_id]
+
+
+def test_all_messages_arrive_in_order_per_submission_after_the_receiver_was_down_for_an_hour(
+    certificate, exemplar, vera, evidence_dir, no_broker
+):
+    with receiving(certificate) as down:
+        make_webhook(down, exemplar, vera, Topic)
+    submissions = [send(exemplar, f"log {number}".encode()) for number in range(3)]
+    for kind in ("reading-done", "submission-question-asked", "submission-declined"):
+        for submission in submissions:
+            record_event(None, kind, ("submission", submission.public_id), "reason")
+    began = timezone.now()
+    for second in range(0, 3600, 60):
+        deliver(began + timedelta(seconds=second))
+    assert {attempt.failure for attempt in Attempt.objects.all()} == {"unreachable"}
+    assert Attempt.objects.count() == 3 * 5  # only the first message of each submission is attempted
+    with receiving(certificate, port=down.port) as up:
+        deliver(began + timedelta(seconds=4900))
+    expected = ["submission.received", "submission.read", "submission.question", "submission.declined"]
+    assert [topics_of(up, submission) for submission in submissions] == [expected] * 3
+    assert set(Delivery.objects.values_list("state", flat=True)) == {"delivered"}
+
+
+def test_a_slow_receiver_delays_no_other_one(certificate, exemplar, otto, vera, evidence_dir, no_broker):
+    released = threading.Event()
+    with receiving(certificate) as slow, receiving(certificate) as fast:
+        slow.respond = lambda handler: (released.wait(60), reply(handler, 204))
+        fast.respond = lambda handler: (reply(handler, 204), len(fast.requests) == 20 and released.set())
+        other = otto.memberships.get().organisation
+        make_webhook(slow, exemplar, vera)
+        make_webhook(fast, other, otto)
+        for number in range(20):
+            send(exemplar, f"log {number}".encode())
+            send(other, f"other log {number}".encode())
+        deliver()
+        assert released.is_set()
+        assert len(fast.requests) == 20
+    assert Delivery.objects.filter(state="delivered").count() == 40
+
+
+def test_the_webhook_whose_last_attempt_is_the_longest_ago_comes_first(receiver, exemplar, otto, vera, submission):
+    other = otto.memberships.get().organisation
+    make_webhook(receiver, other, otto)
+    later = send(other, b"another log", otto)
+    now = timezone.now()
+    Webhook.objects.filter(organisation=exemplar).update(last_attempt_at=now)
+    Webhook.objects.filter(organisation=other).update(last_attempt_at=now - timedelta(minutes=1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("webapp.webhooks.delivery.PARALLEL", 1)
+        deliver()
+    assert [message["submission"] for message in bodies(receiver)] == [later.public_id, submission.public_id]
+
+
+def test_a_redirect_to_an_internal_address_is_a_failed_attempt(receiver, submission):
+    receiver.respond = lambda handler: reply(handler, 307, Location="https://127.0.0.1/")
+    deliver()
+    assert (Attempt.objects.get().status, len(receiver.requests)) == (307, 1)
+    assert Delivery.objects.get().state == "pending"
+
+
+def test_of_a_huge_response_the_log_has_the_beginning(receiver, submission):
+    receiver.respond = lambda handler: reply(handler, 200, b"\0" + b"x" * 50_000_000)
+    deliver()
+    assert Attempt.objects.get().response == "\N{REPLACEMENT CHARACTER}" + "x" * 499
+    assert Delivery.objects.get().state == "delivered"
+
+
+def test_a_certificate_is_reported_for_each_of_its_submissions(receiver, exemplar, vera, real_reader, evidence_dir):
+    webhook = make_webhook(receiver, exemplar, vera, [Topic.CERTIFIED])
+    submissions = [send(exemplar, log_bytes(case)) for case in ("four-us", "slow-disk-ms")]
+    sweep()
+    product = Product.objects.create(slug="ex4", vendor="Exemplar", model="EX4", category="nvme-flash")
+    certificate = Certificate.objects.create(
+        product=product, profile=Profile.current(), device_count=1, nx_load=1, exact_nx="1", firmware="1", document={}
+    )
+    certificate.runs.add(*Run.objects.all())
+    record_event(None, "certificate-issued", ("certificate", certificate.public_id))
+    assert [each.subject for each in webhook.deliveries.order_by("pk")] == [each.public_id for each in submissions]
+
+
+def test_only_one_process_delivers_at_a_time(receiver, submission):
+    with other_session() as other:
+        other.execute("SELECT pg_advisory_lock(%s, 0)", [WEBHOOKS])
+        assert deliver() == 0
+    assert deliver() == 1
+
+
+def test_a_second_trial_waits_for_the_first(webhook):
+    assert queue_trial(webhook)
+    assert not queue_trial(webhook)
+    deliver()
+    assert queue_trial(webhook)
+
+
+@pytest.mark.parametrize(("days", "left"), [(89, 1), (91, 0)])
+def test_messages_are_removed_90_days_after_they_ended(webhook, days, left):
+    queue_trial(webhook)
+    tasks.remove_old()
+    assert Delivery.objects.count() == 1  # it waits
+    Delivery.objects.update(state="dead", ended_at=timezone.now() - timedelta(days=days))
+    tasks.remove_old()
+    assert Delivery.objects.count() == left
+
+
+def test_the_worker_has_the_tasks_and_beat_starts_them():
+    app.loader.import_default_modules()
+    tasks_of_beat = {each["task"] for each in app.conf.beat_schedule.values()}
+    assert {"webhooks.deliver", "webhooks.remove_old"} <= tasks_of_beat & set(app.tasks)
