@@ -17,7 +17,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 app = Celery("drivecert")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["results", "runners", "webapp.register", "webapp.accounts", "webapp.notices"])
+app.autodiscover_tasks(
+    ["results", "runners", "webapp.register", "webapp.accounts", "webapp.notices", "webapp.webhooks"]
+)
 
 WORKER_KEY = "drivecert:worker-heard:{queue}"
 WORKER_TTL_S = 15  # Celery's heart beats every 2 s; several beats may be late on a busy machine

@@ -73,6 +73,7 @@ INSTALLED_APPS = [
     "webapp.api",
     "webapp.lab",
     "webapp.notices",
+    "webapp.webhooks",
     "runners",
     "results",
 ]
@@ -231,6 +232,11 @@ TRUSTED_PROXIES = env.read_networks("TRUSTED_PROXIES")
 TRUSTED_PROXY_COUNT = env.read_int("TRUSTED_PROXY_COUNT", default=0, least=0)
 if TRUSTED_PROXIES and TRUSTED_PROXY_COUNT:
     raise ImproperlyConfigured("TRUSTED_PROXIES and TRUSTED_PROXY_COUNT: expected one of them, got both")
+# Requests to addresses that users enter reach only the public internet, and these networks.
+OUTBOUND_ALLOWED_NETWORKS = env.read_networks("OUTBOUND_ALLOWED_NETWORKS")
+OUTBOUND_CA_FILE = env.read_text("OUTBOUND_CA_FILE")  # certificates of authorities, in addition to those of the system
+if OUTBOUND_CA_FILE and not Path(OUTBOUND_CA_FILE).is_file():
+    raise ImproperlyConfigured(f"OUTBOUND_CA_FILE: expected a file with certificates, found none at {OUTBOUND_CA_FILE}")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 
 UPLOAD_MAX_BYTES = env.read_int("UPLOAD_MAX_BYTES", default=2 * 1024**3)
@@ -339,6 +345,8 @@ PERIODIC_TASKS = (
     ("sweep-readings", "runners.sweep_readings", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
     ("send-notices", "notices.send", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
     ("remove-old-notices", "notices.remove_old", 3600, 3600),
+    ("deliver-webhooks", "webhooks.deliver", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
+    ("remove-old-deliveries", "webhooks.remove_old", 3600, 3600),
     ("sweep-deadlines", "results.sweep_deadlines", 60, 120),
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.

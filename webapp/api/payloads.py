@@ -1,7 +1,7 @@
 """Bodies of requests that the forms of the pages check, and the reader's document as responses have it."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from django import forms
 from drf_spectacular.utils import inline_serializer
@@ -15,11 +15,16 @@ BULKY = {"histograms", "slices", "series"}
 Form = TypeVar("Form", bound=forms.Form)
 
 
-def valid_form(kind: type[Form], request: Request) -> Form:
-    """Return a form of the pages with the fields of the request. Raises ValidationError, also for unknown fields."""
+def stated_fields(request: Request) -> dict[str, Any]:
+    """Return the fields of a request. Raises ValidationError if its body is no object."""
     if not isinstance(request.data, Mapping):
         raise ValidationError("Expected an object with fields.")
-    return valid_fields(kind, request.data)
+    return {name: request.data[name] for name in request.data}
+
+
+def valid_form(kind: type[Form], request: Request) -> Form:
+    """Return a form of the pages with the fields of the request. Raises ValidationError, also for unknown fields."""
+    return valid_fields(kind, stated_fields(request))
 
 
 def valid_fields(kind: type[Form], fields: Mapping[str, Any]) -> Form:
@@ -57,6 +62,8 @@ def list_schema(name: str, row: Any, **more: serializers.Field[Any, Any, Any, An
 
 def _described(field: forms.Field, *, is_required: bool) -> serializers.Field[Any, Any, Any, Any]:
     stated: dict[str, Any] = {"required": is_required, "help_text": str(field.help_text)}
+    if isinstance(field, forms.MultipleChoiceField):
+        return serializers.ListField(child=serializers.ChoiceField(choices=cast(Any, field.choices)), **stated)
     if isinstance(field, forms.DecimalField):
         digits: dict[str, Any] = {"max_digits": field.max_digits or 6, "decimal_places": field.decimal_places or 2}
         return serializers.DecimalField(**digits, **stated)

@@ -20,6 +20,7 @@ from results.products.changes import ProductChangedError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
 from runners.errors import RequestRefusedError
 from webapp.register.http.query_params import ParameterError
+from webapp.webhooks.registration import TooManyWebhooksError
 
 CONTENT_TYPE = "application/problem+json"
 # Seconds until a retry, if the error states none.
@@ -66,6 +67,7 @@ STATUS_BY_ERROR: tuple[tuple[Errors, int, str, str], ...] = (
     (StagedBytesLostError, 410, "bytes-lost", "The register has lost a file of this draft. Delete the draft, and send "
      "its files again."),
     (UploadRefusedError, 409, "upload-refused", ""),
+    (TooManyWebhooksError, 409, "too-many-webhooks", ""),
 )  # fmt: skip
 
 

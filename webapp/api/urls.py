@@ -16,6 +16,7 @@ from webapp.api import (
     published,
     review,
     submissions,
+    webhooks,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -61,6 +62,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("live/submissions/<slug:public_id>/", live.LiveSubmission.as_view(), name="api-live-submission"),
     path("live/lab/dispatches/<slug:public_id>/", live.LiveDispatch.as_view(), name="api-live-dispatch"),
     path("live/lab/campaigns/<slug:public_id>/", live.LiveCampaign.as_view(), name="api-live-campaign"),
+    path("webhooks/", webhooks.WebhookList.as_view(), name="api-webhook-list"),
+    path("webhooks/<slug:public_id>/", webhooks.WebhookDetail.as_view(), name="api-webhook-detail"),
+    path("webhooks/<slug:public_id>/trial/", webhooks.WebhookTrial.as_view(), name="api-webhook-trial"),
+    path("webhooks/<slug:public_id>/replay/", webhooks.WebhookReplay.as_view(), name="api-webhook-replay"),
+    path("webhooks/<slug:public_id>/deliveries/", webhooks.DeliveryList.as_view(), name="api-delivery-list"),
+    path(
+        "webhooks/<slug:public_id>/deliveries/<slug:delivery_id>/replay/",
+        webhooks.DeliveryReplay.as_view(),
+        name="api-delivery-replay",
+    ),
     path("lab/", include("webapp.api.lab.urls")),
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
     path("docs/", documentation.docs, name="api-docs"),

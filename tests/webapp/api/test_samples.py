@@ -25,6 +25,7 @@ from tests.webapp.submissions.drafts.uploads import announce, append
 from webapp.accounts.tokens.rules import issue_token
 from webapp.api.documentation import SAMPLES, operations, samples
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
+from webapp.webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
 JSON = "application/json"
@@ -73,6 +74,7 @@ def stable(found):
     text = json.dumps({key: shortened(found[key]) for key in sorted(found)}, indent=1, ensure_ascii=False)
     ids = {}
     text = ID.sub(lambda each: ids.setdefault(each[0], f"{each[1]}-7kd2m9q{IDS[len(ids) % len(IDS)]}"), text)
+    text = re.sub(r"whsec_[\w-]{43}", "whsec_" + "x" * 43, text)
     text = re.sub(r"cursor=(?![a-z]-)[^&\"]+", "cursor=cD0x", text)
     text = UPLOAD.sub("/uploads/0123456789abcdef0123456789abcdef/", text)
     text = re.sub(r'"(reader_version|version|revision)": "[^"]*"', r'"\1": "0.1.0"', text)
@@ -192,6 +194,26 @@ def sample_waiting(sampler):
         sampler.send(Client(), "GET", f"/api/v1/live/{kind}/{{public_id}}/", values, "?wait=60")
 
 
+def sample_webhooks(sampler, owner):
+    """Create, read, change and end a webhook; replay its messages."""
+    address = "/api/v1/webhooks/"
+    fields = {"url": "https://receiver.example/drivecert", "topics": ["submission.read", "run.published"]}
+    values = {"public_id": sampler.send(owner, "POST", address, data=fields, content_type=JSON)["id"]}
+    address = f"{address}{{public_id}}/"
+    sampler.send(owner, "GET", "/api/v1/webhooks/")
+    sampler.send(owner, "GET", address, values)
+    sampler.send(owner, "PATCH", address, values, data={"topics": ["run.published"]}, content_type=JSON)
+    sampler.send(owner, "POST", f"{address}trial/", values)
+    Delivery.objects.update(state="dead", ended_at=timezone.now())
+    delivery = Delivery.objects.get()
+    delivery.attempts.create(status=503, duration_ms=21, response="busy")
+    sampler.send(owner, "GET", f"{address}deliveries/", values, "?state=dead")
+    names = values | {"delivery_id": delivery.public_id}
+    sampler.send(owner, "POST", f"{address}deliveries/{{delivery_id}}/replay/", names)
+    sampler.send(owner, "POST", f"{address}replay/", values)
+    sampler.send(owner, "DELETE", address, values)
+
+
 def sample_load(sampler, vera, product):
     """Read the points of a YCSB load."""
     ycsb = DATA / "ycsb" / "ycsb-0.17.0" / "basicdb-run-a-json.log"
@@ -256,6 +278,7 @@ def found(catalogue, evidence_dir, real_reader, settings, exemplar):
     )
     certificate.runs.add(run)
     sample_drafts(sampler, vera)
+    sample_webhooks(sampler, vera)
     sample_products(sampler, rhea, product)
     sample_load(sampler, vera, product)
     sample_objection(sampler, run, make_user("ruth", lab, is_reviewer=True))

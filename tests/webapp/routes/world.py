@@ -32,6 +32,7 @@ from webapp.accounts.models import APIToken, Invitation, hash_token
 from webapp.accounts.tokens.rules import issue_token
 from webapp.notices.models import Mail
 from webapp.notices.preferences import preference_link
+from webapp.webhooks.models import Webhook
 
 PASSWORD = "correct horse battery"
 PRODUCT = "exemplar-ex4"
@@ -161,7 +162,7 @@ class World:
         return other.status_code == answer.status_code and texts[0] == texts[1]
 
     def _ask_for_unknown(self, row: Row, person: str, values: dict[str, Any]) -> tuple[HttpResponse, dict[str, Any]]:
-        named = [name for name in ("public_id", "slug", "key") if name in values]
+        named = [name for name in ("public_id", "delivery_id", "slug", "key") if name in values]
         invented: dict[str, Any] = {name: f"{str(values[name])[:2]}missing2" for name in named}
         invented |= dict.fromkeys([*self.own["stranger"], "user_id", "mail_id"], 999_999)
         if values.items() >= self.foreign_objects.items():
@@ -215,9 +216,11 @@ def make_world() -> World:
     world.objects = _objects_of_organisation(exemplar, users, submission, world.run)
     of_lab = _objects_of_lab(exemplar, users["operator"])
     world.objects |= _objects_of_objection(world.public_run, users["other"]) | of_lab
-    world.foreign_objects = {"user_id": stranger.pk} | {
-        name: world.own["stranger"][name] for name in ("invitation_id", "token_id")
-    }
+    world.foreign_objects = (
+        {"user_id": stranger.pk}
+        | _objects_of_webhook(foreign, stranger)
+        | {name: world.own["stranger"][name] for name in ("invitation_id", "token_id")}
+    )
     *_, user_id, signature, _ = preference_link(stranger, "stranger@example.org").split("/")
     world.links = {"user_id": user_id, "signature": signature, "secret": "invitation-of-stranger"}
     world.secrets["link"] = link_key(submission)
@@ -240,8 +243,10 @@ def _objects_of_organisation(
     machine, _ = issue_token(owner, organisation, "bench", kind="machine")
     members = {"user_id": users["viewer"].pk, "invitation_id": _invite(organisation, owner, "new@example.org").pk}
     members["token_id"] = machine.pk
+    webhook = _objects_of_webhook(organisation, owner)
     return {
-        "/accounts/organisations/": {"slug": organisation.slug} | members,
+        "/accounts/organisations/": {"slug": organisation.slug} | members | webhook,
+        "/api/v1/webhooks/": webhook,
         "/accounts/mail/undelivered/": {"mail_id": mail.pk},
         "/submissions/certificate-requests/": {"public_id": request.public_id},
         "/submissions/": {"public_id": submission.public_id},
@@ -253,6 +258,16 @@ def _objects_of_organisation(
         "/review/runs/": {"public_id": run.public_id},
         "/api/v1/runs/": {"public_id": run.public_id},
     }
+
+
+def _objects_of_webhook(organisation: Organisation, owner: Any) -> dict[str, Any]:
+    """Return the ids of a webhook and of a message to it."""
+    webhook = Webhook.objects.create(
+        organisation=organisation, url="https://receiver.example/", topics=["run.published"], encrypted_secret="",
+        created_by=owner,
+    )  # fmt: skip
+    delivery = webhook.deliveries.create(topic="run.published", subject="s-missing2", body="{}", state="dead")
+    return {"public_id": webhook.public_id, "delivery_id": delivery.public_id}
 
 
 def _objects_of_objection(run: Run, filer: Any) -> dict[str, dict[str, Any]]:

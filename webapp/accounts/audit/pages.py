@@ -24,7 +24,7 @@ def own_events(request: UserRequest) -> HttpResponse:
 @require_safe
 @members_only
 def organisation_events(request: UserRequest, slug: str) -> HttpResponse:
-    """Show the entries of an organisation to its owners: members, invitations and tokens, without addresses."""
+    """Show the entries of an organisation to its owners, without addresses: members, invitations, tokens, webhooks."""
     organisation = find_own_organisation(request, slug)
     require_owner(request, organisation)
     page = _page(request, AccountEvent.objects.filter(organisation=organisation))

@@ -38,11 +38,10 @@ from webapp.api.lab.views import (
     of_token,
     order_once,
     stated_device,
-    stated_fields,
     stated_reason,
 )
 from webapp.api.pagination import NewestFirst
-from webapp.api.payloads import defaults_of, fields_of_form, valid_fields
+from webapp.api.payloads import defaults_of, fields_of_form, stated_fields, valid_fields
 from webapp.api.views import CURSOR
 from webapp.lab.campaigns.forms import CampaignForm
 from webapp.lab.campaigns.ordering import pause, request_cancellation, resume, start_campaign

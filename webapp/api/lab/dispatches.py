@@ -44,11 +44,10 @@ from webapp.api.lab.views import (
     of_token,
     order_once,
     stated_device,
-    stated_fields,
     stated_reason,
 )
 from webapp.api.pagination import NewestFirst
-from webapp.api.payloads import defaults_of, fields_of_form, valid_fields
+from webapp.api.payloads import defaults_of, fields_of_form, stated_fields, valid_fields
 from webapp.api.views import CURSOR
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.dispatches.ordering import check_order, check_orderable, check_sweep, request_cancellation

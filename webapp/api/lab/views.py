@@ -18,6 +18,7 @@ from runners.models import Campaign, Device, Dispatch, OrderKey
 from runners.models.order_key import KEY_CHARS
 from webapp.accounts.models import APIToken, Scope
 from webapp.api.authentication import token_of
+from webapp.api.payloads import stated_fields
 from webapp.api.permissions import NeedsScope, OperatorsOnly
 from webapp.api.problems import Problem
 from webapp.api.views import DetailView, ListView, ReadOrChange
@@ -66,13 +67,6 @@ class CancelReasonSerializer(serializers.Serializer[Any]):
     """The reason of a cancellation, for the history."""
 
     reason = serializers.CharField(required=False)
-
-
-def stated_fields(request: Request) -> dict[str, Any]:
-    """Return the fields of a request. Raises ValidationError if its body is no object."""
-    if not isinstance(request.data, Mapping):
-        raise ValidationError("Expected an object with fields.")
-    return {name: request.data[name] for name in request.data}
 
 
 def stated_reason(request: Request) -> str:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from allauth.mfa.models import Authenticator
+from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
@@ -26,4 +27,11 @@ class Command(BaseCommand):
             authenticator.data |= new
             authenticator.save(update_fields=["data"])
             changed += len(new)
+        for webhook in apps.get_model("webhooks", "Webhook").objects.select_for_update().filter(ended_at=None):
+            try:
+                webhook.encrypted_secret = encrypt(decrypt(webhook.encrypted_secret))
+            except UnknownKeyError as error:
+                raise CommandError(f"the secret of {webhook} is {error}. Add the key, or end the webhook") from error
+            webhook.save(update_fields=["encrypted_secret"])
+            changed += 1
         self.stdout.write(f"{changed} secrets encrypted with the newest key")

@@ -1,0 +1,1 @@
+"""Webhooks: requests to addresses of organisations when something of theirs changes."""
