@@ -72,7 +72,10 @@ def _subjects(event: Event) -> list[tuple[Submission, dict[str, str]]]:
         return [(each, {"run": event.subject_id}) for each in found.filter(runs__public_id=event.subject_id)]
     if event.subject_type == "certificate":
         certified = Certificate.objects.filter(public_id=event.subject_id)
-        return [(each, {"certificate": event.subject_id}) for each in found.filter(runs__certificates__in=certified).distinct().order_by("pk")]
+        return [
+            (each, {"certificate": event.subject_id})
+            for each in found.filter(runs__certificates__in=certified).distinct().order_by("pk")
+        ]
     if event.subject_type == "objection":
         objection = Objection.objects.filter(public_id=event.subject_id).select_related("run").first()
         run = objection.run if objection else None
