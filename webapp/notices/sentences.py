@@ -57,7 +57,7 @@ SENTENCES = {
     Kind.ORGANISATION_WAITS: "A user created the organisation. Its results cannot be published before it is confirmed.",
     Kind.MEMBER_JOINED: "{member} accepted an invitation and is now a member.",
     Kind.MEMBER_LEFT: "{member} left the organisation.",
-    Kind.TOKENS_TO_REPLACE: "{member} is no longer a member, and created these machine tokens and publishers: {credentials}.",
+    Kind.TOKENS_TO_REPLACE: "{member} is no longer a member, and created these tokens and publishers: {credentials}.",
     Kind.INVITATION_DECLINED: "A person declined the invitation in the role {role}. You can invite the address again.",
     Kind.OWNERSHIP_TRANSFERRED: "{actor} transferred the ownership to {member}.",
 }
