@@ -170,6 +170,36 @@ class Scope(models.TextChoices):
     REVIEW = "review", "review submissions and change the facts of products"
 
 
+class TrustedPublisher(models.Model):
+    """A CI service that gets short tokens of an organisation for its identity tokens (OpenID Connect).
+
+    An identity token is accepted if `issuer` signed it for `audience`, and if it states each of `claims` with the same
+    text. It belongs to the organisation: `created_by` may leave.
+    """
+
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="trusted_publishers")
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="created_publishers")
+    name = models.CharField(max_length=100)
+    issuer = models.CharField(max_length=500)
+    audience = models.CharField(max_length=200)
+    claims = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """Without a claim, everyone at the issuer would be trusted."""
+
+        constraints = [
+            models.CheckConstraint(condition=~Q(claims={}), name="publisher_has_claims"),
+            models.UniqueConstraint(
+                fields=["organisation", "name"], condition=Q(ended_at__isnull=True), name="publisher_name_unique"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.organisation}"
+
+
 class APITokenQuerySet(models.QuerySet["APIToken"]):
     """Tokens by whether they open anything."""
 
@@ -183,7 +213,8 @@ class APIToken(models.Model):
     """A secret for scripts; only its SHA-256 is kept, so that a copy of the database opens nothing.
 
     A personal token ends with the membership of its user. A machine token belongs to the organisation: `user` created
-    it, and it works until it expires or is revoked.
+    it, and it works until it expires or is revoked. A publisher's token was exchanged for an identity token, whose
+    digest is `identity_digest`: the same one gets no second token. Its `user` created the publisher.
     """
 
     class Kind(models.TextChoices):
@@ -191,6 +222,7 @@ class APIToken(models.Model):
 
         PERSONAL = "personal"
         MACHINE = "machine"
+        PUBLISHER = "publisher"
 
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERSONAL)
     user = models.ForeignKey(User, models.PROTECT, related_name="api_tokens")
@@ -199,6 +231,8 @@ class APIToken(models.Model):
     machine = models.CharField(max_length=100, blank=True)  # where it is used, as its creator stated
     scopes = ArrayField(models.CharField(max_length=20, choices=Scope))
     digest = models.CharField(max_length=64, unique=True)
+    publisher = models.ForeignKey(TrustedPublisher, models.PROTECT, null=True, related_name="tokens")
+    identity_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True)  # null: a token of an early release, without an end
     revoked_at = models.DateTimeField(null=True)
@@ -210,7 +244,17 @@ class APIToken(models.Model):
         """It may do something, and nothing else than the scopes say. Reviews are decisions of people."""
 
         constraints = [
-            models.CheckConstraint(condition=Q(kind__in=["personal", "machine"]), name="token_has_a_kind"),
+            models.CheckConstraint(condition=Q(kind__in=["personal", "machine", "publisher"]), name="token_has_a_kind"),
+            models.CheckConstraint(
+                condition=(
+                    Q(kind="publisher", publisher__isnull=False, expires_at__isnull=False) & ~Q(identity_digest="")
+                )
+                | (~Q(kind="publisher") & Q(publisher__isnull=True, identity_digest="")),
+                name="publisher_token_is_for_an_identity_and_ends",
+            ),
+            models.UniqueConstraint(
+                fields=["identity_digest"], condition=~Q(identity_digest=""), name="one_token_per_identity"
+            ),
             models.CheckConstraint(
                 condition=Q(scopes__len__gt=0, scopes__contained_by=Scope.values), name="token_has_scopes"
             ),
@@ -259,6 +303,8 @@ class AccountEvent(models.Model):
         SECOND_FACTORS_RESET = "second-factors-reset"
         TOKEN_CREATED = "token-created"
         TOKEN_REVOKED = "token-revoked"
+        PUBLISHER_TRUSTED = "publisher-trusted"
+        PUBLISHER_ENDED = "publisher-ended"
         WEBHOOK_CREATED = "webhook-created"
         WEBHOOK_CHANGED = "webhook-changed"
         WEBHOOK_ENDED = "webhook-ended"

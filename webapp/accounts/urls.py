@@ -7,6 +7,7 @@ from webapp.accounts.audit import pages as audit_pages
 from webapp.accounts.memberships import invitation_pages
 from webapp.accounts.memberships import pages as member_pages
 from webapp.accounts.privacy import pages as privacy_pages
+from webapp.accounts.publishers import pages as publisher_pages
 from webapp.accounts.tokens import pages as token_pages
 
 MEMBERS = "organisations/<slug:slug>/members/"
@@ -33,6 +34,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "organisations/<slug:slug>/tokens/<int:token_id>/revoke/",
         token_pages.revoke_machine_token,
         name="machine-token-revoke",
+    ),
+    path("organisations/<slug:slug>/publishers/", publisher_pages.publisher_list, name="publisher-list"),
+    path(
+        "organisations/<slug:slug>/publishers/<int:publisher_id>/end/",
+        publisher_pages.end_publisher,
+        name="publisher-end",
     ),
     path(MEMBERS, member_pages.member_list, name="member-list"),
     path(f"{MEMBERS}<int:user_id>/role/", member_pages.change_role, name="member-role"),

@@ -17,6 +17,7 @@ from webapp.api import (
     review,
     submissions,
     webhooks,
+    trusted_publishing,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -57,6 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("certificates/latest/", catalogue.LatestCertificate.as_view(), name="api-certificate-latest"),
     path("certificates/", catalogue.CertificateList.as_view(), name="api-certificate-list"),
     path("certificates/<slug:public_id>/", catalogue.CertificateDetail.as_view(), name="api-certificate-detail"),
+    path("trusted-publishing/", trusted_publishing.TrustedPublishing.as_view(), name="api-trusted-publishing"),
     path("validate/", checks.Validation.as_view(), name="api-validate"),
     path("check/", checks.FleetCheck.as_view(), name="api-check"),
     path("live/submissions/<slug:public_id>/", live.LiveSubmission.as_view(), name="api-live-submission"),

@@ -58,7 +58,7 @@ SENTENCES = {
     Kind.ORGANISATION_WAITS: "A user created the organisation. Its results cannot be published before it is confirmed.",
     Kind.MEMBER_JOINED: "{member} accepted an invitation and is now a member.",
     Kind.MEMBER_LEFT: "{member} left the organisation.",
-    Kind.TOKENS_TO_REPLACE: "{member} is no longer a member, and may still know these machine tokens: {tokens}.",
+    Kind.TOKENS_TO_REPLACE: "{member} is no longer a member, and created these tokens and publishers: {credentials}.",
     Kind.INVITATION_DECLINED: "A person declined the invitation in the role {role}. You can invite the address again.",
     Kind.OWNERSHIP_TRANSFERRED: "{actor} transferred the ownership to {member}.",
 }
@@ -78,7 +78,10 @@ STEPS = {
     Kind.OBJECTION_NEAR: "Open the page of the objection. It states what is to be done.",
     Kind.OBJECTION_OVERDUE: "Open the page of the objection. It states what is to be done.",
     Kind.OBJECTION_UPHELD: "Take the step that the outcome names, on the review page of the run.",
-    Kind.TOKENS_TO_REPLACE: "Create new tokens on the page of the machine tokens, then revoke these.",
+    Kind.TOKENS_TO_REPLACE: (
+        "The person may still know the tokens: create new ones on the page of the machine tokens, then revoke these. "
+        "Check the trusted publishers on their page."
+    ),
     Kind.ORGANISATION_WAITS: "Check that its owners belong to the organisation of this name, and confirm it.",
 }
 ACTORS = {
@@ -114,7 +117,7 @@ def lines_of(kind: Kind, notices: Sequence[Notice], facts: SubjectFacts) -> list
         "member": _listed_names(notices, "member"),
         "role": str(notices[-1].details.get("role", "")),
         "actor": _listed_names(notices, "actor"),
-        "tokens": one_line(", ".join(name for notice in notices for name in notice.details.get("tokens", []))),
+        "credentials": one_line(", ".join(_credentials(notices))),
     }
     lines = [SENTENCES[kind].format(**values)]
     if kind == Kind.READ and submission:
@@ -139,6 +142,11 @@ def step_lines(notice: Notice) -> list[str]:
     if deadline := notice.details.get("deadline"):
         lines.append(f"Deadline: {moment(datetime.fromisoformat(deadline))}")
     return lines
+
+
+def _credentials(notices: Sequence[Notice]) -> list[str]:
+    """Return the names of the machine tokens, then of the trusted publishers."""
+    return [name for key in ("tokens", "publishers") for notice in notices for name in notice.details.get(key, [])]
 
 
 def _question_lines(submission: Submission, notices: Sequence[Notice]) -> list[str]:

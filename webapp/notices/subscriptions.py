@@ -24,6 +24,7 @@ from webapp.accounts.memberships.members import (
 )
 from webapp.accounts.models import Invitation, Role, User
 from webapp.accounts.organisations import organisation_confirmed, organisation_created
+from webapp.accounts.publishers.rules import current_publishers
 from webapp.accounts.tokens.rules import machine_tokens
 from webapp.notices.kinds import Audience, Kind
 from webapp.notices.outbox import members, notify, operators, reviewers
@@ -168,9 +169,11 @@ def notify_of_former_member(organisation: Organisation, user: User, **_: Any) ->
 
 @receiver(membership_ended, dispatch_uid="notify-owners-of-tokens")
 def notify_of_tokens(organisation: Organisation, user: User, **_: Any) -> None:
-    """Notify the owners of the machine tokens that a former member created and may still know."""
-    if tokens := [token.name for token in machine_tokens(organisation).filter(user=user)]:
-        details = {"member": user.pk, "tokens": tokens}
+    """Notify the owners of the machine tokens and trusted publishers that a former member created."""
+    tokens = [token.name for token in machine_tokens(organisation).filter(user=user)]
+    publishers = [publisher.name for publisher in current_publishers(organisation).filter(created_by=user)]
+    if tokens or publishers:
+        details = {"member": user.pk, "tokens": tokens, "publishers": publishers}
         _notify_owners(Kind.TOKENS_TO_REPLACE, organisation, user, details)
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -21,7 +22,10 @@ from results.models import Certificate, Organisation, Product, Profile, Run, Sub
 from runners.models import Dispatch
 from tests.results.builders import DATA, log_bytes, make_organisation, make_user
 from tests.runners.ssh_host import HEALTH, ssh_host
+from tests.webapp.accounts.publishers.issuer import AUDIENCE, running_issuer
 from tests.webapp.submissions.drafts.uploads import announce, append
+from webapp.accounts.audit.trail import Actor
+from webapp.accounts.publishers.rules import trust
 from webapp.accounts.tokens.rules import issue_token
 from webapp.api.documentation import SAMPLES, operations, samples
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
@@ -77,6 +81,7 @@ def stable(found):
     text = re.sub(r"whsec_[\w-]{43}", "whsec_" + "x" * 43, text)
     text = re.sub(r"cursor=(?![a-z]-)[^&\"]+", "cursor=cD0x", text)
     text = UPLOAD.sub("/uploads/0123456789abcdef0123456789abcdef/", text)
+    text = re.sub(r'"token": "[^"]*"', '"token": "dc_..."', text)
     text = re.sub(r'"(reader_version|version|revision)": "[^"]*"', r'"\1": "0.1.0"', text)
     text = re.sub(r'"(id|device)": \d+', r'"\1": 1', text)
     text = re.sub(r"(/lab/devices/|\"devices\": \[\s+)\d+", r"\g<1>1", text)
@@ -214,6 +219,15 @@ def sample_webhooks(sampler, owner):
     sampler.send(owner, "DELETE", address, values)
 
 
+def sample_publishing(sampler, organisation, owner):
+    """Exchange the identity token of a CI job."""
+    with running_issuer() as issuer:
+        columns = {"issuer": issuer.address, "audience": AUDIENCE, "claims": {"repository": "exemplar/firmware"}}
+        trust(organisation, Actor(owner), name="firmware", **columns)
+        stated = {"organisation": organisation.slug, "identity_token": issuer.token()}
+        sampler.send(Client(), "POST", "/api/v1/trusted-publishing/", data=stated, content_type=JSON)
+
+
 def sample_load(sampler, vera, product):
     """Read the points of a YCSB load."""
     ycsb = DATA / "ycsb" / "ycsb-0.17.0" / "basicdb-run-a-json.log"
@@ -290,6 +304,8 @@ def found(catalogue, evidence_dir, real_reader, settings, exemplar):
     sample_lab(sampler, client_of(operator, bench, ["order"]))
     settings.LIVE_URL = "https://live.register.example"
     sample_waiting(sampler)
+    settings.OUTBOUND_ALLOWED_NETWORKS = [ip_network("127.0.0.1")]
+    sample_publishing(sampler, exemplar, make_user("olive", exemplar))
     return stable(sampler.found)
 
 

@@ -28,7 +28,7 @@ from tests.results.builders import link_key, log_bytes, make_organisation, make_
 from tests.webapp.routes.table import PEOPLE, Row
 from webapp.access_limits import process_limits
 from webapp.access_limits.shared_limits import forget_all
-from webapp.accounts.models import APIToken, Invitation, hash_token
+from webapp.accounts.models import APIToken, Invitation, TrustedPublisher, hash_token
 from webapp.accounts.tokens.rules import issue_token
 from webapp.notices.models import Mail
 from webapp.notices.preferences import preference_link
@@ -313,4 +313,14 @@ def _own_objects(user: Any, organisation: Organisation, inviting: Organisation) 
     )
     (owner,) = (membership.user for membership in inviting.memberships.all())
     invitation = _invite(inviting, owner, f"{user}@example.org")
-    return {"token_id": token.pk, "session_id": session.pk, "pk": token.pk, "invitation_id": invitation.pk}
+    publisher = TrustedPublisher.objects.create(
+        organisation=organisation, created_by=user, name=f"publisher-of-{user}", issuer="https://issuer.example",
+        audience="register", claims={"sub": str(user)},
+    )  # fmt: skip
+    return {
+        "token_id": token.pk,
+        "publisher_id": publisher.pk,
+        "session_id": session.pk,
+        "pk": token.pk,
+        "invitation_id": invitation.pk,
+    }

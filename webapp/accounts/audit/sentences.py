@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from webapp.accounts.models import AccountEvent, APIToken, Invitation, User
+from webapp.accounts.models import AccountEvent, APIToken, Invitation, TrustedPublisher, User
 
 Kind = AccountEvent.Kind
 SENTENCES: dict[str, str] = {
@@ -27,6 +27,8 @@ SENTENCES: dict[str, str] = {
     Kind.WEBHOOK_CREATED: "Webhook created: {webhook}",
     Kind.WEBHOOK_CHANGED: "Webhook changed: {webhook}",
     Kind.WEBHOOK_ENDED: "Webhook ended: {webhook}",
+    Kind.PUBLISHER_TRUSTED: "Trusted publisher added: {publisher}",
+    Kind.PUBLISHER_ENDED: "Trusted publisher ended: {publisher}",
     Kind.ORGANISATION_CREATED: "Organisation created",
     Kind.ORGANISATION_CONFIRMED: "Name of the organisation confirmed",
     Kind.INVITATION_SENT: "Invitation sent to {invitation}, as {role}",
@@ -65,22 +67,24 @@ def lines_of(events: Iterable[AccountEvent], reader: User) -> list[Line]:
     events = list(events)
     tokens = dict(APIToken.objects.filter(pk__in=_numbers(events, "token")).values_list("pk", "name"))
     emails = dict(Invitation.objects.filter(pk__in=_numbers(events, "invitation")).values_list("pk", "email"))
-    return [_line(event, reader, tokens, emails) for event in events]
+    publishers = dict(TrustedPublisher.objects.filter(pk__in=_numbers(events, "publisher")).values_list("pk", "name"))
+    names = {"token": tokens, "invitation": emails, "publisher": publishers}
+    return [_line(event, reader, names) for event in events]
 
 
 def _numbers(events: Iterable[AccountEvent], key: str) -> set[int]:
     return {event.details[key] for event in events if key in event.details}
 
 
-def _line(event: AccountEvent, reader: User, tokens: Mapping[int, str], emails: Mapping[int, str]) -> Line:
+def _line(event: AccountEvent, reader: User, names: Mapping[str, Mapping[int, str]]) -> Line:
+    """Return an entry as a line; `names` are those of what the details name by id."""
     details = event.details
     methods = [METHODS.get(method, method) for method in details.get("methods", [])]
     words = details | {
         "methods": f" with {', '.join(methods)}" if methods else "",
         "type": FACTORS.get(details.get("type", ""), details.get("type", "")),
-        "token": tokens.get(details.get("token", 0)) or NOT_STORED,
-        "invitation": emails.get(details.get("invitation", 0)) or NOT_STORED,
     }
+    words |= {kind: by_id.get(details.get(kind, 0)) or NOT_STORED for kind, by_id in names.items()}
     return Line(
         at=event.at,
         what=SENTENCES[event.kind].format(**words),

@@ -72,6 +72,7 @@ def own_data(user: User) -> dict[str, Any]:
             FormerMembership.objects.filter(user=user), "organisation__name", "joined_at", "left_at"
         ),
         "tokens": _rows(user.api_tokens.filter(kind=APIToken.Kind.PERSONAL), *TOKEN_COLUMNS),
+        "trusted_publishers": _rows(user.created_publishers, "name", "organisation__name", "created_at", "ended_at"),
         "webhooks": _rows(user.created_webhooks, "public_id", "organisation__name", "created_at", "ended_at"),
         "invitations": _rows(_invitations(user), *INVITATION_COLUMNS),
         "account_events": [_account_event(event, user) for event in _account_events(user)],

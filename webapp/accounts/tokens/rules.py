@@ -57,7 +57,7 @@ def find_token(secret: str) -> APIToken | None:
         user__memberships__organisation=F("organisation"),
         user__memberships__role__in=ALLOWED[Action.SUBMIT],
     )
-    tokens = APIToken.objects.valid().filter(is_of_member | Q(kind=APIToken.Kind.MACHINE), digest=hash_token(secret))
+    tokens = APIToken.objects.valid().filter(is_of_member | ~Q(kind=APIToken.Kind.PERSONAL), digest=hash_token(secret))
     token = tokens.select_related("user", "organisation").first()
     if token is not None:
         _note_use(token)
