@@ -16,8 +16,8 @@ from webapp.api import (
     published,
     review,
     submissions,
-    webhooks,
     trusted_publishing,
+    webhooks,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
