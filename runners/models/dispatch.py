@@ -172,6 +172,7 @@ class Step(models.Model):
         OUTAGE_TOTAL = "outage-total"
         TELEMETRY_ENDED = "telemetry-ended"
         DECLARED_ENDED = "declared-ended"
+        REGISTER_OUTAGE = "register-outage"
         OTHER = "other"
 
     dispatch = models.ForeignKey(Dispatch, models.CASCADE, related_name="steps")

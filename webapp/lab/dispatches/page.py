@@ -156,8 +156,12 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
 def history_of(dispatch: Dispatch) -> list[HistoryLine]:
     """Return the steps and the outages in the order of time. Release 0.2 stored outages as steps too."""
     steps = dispatch.steps.exclude(kind__in=[Step.Kind.HOST_OUTAGE, Step.Kind.OUTAGE_TOTAL])
-    lines = [HistoryLine(step.at, step.to_state, None, step.reason, step.actor) for step in steps]
+    lines = [HistoryLine(step.at, _step_label(step), None, step.reason, step.actor) for step in steps]
     return sorted([*outage_lines(dispatch), *lines], key=lambda line: line.at)
+
+
+def _step_label(step: Step) -> str:
+    return "outage" if step.kind == Step.Kind.REGISTER_OUTAGE else step.to_state
 
 
 def title_of(dispatch: Dispatch) -> str:

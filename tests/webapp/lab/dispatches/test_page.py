@@ -27,7 +27,7 @@ def test_a_run_is_not_shown_as_running_during_an_outage(lab_client, in_state):
         reason="a request to the host failed, and the register repeats it: cut",
     )
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert "no answer from local for 42 s; the program may still run" in text
+    assert "no answer recorded from local for 42 s; the program may still run" in text
     assert "the program runs on the host" not in text
 
 
@@ -64,7 +64,7 @@ def test_an_outage_is_also_shown_before_and_after_the_program(lab_client, in_sta
 def test_an_outage_is_shown_from_the_second_missed_poll_on(lab_client, in_state, age_s, is_said):
     dispatch = in_state(State.RUNNING, heartbeat_at=timezone.now() - timedelta(seconds=age_s))
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert (f"no answer from local for {age_s} s" in text) is is_said
+    assert (f"no answer recorded from local for {age_s} s" in text) is is_said
 
 
 @FROZEN
