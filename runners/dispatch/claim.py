@@ -23,9 +23,11 @@ from runners.lifecycle.stages import advance_stage, current_run, current_stage, 
 from runners.lifecycle.transitions import transition, update_reason
 from runners.models import LOST_UNCONFIRMED, Dispatch, Host
 from runners.models.campaign import Campaign
+from runners.models.dispatch import ALONE_OPTION
 from runners.models.dispatch_rows import read
 from runners.models.postgres import lock_drive, lock_host, violates
 from runners.models.states import LIVE, State
+from runners.recipes.base import YCSB
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +85,11 @@ def _claim_free_drive(dispatch: Dispatch) -> bool:
         reason += f"{lost} that it has ended"
         return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
     if other := host_user(dispatch):
-        return _leave_queued(dispatch, WaitsFor.HOST, f"{other} uses the host; the run waits until {other} has ended")
+        is_earlier = other.state == State.QUEUED
+        why = (
+            f"{other} was ordered earlier and waits to be alone on the host" if is_earlier else f"{other} uses the host"
+        )
+        return _leave_queued(dispatch, WaitsFor.HOST, f"{why}; the run waits until {other} has ended")
     newest = Dispatch.objects.filter(drive_key=dispatch.drive_key).aggregate(newest=Max("generation"))["newest"]
     return transition(dispatch, State.QUEUED, State.CLAIMED, "", generation=newest + 1)
 
@@ -162,22 +168,34 @@ def _were_restarted(lost: Dispatch, host: LabHost) -> bool:
     return len(lost.boot_ids) >= machines_count(lost) and bool(now) and not now & known
 
 
-# The recipes that need their hosts exclusively.
-EXCLUSIVE_RECIPES = frozenset({"ycsb"})
+# The dispatches that need their hosts exclusively.
+EXCLUSIVE_RECIPES = frozenset({YCSB})
+EXCLUSIVE = Q(recipe__in=EXCLUSIVE_RECIPES) | Q(**{f"options__{ALONE_OPTION}": True})
+
+
+def needs_host_alone(dispatch: Dispatch) -> bool:
+    """Return whether no other run may be on the hosts of a dispatch. EXCLUSIVE is the same condition as a query."""
+    return dispatch.recipe in EXCLUSIVE_RECIPES or dispatch.options.get(ALONE_OPTION) is True
 
 
 def host_user(dispatch: Dispatch) -> Dispatch | None:
-    """Return a live dispatch that blocks the hosts of this one; None if they are free.
+    """Return a dispatch that blocks the hosts of this one; None if they are free.
 
-    ACT loads may share a host, each with its own drive. A YCSB sweep also measures its hosts' processors, so it needs
-    them exclusively. Call this in the transaction of the claim: it locks the hosts in ascending order, so that two
-    claims cannot wait for each other.
+    ACT loads may share a host, each with its own drive, unless one was ordered alone. A YCSB sweep also measures its
+    hosts' processors, so it needs them exclusively. A dispatch that waits to be alone blocks those ordered later:
+    otherwise they would keep the host busy for ever.
+
+    Call this in the transaction of the claim: it locks the hosts in ascending order, so that two claims cannot wait for
+    each other.
     """
     second = set() if dispatch.load_host_id is None else {dispatch.load_host_id}
     hosts = sorted({dispatch.device.host_id} | second)
     for host_id in hosts:
         lock_host(host_id)
     there = Q(device__host__in=hosts) | Q(load_host__in=hosts)
-    others = Dispatch.objects.filter(there, state__in=LIVE).exclude(pk=dispatch.pk)
-    blocking = others if dispatch.recipe in EXCLUSIVE_RECIPES else others.filter(recipe__in=EXCLUSIVE_RECIPES)
-    return next((read(pk) for pk in blocking.values_list("pk", flat=True)[:1]), None)
+    others = Dispatch.objects.filter(there).exclude(pk=dispatch.pk)
+    waiting = Q(state=State.QUEUED, waits_for=WaitsFor.HOST, cancel_requested_at=None)
+    live = others.filter(state__in=LIVE)
+    blocking = live if needs_host_alone(dispatch) else live.filter(EXCLUSIVE)
+    earlier = others.filter(EXCLUSIVE, waiting, ordered_at__lt=dispatch.ordered_at).order_by("ordered_at")
+    return next((read(pk) for rows in (blocking, earlier) for pk in rows.values_list("pk", flat=True)[:1]), None)

@@ -13,6 +13,8 @@ from runners.models.states import FINAL, LIVE, State
 
 # The option of an order with the recognised data, in the host's words, that may be overwritten.
 CONSENT_OPTION = "i_know_this_destroys_data"
+# The option of a load that starts only while nothing else runs on its hosts, and that nothing else joins.
+ALONE_OPTION = "alone_on_host"
 
 # Lost, and neither its host nor a person has confirmed yet that nothing of it runs.
 LOST_UNCONFIRMED = Q(state=State.LOST, ended_at__isnull=True)
