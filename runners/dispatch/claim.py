@@ -19,6 +19,7 @@ from runners.hosts.protocol import (
     was_never_started,
 )
 from runners.inventory.health import no_work_message
+from runners.inventory.maintenance_windows import blocking_window, window_message
 from runners.lifecycle.stages import advance_stage, current_run, current_stage, is_last_stage, lab_host, machines_count
 from runners.lifecycle.transitions import transition, update_reason
 from runners.models import LOST_UNCONFIRMED, Dispatch, Host
@@ -40,12 +41,14 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     """Claim a queued dispatch and return True. Return False if it stays queued, with the reason on its row.
 
     A drive is busy while a dispatch on it is live, and while a lost one may still run. A host gets no work if its
-    health check failed or is overdue.
+    health check failed or is overdue, and none that would reach into a maintenance window.
     """
     for host in filter(None, [dispatch.device.host, dispatch.load_host]):
         if unfit := no_work_message(host):
             reason = f"host {host} gets no work: {unfit}{_checked_message(host)}"
             return _leave_queued(dispatch, WaitsFor.HOST, reason)
+    if window := blocking_window(dispatch):
+        return _leave_queued(dispatch, WaitsFor.WINDOW, f"{window_message(window)}; the run waits for its end")
     campaign = Campaign.objects.filter(drive_key=dispatch.drive_key, state__in=Campaign.OPEN_STATES).first()
     if campaign is not None and campaign.pk != dispatch.campaign_id:
         reason = f"campaign {campaign} uses the drive; the run waits until the campaign has ended"

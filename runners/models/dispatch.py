@@ -59,6 +59,7 @@ class Dispatch(models.Model):
         DRIVE = "drive"
         HOST = "host"
         CAMPAIGN = "campaign"
+        WINDOW = "window"
 
     has_open_outage = True
 

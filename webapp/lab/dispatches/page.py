@@ -50,6 +50,7 @@ WAITS = {
     Dispatch.WaitsFor.DRIVE: "the run waits for the drive",
     Dispatch.WaitsFor.HOST: "the run waits for the host",
     Dispatch.WaitsFor.CAMPAIGN: "the run waits for its campaign",
+    Dispatch.WaitsFor.WINDOW: "the run waits for the end of maintenance",
 }
 STARTING_MEANING = "the program was started and checks the drive before it writes"
 # The meaning of an outage for a dispatch that may be on its host.
