@@ -43,19 +43,8 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     A drive is busy while a dispatch on it is live, and while a lost one may still run. A host gets no work if its
     health check failed or is overdue, and none that would reach into a maintenance window.
     """
-    for host in filter(None, [dispatch.device.host, dispatch.load_host]):
-        if unfit := no_work_message(host):
-            reason = f"host {host} gets no work: {unfit}{_checked_message(host)}"
-            return _leave_queued(dispatch, WaitsFor.HOST, reason)
-    if window := blocking_window(dispatch):
-        return _leave_queued(dispatch, WaitsFor.WINDOW, f"{window_message(window)}; the run waits for its end")
-    campaign = Campaign.objects.filter(drive_key=dispatch.drive_key, state__in=Campaign.OPEN_STATES).first()
-    if campaign is not None and campaign.pk != dispatch.campaign_id:
-        reason = f"campaign {campaign} uses the drive; the run waits until the campaign has ended"
-        return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
-    if campaign is not None and campaign.state == Campaign.State.PAUSED:
-        reason = f"campaign {campaign} is paused; the run waits until a person resumes the campaign"
-        return _leave_queued(dispatch, WaitsFor.CAMPAIGN, reason)
+    if obstacle := _obstacle(dispatch):
+        return _leave_queued(dispatch, *obstacle)
     # Each lost dispatch frees the drive once its host confirms that nothing of it runs.
     answers = [settle_lost(lost, connect) for lost in unconfirmed_dispatches(dispatch.drive_key)]
     if not all(answers):
@@ -70,6 +59,21 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     ended = "another dispatch used the drive and has just ended; the run waits for the next poll"
     reason = f"{user} uses the drive; the run waits until {user} has ended" if user else ended
     return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
+
+
+def _obstacle(dispatch: Dispatch) -> tuple[WaitsFor, str] | None:
+    """Return what a queued dispatch waits for and why, apart from other dispatches; None if nothing is in its way."""
+    for host in filter(None, [dispatch.device.host, dispatch.load_host]):
+        if unfit := no_work_message(host):
+            return WaitsFor.HOST, f"host {host} gets no work: {unfit}{_checked_message(host)}"
+    if window := blocking_window(dispatch):
+        return WaitsFor.WINDOW, f"{window_message(window)}; the run waits for its end"
+    campaign = Campaign.objects.filter(drive_key=dispatch.drive_key, state__in=Campaign.OPEN_STATES).first()
+    if campaign is not None and campaign.pk != dispatch.campaign_id:
+        return WaitsFor.DRIVE, f"campaign {campaign} uses the drive; the run waits until the campaign has ended"
+    if campaign is not None and campaign.state == Campaign.State.PAUSED:
+        return WaitsFor.CAMPAIGN, f"campaign {campaign} is paused; the run waits until a person resumes the campaign"
+    return None
 
 
 def _checked_message(host: Host) -> str:

@@ -22,12 +22,13 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.mark.parametrize(
-    ("starts_in_s", "ends_in_s", "is_blocked"),
-    [(-60, 60, True), (60, 120, True), (61, 120, False), (-60, None, True), (3600, None, False)],
+    ("period_s", "is_blocked"),
+    [((-60, 60), True), ((60, 120), True), ((61, 120), False), ((-60, None), True), ((3600, None), False)],
 )
 def test_a_run_does_not_start_if_it_would_reach_into_a_window(
-    dispatch, connect, staff, frozen_clock, starts_in_s, ends_in_s, is_blocked
+    dispatch, connect, staff, frozen_clock, period_s, is_blocked
 ):
+    starts_in_s, ends_in_s = period_s
     starts_at = frozen_clock + timedelta(seconds=starts_in_s)
     ends_at = None if ends_in_s is None else frozen_clock + timedelta(seconds=ends_in_s)
     window = plan_window(dispatch.device.host, starts_at, ends_at, "new firmware", staff)

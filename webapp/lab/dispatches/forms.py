@@ -10,7 +10,7 @@ from results.models import Category
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from results.reader.process import ROWS_MAX
 from runners.dispatch.orders import Order
-from runners.models import Host
+from runners.models import Dispatch, Host
 from runners.models.dispatch import ALONE_OPTION
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, INDEX_RECIPE, STORAGE_RECIPE
@@ -130,7 +130,7 @@ class OrderForm(FactsForm):
     alone_on_host = alone_field()
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a report interval longer than a slice, and too many slices. A run shorter than a slice is one slice."""
+        """Refuse too long report intervals and too many slices. A run that is shorter than a slice is one slice."""
         cleaned = super().clean() or {}
         duration_s, slice_length_s = cleaned.get("duration_s"), cleaned.get("slice_length_s")
         interval_s = cleaned.get("report_interval_s")
@@ -155,6 +155,18 @@ class OrderForm(FactsForm):
             del options[ALONE_OPTION]
         load, duration_s, slice_length_s = (cleaned[name] for name in ("nx_load", "duration_s", "slice_length_s"))
         return Order(load, duration_s, slice_length_s, options, self.facts(), recipe)
+
+
+def order_like(public_id: str) -> dict[str, Any]:
+    """Return the initial values to order an ACT run again; empty for an unknown run or another recipe.
+
+    The stated firmware is left out: a rerun may be after an update.
+    """
+    run = Dispatch.objects.filter(public_id=public_id, recipe__in=ACT_RECIPES).first()
+    if run is None:
+        return {}
+    columns = {name: getattr(run, name) for name in ("recipe", "nx_load", "duration_s", "slice_length_s")}
+    return run.facts | {"firmware": ""} | run.options | columns
 
 
 def preset_commands() -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from runners.models import Dispatch, Host, Step
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import FINAL, State
 from runners.recipes import RECIPES
+from runners.recipes.act import ACT_RECIPES
 from runners.retention import leftover_archive
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.shared.outages import (
@@ -90,6 +91,7 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
         "is_freed": state is State.LOST and not is_orphaned,
         "declared_by": _declared_by(dispatch),
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
+        "may_rerun": state is State.DONE and dispatch.recipe in ACT_RECIPES,
         "shares": shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _option_rows(dispatch),
         "outage_total": outage_total_message(dispatch),
