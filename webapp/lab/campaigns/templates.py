@@ -40,4 +40,4 @@ def initial_of(like: str) -> dict[str, Any]:
     campaign = Campaign.objects.filter(public_id=like).first()
     if campaign is None:
         return {}
-    return campaign.facts | {"firmware": ""} | vars(parse_terms(campaign.terms))
+    return {**campaign.facts, "firmware": "", **vars(parse_terms(campaign.terms))}

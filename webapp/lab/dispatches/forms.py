@@ -166,7 +166,7 @@ def order_like(public_id: str) -> dict[str, Any]:
     if run is None:
         return {}
     columns = {name: getattr(run, name) for name in ("recipe", "nx_load", "duration_s", "slice_length_s")}
-    return run.facts | {"firmware": ""} | run.options | columns
+    return {**run.facts, "firmware": "", **run.options, **columns}
 
 
 def preset_commands() -> list[dict[str, Any]]:

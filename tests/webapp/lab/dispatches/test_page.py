@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
+from runners.models import Dispatch
 from runners.models.states import State
 from runners.monitoring.connectivity import recording_connect
 from tests.runners.lab import add_outage, poll_state
@@ -136,6 +137,15 @@ def test_the_drive_states_are_refreshed_with_the_page(lab_client, in_state):
     assert answer.status_code == 200
     assert "FW1" in answer.text
     assert "No state of the drive was recorded" not in answer.text
+
+
+def test_the_page_of_a_submitted_log_states_its_size_although_no_poll_read_it(lab_client, running, connect, fake):
+    fake.end(running.public_id, 0)
+    poll_state(running, connect)
+    Dispatch.objects.filter(pk=running.pk).update(log_bytes=0)
+    size_bytes = running.submission.log.size_bytes
+    assert size_bytes > 0
+    assert f"<dt>Log read</dt><dd>{size(size_bytes)}</dd>" in lab_client.get(f"/lab/dispatches/{running}/").text
 
 
 @pytest.mark.parametrize(
