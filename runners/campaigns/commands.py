@@ -27,7 +27,7 @@ MAY_ORDER = (State.ACTIVE, State.PAUSED)
 # The terms that may change while a campaign runs. Resolution and prep are fixed by the steps so far.
 EDITABLE = (
     "max_nx", "ladder_factor", "screening_s", "load_s", "stress_s", "rest_s", "overload_rest_s", "near_pct",
-    "load_near_pct", "attempts_max", "confirmations_max",
+    "load_near_pct", "attempts_max", "confirmations_max", "alone_on_host",
 )  # fmt: skip
 
 

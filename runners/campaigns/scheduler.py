@@ -19,7 +19,7 @@ from runners.inventory.safety import is_signature_reported, signature_of
 from runners.inventory.service_state import OutOfServiceError, lock_in_service
 from runners.models import LOST_UNCONFIRMED, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
-from runners.models.dispatch import CONSENT_OPTION
+from runners.models.dispatch import ALONE_OPTION, CONSENT_OPTION
 from runners.models.postgres import CAMPAIGN_LOCK, storable
 from runners.models.states import FINAL, WORKER
 
@@ -107,10 +107,13 @@ def _order(campaign: Campaign, run: Run) -> None:
 
 
 def _build_order(campaign: Campaign, run: Run, recipe: str) -> Order:
-    slice_length_s = parse_terms(campaign.terms).slice_length_s
+    terms = parse_terms(campaign.terms)
+    slice_length_s = terms.slice_length_s
     if run.duration_s is not None:
         slice_length_s = min(slice_length_s, run.duration_s)
     of_load, consent = dict(campaign.options), {}
+    if terms.alone_on_host:
+        of_load[ALONE_OPTION] = True
     if (consented := of_load.pop(CONSENT_OPTION, None)) and not _is_overwritten(campaign):
         consent = {CONSENT_OPTION: consented}
     options = (of_load if recipe == campaign.recipe else {}) | consent

@@ -19,7 +19,7 @@ class Terms:
 
     Loads are whole multiples of `resolution_nx`. The search ends when the highest passing and the lowest failing load
     differ by one such step or by `resolution_pct` of the load, the larger of the two. A share within `near_pct` of its
-    limit is near it, and its run is repeated.
+    limit is near it, and its run is repeated. `alone_on_host`: each load waits until nothing else runs on the host.
     """
 
     start_nx: Decimal = Decimal(10)
@@ -38,6 +38,7 @@ class Terms:
     attempts_max: int = 3
     confirmations_max: int = 5
     with_prep: bool = True
+    alone_on_host: bool = False
 
     @property
     def cap_units(self) -> int:

@@ -19,13 +19,16 @@ from runners.hosts.protocol import (
     was_never_started,
 )
 from runners.inventory.health import no_work_message
+from runners.inventory.maintenance_windows import blocking_window, window_message
 from runners.lifecycle.stages import advance_stage, current_run, current_stage, is_last_stage, lab_host, machines_count
 from runners.lifecycle.transitions import transition, update_reason
 from runners.models import LOST_UNCONFIRMED, Dispatch, Host
 from runners.models.campaign import Campaign
+from runners.models.dispatch import ALONE_OPTION
 from runners.models.dispatch_rows import read
 from runners.models.postgres import lock_drive, lock_host, violates
 from runners.models.states import LIVE, State
+from runners.recipes.base import YCSB
 
 log = logging.getLogger(__name__)
 
@@ -38,19 +41,10 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     """Claim a queued dispatch and return True. Return False if it stays queued, with the reason on its row.
 
     A drive is busy while a dispatch on it is live, and while a lost one may still run. A host gets no work if its
-    health check failed or is overdue.
+    health check failed or is overdue, and none that would reach into a maintenance window.
     """
-    for host in filter(None, [dispatch.device.host, dispatch.load_host]):
-        if unfit := no_work_message(host):
-            reason = f"host {host} gets no work: {unfit}{_checked_message(host)}"
-            return _leave_queued(dispatch, WaitsFor.HOST, reason)
-    campaign = Campaign.objects.filter(drive_key=dispatch.drive_key, state__in=Campaign.OPEN_STATES).first()
-    if campaign is not None and campaign.pk != dispatch.campaign_id:
-        reason = f"campaign {campaign} uses the drive; the run waits until the campaign has ended"
-        return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
-    if campaign is not None and campaign.state == Campaign.State.PAUSED:
-        reason = f"campaign {campaign} is paused; the run waits until a person resumes the campaign"
-        return _leave_queued(dispatch, WaitsFor.CAMPAIGN, reason)
+    if obstacle := _obstacle(dispatch):
+        return _leave_queued(dispatch, *obstacle)
     # Each lost dispatch frees the drive once its host confirms that nothing of it runs.
     answers = [settle_lost(lost, connect) for lost in unconfirmed_dispatches(dispatch.drive_key)]
     if not all(answers):
@@ -65,6 +59,21 @@ def claim(dispatch: Dispatch, connect: Connect) -> bool:
     ended = "another dispatch used the drive and has just ended; the run waits for the next poll"
     reason = f"{user} uses the drive; the run waits until {user} has ended" if user else ended
     return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
+
+
+def _obstacle(dispatch: Dispatch) -> tuple[WaitsFor, str] | None:
+    """Return what a queued dispatch waits for and why, apart from other dispatches; None if nothing is in its way."""
+    for host in filter(None, [dispatch.device.host, dispatch.load_host]):
+        if unfit := no_work_message(host):
+            return WaitsFor.HOST, f"host {host} gets no work: {unfit}{_checked_message(host)}"
+    if window := blocking_window(dispatch):
+        return WaitsFor.WINDOW, f"{window_message(window)}; the run waits for its end"
+    campaign = Campaign.objects.filter(drive_key=dispatch.drive_key, state__in=Campaign.OPEN_STATES).first()
+    if campaign is not None and campaign.pk != dispatch.campaign_id:
+        return WaitsFor.DRIVE, f"campaign {campaign} uses the drive; the run waits until the campaign has ended"
+    if campaign is not None and campaign.state == Campaign.State.PAUSED:
+        return WaitsFor.CAMPAIGN, f"campaign {campaign} is paused; the run waits until a person resumes the campaign"
+    return None
 
 
 def _checked_message(host: Host) -> str:
@@ -83,7 +92,11 @@ def _claim_free_drive(dispatch: Dispatch) -> bool:
         reason += f"{lost} that it has ended"
         return _leave_queued(dispatch, WaitsFor.DRIVE, reason)
     if other := host_user(dispatch):
-        return _leave_queued(dispatch, WaitsFor.HOST, f"{other} uses the host; the run waits until {other} has ended")
+        is_earlier = other.state == State.QUEUED
+        why = (
+            f"{other} was ordered earlier and waits to be alone on the host" if is_earlier else f"{other} uses the host"
+        )
+        return _leave_queued(dispatch, WaitsFor.HOST, f"{why}; the run waits until {other} has ended")
     newest = Dispatch.objects.filter(drive_key=dispatch.drive_key).aggregate(newest=Max("generation"))["newest"]
     return transition(dispatch, State.QUEUED, State.CLAIMED, "", generation=newest + 1)
 
@@ -162,22 +175,34 @@ def _were_restarted(lost: Dispatch, host: LabHost) -> bool:
     return len(lost.boot_ids) >= machines_count(lost) and bool(now) and not now & known
 
 
-# The recipes that need their hosts exclusively.
-EXCLUSIVE_RECIPES = frozenset({"ycsb"})
+# The dispatches that need their hosts exclusively.
+EXCLUSIVE_RECIPES = frozenset({YCSB})
+EXCLUSIVE = Q(recipe__in=EXCLUSIVE_RECIPES) | Q(**{f"options__{ALONE_OPTION}": True})
+
+
+def needs_host_alone(dispatch: Dispatch) -> bool:
+    """Return whether no other run may be on the hosts of a dispatch. EXCLUSIVE is the same condition as a query."""
+    return dispatch.recipe in EXCLUSIVE_RECIPES or dispatch.options.get(ALONE_OPTION) is True
 
 
 def host_user(dispatch: Dispatch) -> Dispatch | None:
-    """Return a live dispatch that blocks the hosts of this one; None if they are free.
+    """Return a dispatch that blocks the hosts of this one; None if they are free.
 
-    ACT loads may share a host, each with its own drive. A YCSB sweep also measures its hosts' processors, so it needs
-    them exclusively. Call this in the transaction of the claim: it locks the hosts in ascending order, so that two
-    claims cannot wait for each other.
+    ACT loads may share a host, each with its own drive, unless one was ordered alone. A YCSB sweep also measures its
+    hosts' processors, so it needs them exclusively. A dispatch that waits to be alone blocks those ordered later:
+    otherwise they would keep the host busy for ever.
+
+    Call this in the transaction of the claim: it locks the hosts in ascending order, so that two claims cannot wait for
+    each other.
     """
     second = set() if dispatch.load_host_id is None else {dispatch.load_host_id}
     hosts = sorted({dispatch.device.host_id} | second)
     for host_id in hosts:
         lock_host(host_id)
     there = Q(device__host__in=hosts) | Q(load_host__in=hosts)
-    others = Dispatch.objects.filter(there, state__in=LIVE).exclude(pk=dispatch.pk)
-    blocking = others if dispatch.recipe in EXCLUSIVE_RECIPES else others.filter(recipe__in=EXCLUSIVE_RECIPES)
-    return next((read(pk) for pk in blocking.values_list("pk", flat=True)[:1]), None)
+    others = Dispatch.objects.filter(there).exclude(pk=dispatch.pk)
+    waiting = Q(state=State.QUEUED, waits_for=WaitsFor.HOST, cancel_requested_at=None)
+    live = others.filter(state__in=LIVE)
+    blocking = live if needs_host_alone(dispatch) else live.filter(EXCLUSIVE)
+    earlier = others.filter(EXCLUSIVE, waiting, ordered_at__lt=dispatch.ordered_at).order_by("ordered_at")
+    return next((read(pk) for rows in (blocking, earlier) for pk in rows.values_list("pk", flat=True)[:1]), None)

@@ -4,15 +4,19 @@ import logging
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from runners.errors import HostError
-from runners.lifecycle.transitions import transition, update_reason
-from runners.models import Dispatch
-from runners.models.states import State
+from runners.lifecycle.transitions import add_step, transition, update_reason
+from runners.models import Dispatch, HostOutage, Step
+from runners.models.states import ON_HOST, WORKER, State
 
 log = logging.getLogger(__name__)
+
+# A heartbeat is stored every few seconds. A worker that restarts, or a busy register, needs less time than this.
+REGISTER_OUTAGE_S = 30
 
 
 def handle_host_error(dispatch: Dispatch, error: HostError) -> bool:
@@ -42,6 +46,29 @@ def record_internal_error(dispatch: Dispatch, error: Exception) -> None:
         transition(dispatch, State.COLLECTING, State.CANCELLED, reason)
         return
     update_reason(dispatch, f"an internal error occurred, and the register tries again: {sentence}")
+
+
+def record_register_outage(dispatch: Dispatch) -> None:
+    """Add to the history that no poll of a dispatch succeeded for a while, if its hosts had no outage meanwhile.
+
+    Call this before a poll. One outage is one line, also if the polls after it fail.
+    """
+    since, now = dispatch.heartbeat_at, timezone.now()
+    if dispatch.state not in ON_HOST or since is None or dispatch.silent_since is not None:
+        return
+    if now - since < timedelta(seconds=REGISTER_OUTAGE_S):
+        return
+    host_ids = [dispatch.device.host_id, dispatch.load_host_id]
+    has_outage = HostOutage.objects.filter(Q(until=None) | Q(until__gt=since), host__in=filter(None, host_ids)).exists()
+    if has_outage or dispatch.steps.filter(kind=Step.Kind.REGISTER_OUTAGE, at__gte=since).exists():
+        return
+    length_s = round((now - since).total_seconds())
+    reason = (
+        f"the register made no poll for {length_s:,} s, since {since:%Y-%m-%d %H:%M:%S} UTC; "
+        "a program on the host does not depend on these polls"
+    )
+    details = {"since": since.isoformat(), "until": now.isoformat()}
+    add_step(dispatch, dispatch.state, Step.Kind.REGISTER_OUTAGE, WORKER, reason, details)
 
 
 def schedule_retry(dispatch: Dispatch) -> None:

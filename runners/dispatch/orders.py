@@ -25,7 +25,7 @@ from results.history import record_event
 from results.models import Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners.errors import RequestRefusedError
-from runners.inventory.devices import last_identified
+from runners.inventory.devices import is_missing, last_identified
 from runners.inventory.health import is_listed, reported_at
 from runners.inventory.safety import may_consent_on_page, signature_of
 from runners.inventory.service_state import lock_in_service
@@ -185,6 +185,8 @@ def expected_refusal(device: Device, requested: Order) -> str:
 def _refusal_by_last_check(device: Device) -> Iterator[str]:
     host = device.host
     if host.kind != Host.Kind.SSH:
+        if is_missing(device):
+            yield f"Host {host} does not find drive {device.drive_key} now. Attach it, and order again."
         return
     at = reported_at(host.health)
     when = f"as reported on {at:%-d %B %Y, %H:%M} UTC" if at else "as reported at its last check"

@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from results.errors import contained
-from runners.dispatch.failures import record_internal_error
+from runners.dispatch.failures import record_internal_error, record_register_outage
 from runners.dispatch.steps import advance
 from runners.errors import HostError, MachineUnknownError
 from runners.hosts import connect, is_reachable
@@ -110,6 +110,7 @@ def poll_reachable(dispatch_id: int, connect_host: Connect, has_open_outage: boo
 
 def _advance_until_it_waits(dispatch: Dispatch, connect_host: Connect) -> bool:
     try:
+        record_register_outage(dispatch)
         while advance(dispatch, recording_connect(dispatch, connect_host)):
             log.info("%s: %s %s", dispatch.public_id, dispatch.state, dispatch.reason)
     except Exception as error:

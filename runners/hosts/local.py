@@ -48,7 +48,7 @@ class LocalHost:
         return parse_identity(path, _document(answer, f"{path}: cannot be identified", errors.DeviceUnknownError))
 
     def list_drives(self) -> list[FoundDrive]:
-        return parse_drives(_document(self._run("identify"), "its drives cannot be listed"))
+        return parse_drives(_document(self._run("identify", "--json"), "its drives cannot be listed"))
 
     def version(self) -> str:
         """Return the program's name and version: drivetest 0.4.0."""

@@ -32,9 +32,22 @@ class Identity:
     document: Mapping[str, Any] = field(default_factory=dict)
 
 
+class DriveUse(StrEnum):
+    """What a host uses a drive for: nothing may be written to a drive with a use."""
+
+    MOUNTED = "mounted"
+    HELD = "held"
+    SWAP = "swap"
+    OPEN = "open"
+
+
 @dataclass(frozen=True)
 class FoundDrive:
-    """A whole drive of a host, one of drivecert.drives/1. `model` and `serial` are None if not reported."""
+    """A whole drive of a host, one of drivecert.drives/1. `model` and `serial` are None if not reported.
+
+    `uses` are codes of DriveUse; None if the host did not report the use of its drives. `mount_points` says where the
+    drive is mounted.
+    """
 
     path: str
     kind: str
@@ -42,6 +55,8 @@ class FoundDrive:
     size_bytes: int
     model: str | None = None
     serial: str | None = None
+    uses: list[str] | None = None
+    mount_points: list[str] | None = None
 
 
 class ProgramState(StrEnum):
@@ -228,7 +243,16 @@ class ResponseTimer:
 
 
 # The types of a drive's fields, unless the field is plain text.
-TYPES_OF_DRIVE: Mapping[str, set[type]] = {"size_bytes": {int}, "model": {str, NoneType}, "serial": {str, NoneType}}
+TYPES_OF_DRIVE: Mapping[str, set[type]] = {
+    "size_bytes": {int},
+    "model": {str, NoneType},
+    "serial": {str, NoneType},
+    "uses": {list, NoneType},
+    "mount_points": {list, NoneType},
+}
+# The fields of drivecert.drives/1 that report a use of a drive. Without the first one, the use is not reported.
+USE_FIELDS = {"mounts": DriveUse.MOUNTED, "holders": DriveUse.HELD, "is_swap": DriveUse.SWAP, "is_open": DriveUse.OPEN}
+USES, MOUNT_POINTS = "uses", "mount_points"
 
 
 @contextmanager
@@ -261,11 +285,20 @@ def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
 
 def _found_drive(document: Mapping[str, Any]) -> FoundDrive:
     """Return one drive. Raise KeyError, or TypeError that names a field of another type."""
-    drive = FoundDrive(**{each.name: document[each.name] for each in fields(FoundDrive)})
+    names = (each.name for each in fields(FoundDrive) if each.name not in {USES, MOUNT_POINTS})
+    drive = FoundDrive(**{name: document[name] for name in names}, **_use_of(document))
     for name, value in vars(drive).items():
         if type(value) not in TYPES_OF_DRIVE.get(name, {str}):
             raise TypeError(f"{name}: {value!r:.40}")
     return drive
+
+
+def _use_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the use of a drive from a host's report, or as an earlier check stored it."""
+    if "mounts" not in document:
+        return {name: document.get(name) for name in (USES, MOUNT_POINTS)}
+    uses = [str(use) for name, use in USE_FIELDS.items() if document.get(name)]
+    return {USES: uses, MOUNT_POINTS: [str(mount["point"]) for mount in document["mounts"]]}
 
 
 def parse_status(document: Mapping[str, Any]) -> ProgramStatus:

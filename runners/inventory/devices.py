@@ -10,9 +10,10 @@ from django.db.models.functions import Cast, Coalesce
 
 from results.history import record_event
 from results.models import Event
-from runners.errors import RequestRefusedError
+from runners.errors import DeviceUnknownError, HostError, RequestRefusedError
 from runners.hosts.drive_keys import keys_of, unmarked
-from runners.hosts.machine import machine_id
+from runners.hosts.local import LocalHost
+from runners.hosts.machine import UNASSIGNED, is_this_machine, machine_id
 from runners.hosts.protocol import Identity, LabHost
 from runners.inventory.safety import identify_device, is_bound
 from runners.inventory.service_state import (
@@ -56,6 +57,35 @@ def refresh_identity(device: Device, host: LabHost, actor: AbstractBaseUser) -> 
         details = {"path": identity.path, "signature": identity.document.get("signature")}
         record_event(actor, IDENTITY_REFRESHED, ("device", str(device.pk)), details=details)
     device.refresh_from_db()
+
+
+def is_missing(device: Device) -> bool:
+    """Return whether a host does not find a device's drive: at its last check, or now if it is this machine.
+
+    If the host cannot answer, False. This machine is not queried while a run may be on the drive: that would disturb
+    the measurement.
+    """
+    host = device.host
+    may_run = Dispatch.objects.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED, drive_key=device.drive_key)
+    if (
+        host.kind != Host.Kind.LOCAL
+        or host.machine_id == UNASSIGNED
+        or not is_this_machine(host.machine_id)
+        or may_run.exists()
+    ):
+        return device.is_missing
+    lab_host = LocalHost()
+    try:
+        if is_bound(device, lab_host.identify(device.path)):
+            return False
+    except DeviceUnknownError:
+        pass
+    except HostError:
+        return False
+    try:
+        return not lab_host.find(device.drive_key, device.size_bytes)
+    except HostError:
+        return False
 
 
 def _check_nothing_runs(device: Device) -> None:

@@ -150,7 +150,7 @@ def setup_steps(host: Host) -> list[tuple[str, str]]:
             f"{_which_drives(allowed, others)}",
             f"{PROGRAM} identify   # lists the drives of this host, each with its drive_key\n"
             "install -d -m 0755 /etc/drivecert\n"
-            f"cat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{listing}]\nEND",
+            f"cat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{listing}]\n{_state_dir_line(host)}END",
         ),
     ]
 
@@ -158,24 +158,35 @@ def setup_steps(host: Host) -> list[tuple[str, str]]:
 def _which_drives(allowed: list[str], others: list[str]) -> str:
     if others:
         return (
-            "The lines below list the drives that are listed or bound already. Lines that start with # are the other "
-            "drives of the host: remove the first # from those that may be loaded."
+            "The lines without # list the drives that the operator listed at the last check. Lines that start with # "
+            "are the other drives of the host: remove the first # from those that may be loaded."
         )
     if allowed:
-        return "The lines below list the drives that are listed or bound already."
+        return "The lines below list the drives that the operator listed at the last check."
     return "Write the drive_key of each, in quotes and with a comma, between the brackets."
 
 
 def _lines(host: Host) -> tuple[list[str], list[str]]:
-    """Return the lines of drives that are listed or bound, and of the other drives that the last check found."""
+    """Return the lines of drives that the operator listed, and of all others that are bound or were found.
+
+    Only the operator lists drives: a register that an intruder controls could bind any drive.
+    """
     found = host.health.get("found") or []
     # Earlier versions did not check what they stored: a drive without a key cannot be listed.
     paths = {drive["drive_key"]: drive["path"] for drive in found if isinstance(drive["drive_key"], str)}
     allowed = list(host.health.get("drives") or [])
-    bound = host.devices.filter(retired_at=None).order_by("pk")
-    allowed += [device.drive_key for device in bound if not is_among(device.drive_key, allowed)]
-    others = [key for key in paths if not is_among(key, allowed)]
+    others: list[str] = []
+    bound = host.devices.filter(retired_at=None).order_by("pk").values_list("drive_key", flat=True)
+    for key in (*bound, *paths):
+        if not is_among(key, [*allowed, *others]):
+            others.append(key)
     return [_line(key, paths) for key in allowed], [_line(key, paths) for key in others]
+
+
+def _state_dir_line(host: Host) -> str:
+    """Return the line for a state directory that the host reported and that is not the default; empty otherwise."""
+    state_dir = str(host.health.get("state_dir", STATE_DIR))
+    return "" if state_dir == STATE_DIR else f"state_dir = {json.dumps(state_dir, ensure_ascii=False)}\n"
 
 
 def _line(drive_key: str, paths: Mapping[str, str]) -> str:

@@ -1,8 +1,10 @@
 """Requirements of a YCSB sweep: its programs are allowed by name, on the register's own machine only."""
 
 import json
-from collections.abc import Set
+import shutil
+from collections.abc import Mapping, Set
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -51,14 +53,14 @@ def objection_to_programs(host: Host, needed: Set[str]) -> str:
     if missing or not _is_this_machine(host):
         return missing
     try:
-        allowed = allowed_programs()
+        programs = _listed_programs()
     except PermissionError:
         return ""
     except (OSError, ValueError) as error:
         return f"{programs_path()}: cannot be read as {SCHEMA}: {error}"
-    if not (lacking := sorted(needed - allowed)):
-        return ""
-    there = ", ".join(sorted(allowed)) or "nothing"
+    if not (lacking := sorted(needed - set(programs))):
+        return _objection_to_executables(host, {name: programs[name] for name in sorted(needed)})
+    there = ", ".join(sorted(programs)) or "nothing"
     allows = f"{programs_path()} allows no {', '.join(lacking)}; it allows {there}"
     return f"{allows}; the operator of {host} adds them (docs/reference/lab.md)"
 
@@ -69,13 +71,30 @@ def allowed_programs() -> set[str]:
     Raise OSError if the list cannot be read, PermissionError if only root can read it, and ValueError for another
     document.
     """
+    return set(_listed_programs())
+
+
+def _objection_to_executables(host: Host, programs: Mapping[str, Any]) -> str:
+    """Return which programs need an executable that this machine lacks, such as java; empty if all are there."""
+    missing = {}
+    for name, program in programs.items():
+        argv = program.get("argv") if isinstance(program, dict) else None
+        if isinstance(argv, list) and argv and shutil.which(str(argv[0])) is None:
+            missing[name] = argv[0]
+    if not missing:
+        return ""
+    needs = ", ".join(f"{name} needs {executable}" for name, executable in missing.items())
+    return f"{needs}, which {host} does not have; install it there, or correct its path in {programs_path()}"
+
+
+def _listed_programs() -> dict[str, Any]:
     document = json.loads(programs_path().read_bytes())
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise ValueError("it has another schema")
     programs = document.get("programs")
     if not isinstance(programs, dict):
         raise ValueError(f"programs: expected an object, got {type(programs).__name__}")  # noqa: TRY004 - of a file
-    return set(programs)
+    return programs
 
 
 def _is_missing(path: Path) -> bool:

@@ -184,10 +184,10 @@ def end_message(dispatch: Dispatch, host: LabHost, status: ProgramStatus) -> str
 
 
 def _unseen_cause(known: set[str], now: set[str]) -> str:
-    """Return why an end was unobserved, from the boots of its machines during the run and now."""
+    """Return what is known of an unobserved end, from the boots of its machines during the run and now."""
     if not known or not now:
         return exit_codes.UNSEEN_CAUSE
-    return "it was killed" if known <= now else "the host was restarted"
+    return f"{exit_codes.UNSEEN_CAUSE}; the host was not restarted" if known <= now else "the host was restarted"
 
 
 TELEMETRY_PERIOD_S = 60

@@ -3,5 +3,6 @@
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.dispatch import HAS_WRITTEN, LOST_UNCONFIRMED, Dispatch, DriveState, StageEnd, Step
 from runners.models.host import Device, Host
+from runners.models.maintenance import MaintenanceWindow
 from runners.models.order_key import OrderKey
 from runners.models.outage import HostOutage

@@ -13,6 +13,8 @@ from runners.models.states import FINAL, LIVE, State
 
 # The option of an order with the recognised data, in the host's words, that may be overwritten.
 CONSENT_OPTION = "i_know_this_destroys_data"
+# The option of a load that starts only while nothing else runs on its hosts, and that nothing else joins.
+ALONE_OPTION = "alone_on_host"
 
 # Lost, and neither its host nor a person has confirmed yet that nothing of it runs.
 LOST_UNCONFIRMED = Q(state=State.LOST, ended_at__isnull=True)
@@ -57,6 +59,7 @@ class Dispatch(models.Model):
         DRIVE = "drive"
         HOST = "host"
         CAMPAIGN = "campaign"
+        WINDOW = "window"
 
     has_open_outage = True
 
@@ -172,6 +175,7 @@ class Step(models.Model):
         OUTAGE_TOTAL = "outage-total"
         TELEMETRY_ENDED = "telemetry-ended"
         DECLARED_ENDED = "declared-ended"
+        REGISTER_OUTAGE = "register-outage"
         OTHER = "other"
 
     dispatch = models.ForeignKey(Dispatch, models.CASCADE, related_name="steps")

@@ -12,7 +12,8 @@ FINISHED, REFUSED, IO_ERROR, OVERLOADED, INTERRUPTED, USAGE = 0, 2, 3, 4, 5, 64
 PROGRAM_FAILED = 1
 # Stored for a stage whose program ended unobserved. No program exits with it.
 UNSEEN = -1
-UNSEEN_CAUSE = "it was killed, or the host was restarted"
+# A full disk prevents the record of an end as well as a signal to the monitor does: nothing is guessed.
+UNSEEN_CAUSE = "the cause is not known"
 
 # How a program ended, as the rest of a sentence that begins with the program.
 REASONS: dict[int | None, str] = {
@@ -73,7 +74,7 @@ def end_message(
     if exit_status in {None, UNSEEN} and end_cause is EndCause.SIGNAL:
         return f"{subject} was {host_reason or 'ended by a signal'}"
     if exit_status in {None, UNSEEN}:
-        message = f"{subject} ended unobserved, because {unseen_cause}"
+        message = f"{subject} ended unobserved: {unseen_cause}"
         host_reason = "" if end_cause is EndCause.UNOBSERVED else host_reason
     else:
         end = REASONS.get(exit_status, f"ended with exit status {exit_status}, which drivetest does not use")

@@ -126,7 +126,7 @@ def test_a_rebooted_host_fails_the_dispatch_with_all_its_bytes(there, running):
     there.reboot()
     poll_until(running, lambda: running.state in FINAL)
     assert (running.state, running.pid) == (State.FAILED, pid)
-    assert "ended unobserved, because the host was restarted" in running.reason
+    assert "ended unobserved: the host was restarted" in running.reason
     assert loads(there) == 0
     check_all_bytes_are_stored(there, running)
 

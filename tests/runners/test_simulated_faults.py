@@ -113,7 +113,7 @@ def test_an_outage_beyond_the_limit_loses_the_dispatch_and_its_drive_stays_locke
 def test_a_rebooted_host_fails_the_dispatch_and_its_log_is_stored(running, poll_state, lab):
     lab.change("sim-0", "reboot")
     assert poll_state(running) == State.FAILED
-    assert "ended unobserved, because the host was restarted" in running.reason
+    assert "ended unobserved: the host was restarted" in running.reason
     assert kept_bytes(running) == len(host_bytes(lab, running.public_id))
 
 

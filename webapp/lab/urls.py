@@ -5,15 +5,21 @@ from django.urls import URLPattern, URLResolver, path
 from webapp.lab.campaigns import views as campaigns
 from webapp.lab.devices import views as devices
 from webapp.lab.dispatches import views as dispatches
+from webapp.lab.drives import views as drives
 from webapp.lab.hosts import views as hosts
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", hosts.overview, name="lab"),
+    path("drives/", drives.overview, name="lab-drives"),
+    path("drives/campaign/", drives.order_campaigns, name="lab-drives-campaign"),
+    path("pause/", hosts.pause_lab, name="lab-pause"),
+    path("windows/<int:window_id>/end/", hosts.end_maintenance, name="lab-window-end"),
     path("hosts/local/add/", hosts.add_this_machine, name="lab-add-this-machine"),
     path("hosts/add/", hosts.add, name="lab-host-add"),
     path("hosts/<slug:name>/", hosts.detail, name="lab-host"),
     path("hosts/<slug:name>/check/", hosts.check, name="lab-host-check"),
     path("hosts/<slug:name>/place/", hosts.place, name="lab-host-place"),
+    path("hosts/<slug:name>/maintenance/", hosts.plan_maintenance, name="lab-window-plan"),
     path("hosts/<slug:name>/retire/", hosts.retire_host, name="lab-host-retire"),
     path("hosts/<slug:name>/back/", hosts.restore_host, name="lab-host-back"),
     path("hosts/<slug:name>/devices/add/", devices.identify_device, name="lab-device-find"),

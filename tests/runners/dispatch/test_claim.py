@@ -62,6 +62,50 @@ def test_a_dispatch_that_is_no_longer_queued_is_not_claimed(in_state, connect):
     assert not claim(in_state(State.CANCELLED), connect)
 
 
+@pytest.fixture
+def on_other_drive(new_dispatch, other_drive):
+    """Queue a dispatch on another drive of the same host."""
+
+    def queue(**options):
+        dispatch = new_dispatch()
+        columns = {"device": other_drive, "drive_key": other_drive.drive_key, "options": options}
+        Dispatch.objects.filter(pk=dispatch.pk).update(**columns)
+        return Dispatch.objects.select_related("device__host", "load_host").get(pk=dispatch.pk)
+
+    return queue
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", sorted(LIVE))
+@pytest.mark.parametrize(("first_options", "options"), [({"alone_on_host": True}, {}), ({}, {"alone_on_host": True})])
+def test_a_load_that_is_alone_on_its_host_and_another_one_wait_for_each_other(
+    in_state, on_other_drive, connect, state, first_options, options
+):
+    first, second = in_state(state, options=first_options), on_other_drive(**options)
+    assert not claim(second, connect)
+    assert second.reason == f"{first} uses the host; the run waits until {first} has ended"
+    Dispatch.objects.filter(pk=first.pk).update(state=State.DONE)
+    assert claim(second, connect)
+
+
+@pytest.mark.django_db
+def test_loads_share_a_host_unless_one_is_alone(in_state, on_other_drive, connect):
+    in_state(State.RUNNING)
+    assert claim(on_other_drive(), connect)
+
+
+@pytest.mark.django_db
+def test_a_load_that_waits_to_be_alone_goes_before_those_ordered_later(in_state, on_other_drive, new_dispatch, connect):
+    running = in_state(State.RUNNING)
+    waiting = on_other_drive(alone_on_host=True)
+    assert not claim(waiting, connect)
+    later = new_dispatch()
+    Dispatch.objects.filter(pk=running.pk).update(state=State.DONE)
+    assert not claim(later, connect)
+    assert later.reason.startswith(f"{waiting} was ordered earlier and waits to be alone on the host; ")
+    assert claim(waiting, connect)
+
+
 @pytest.mark.django_db
 def test_a_lost_dispatch_keeps_its_drive_while_its_program_runs(in_state, new_dispatch, connect, fake):
     lost = in_state(State.LOST)

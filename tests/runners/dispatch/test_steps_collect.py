@@ -29,15 +29,15 @@ def ended(in_state, fake):
 @pytest.mark.parametrize(
     ("known", "now", "cause"),
     [
-        (["first start"], "first start", "it was killed"),
+        (["first start"], "first start", "the cause is not known; the host was not restarted"),
         (["first start"], "second start", "the host was restarted"),
         (["of the drive's host", "first start"], "first start", "the host was restarted"),
-        ([], "first start", "it was killed, or the host was restarted"),
+        ([], "first start", "the cause is not known"),
     ],
 )
 def test_an_unobserved_end_names_its_cause_by_the_boots_of_the_host(ended, fake, known, now, cause):
     ended.boot_ids, fake.boot_id = known, now
-    assert end_message(ended, fake, UNSEEN) == f"the program ended unobserved, because {cause}"
+    assert end_message(ended, fake, UNSEEN) == f"the program ended unobserved: {cause}"
 
 
 def test_a_signal_that_ended_a_program_is_named(ended, fake):
@@ -47,7 +47,7 @@ def test_a_signal_that_ended_a_program_is_named(ended, fake):
 def test_the_last_message_of_a_program_is_shown_as_such_and_not_as_the_cause(ended, fake):
     fake.put(ended.public_id, {"stderr": b"assertion failed\n" + WARNED})
     assert end_message(ended, fake, UNSEEN).endswith(
-        ", because it was killed; the last message of the program: assertion failed"
+        "; the host was not restarted; the last message of the program: assertion failed"
     )
 
 

@@ -315,6 +315,17 @@ def test_a_list_of_drives_that_lacks_a_field_is_invalid():
         parse_drives({"drives": [{"path": "/dev/sda"}]})
 
 
+def test_a_list_of_drives_reports_their_use_and_where_they_are_mounted():
+    record = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512))
+    free = record | {"mounts": [], "holders": [], "is_swap": False, "is_open": False}
+    system = free | {"mounts": [{"device": "/dev/sda1", "point": "/"}], "is_open": True}
+    unknown, empty, used = parse_drives({"drives": [record, free, system]})
+    assert (unknown.uses, unknown.mount_points) == (None, None)
+    assert (empty.uses, empty.mount_points) == ([], [])
+    assert (used.uses, used.mount_points) == (["mounted", "open"], ["/"])
+    assert parse_drives({"drives": [asdict(used)]}) == [used]
+
+
 @pytest.mark.parametrize(("field", "value"), [("drive_key", None), ("path", 5), ("size_bytes", "512"), ("model", 1)])
 def test_a_list_of_drives_with_a_field_of_another_type_is_invalid(field, value):
     record = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)) | {field: value}

@@ -60,7 +60,7 @@ def found(path, key):
     return asdict(FoundDrive(path, "nvme", key, 1))
 
 
-def test_the_list_allows_listed_and_bound_drives_and_has_the_other_drives_as_comments(staff):
+def test_the_list_allows_the_drives_of_the_operator_and_has_all_other_drives_as_comments(staff):
     listed = [
         found("/dev/nvme0n1", "nvme:M:S1"),
         found("/dev/nvme1n1", 'nvme:M "2":S2'),
@@ -71,8 +71,20 @@ def test_the_list_allows_listed_and_bound_drives_and_has_the_other_drives_as_com
     every = ["file:h:8:5", "nvme:M:away", "nvme:M:S1", 'nvme:M "2":S2']
     assert drives_in(toml_of(host).replace("  # ", "  ")) == every
     bind(host, Identity("/dev/nvme0n1", "nvme", "nvme:M:S1", 1), "bench", staff)
-    assert drives_in(toml_of(host)) == every[:3]
-    assert '\n  "nvme:M:S1", # /dev/nvme0n1\n' in toml_of(host)
+    assert drives_in(toml_of(host)) == every[:2]
+    assert '\n  # "nvme:M:S1", # /dev/nvme0n1\n' in toml_of(host)
+
+
+@pytest.mark.parametrize(
+    ("state_dir", "document"),
+    [
+        ("/var/lib/drivecert", {"drives": ["nvme:M:S1"]}),
+        ("/srv/a b", {"drives": ["nvme:M:S1"], "state_dir": "/srv/a b"}),
+    ],
+)
+def test_the_list_keeps_a_state_directory_of_the_operator(state_dir, document):
+    host = ssh_host(health={"drives": ["nvme:M:S1"], "state_dir": state_dir})
+    assert tomllib.loads(toml_of(host)) == document
 
 
 def test_a_host_without_a_report_has_an_empty_list():

@@ -59,7 +59,7 @@ def test_telemetry_that_ended_during_a_load_is_recorded_once(loading, connect_bo
         (3, "the program finished; the drive telemetry ended by an I/O error"),
         (
             None,
-            "the program finished; the drive telemetry ended unobserved, because it was killed, or the host was",
+            "the program finished; the drive telemetry ended unobserved: the cause is not known",
         ),
     ],
 )

@@ -29,8 +29,8 @@ def test_the_cause_of_an_end_is_a_code_for_hosts_of_both_releases(document, caus
 
 def test_an_unknown_text_is_shown_as_stored():
     assert end_message(None, EndCause.OTHER, "it says so") == (
-        "the program ended unobserved, because it was killed, or the host was restarted: it says so"
+        "the program ended unobserved: the cause is not known: it says so"
     )
-    unobserved = "the drive telemetry ended unobserved, because it was killed, or the host was restarted"
+    unobserved = "the drive telemetry ended unobserved: the cause is not known"
     assert end_message(None, EndCause.UNOBSERVED, UNSEEN, subject="the drive telemetry") == unobserved
     assert end_message(None, EndCause.SIGNAL, "ended by signal 9") == "the program was ended by signal 9"

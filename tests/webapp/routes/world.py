@@ -49,8 +49,8 @@ FORBIDDEN = 403
 NOT_FOUND = {404, 410}
 # Where the object of a route does not exist here, 404 shows that the client passed the check. The lab refuses with 403.
 MISSING = {
-    "name": "lab-1", "device_id": 4711, "takedown_id": 4711, "hiding_id": 4711, "sha256": "0" * 64, "number": 1,
-    "day": "2026-01-01", "code": "2026-01",
+    "name": "lab-1", "device_id": 4711, "window_id": 4711, "takedown_id": 4711, "hiding_id": 4711, "sha256": "0" * 64,
+    "number": 1, "day": "2026-01-01", "code": "2026-01",
     "publication": "none", "key": "none", "digest": "0" * 16, "uidb36": "1", "form": "csv", "first": 1, "last": 2,
     "category": "nvme-flash", "vendor": "exemplar", "act": "publish", "decision": "decline", "slug": "none",
     "maker_id": 4711,

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from runners.hosts.protocol import DriveUse
 from runners.inventory.health import is_listed, no_work_reasons, reported_at
 from runners.inventory.service_state import out_of_service
 from runners.models import Device, Dispatch, Host, HostOutage
@@ -71,6 +72,7 @@ class HostDriveSerializer(serializers.Serializer[Any]):
     """A drive that the host found. `device` is the id of the device that it is bound as, null if it is none.
 
     `is_listed`: the operator of the host lists it as loadable; null if not reported, and on hosts without a list.
+    `uses`: what the host uses it for; empty for a free drive, null if not reported.
     """
 
     path = serializers.CharField(source="drive.path")
@@ -81,6 +83,10 @@ class HostDriveSerializer(serializers.Serializer[Any]):
     serial = serializers.CharField(source="drive.serial", allow_null=True)
     device = serializers.IntegerField(source="device.pk", allow_null=True, default=None)
     is_listed = serializers.BooleanField(allow_null=True)
+    uses = serializers.ListField(
+        source="drive.uses", child=serializers.ChoiceField([use.value for use in DriveUse]), allow_null=True
+    )
+    mount_points = serializers.ListField(source="drive.mount_points", child=serializers.CharField(), allow_null=True)
 
 
 class HostDetailSerializer(HostSerializer):

@@ -8,7 +8,7 @@ from django import forms
 from runners.campaigns.commands import EDITABLE, CampaignOrder
 from runners.campaigns.messages import nx
 from runners.campaigns.terms import STRESS_FACTOR, Terms
-from webapp.lab.dispatches.forms import DAY_S, MAX_RUN_S, SLICES_MAX, FactsForm, load_field, seconds_field
+from webapp.lab.dispatches.forms import DAY_S, MAX_RUN_S, SLICES_MAX, FactsForm, alone_field, load_field, seconds_field
 
 DEFAULTS = Terms()
 MAX_REST_S = 7 * DAY_S
@@ -67,6 +67,7 @@ class EditableTermsForm(forms.Form):
         label="Confirmed loads, maximum", min_value=1, max_value=100, initial=DEFAULTS.confirmations_max,
         help_text="A confirmation takes two days. After so many confirmations, the campaign ends with the best load.",
     )  # fmt: skip
+    alone_on_host = alone_field()
 
     def clean(self) -> dict[str, Any]:
         """Refuse runs with more slices than a reading can store."""

@@ -15,6 +15,7 @@ from webapp.accounts.requests import UserRequest
 from webapp.lab.campaigns.forms import CampaignForm, EditableTermsForm
 from webapp.lab.campaigns.ordering import pause, request_cancellation, resume, start_campaign
 from webapp.lab.campaigns.page import campaign_context, concurrent_dispatches, ladder_document, version_of_campaign
+from webapp.lab.campaigns.templates import TEMPLATES, initial_of
 from webapp.lab.dispatches.ordering import require_lab
 from webapp.lab.dispatches.views import render_order
 from webapp.lab.shared.views import (
@@ -31,13 +32,13 @@ from webapp.lab.shared.views import (
 @operator_form
 def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     """Start a campaign on a device, for the lab of the orderer."""
-    form = CampaignForm(request.POST or None)
+    form = CampaignForm(request.POST or None, initial=initial_of(request.GET.get("like", "")))
 
     def start(device: Device, organisation: Organisation) -> HttpResponse:
         campaign = start_campaign(request.POST, device, organisation, form.campaign_order(), request.user)
         return redirect("campaign-detail", campaign.public_id)
 
-    return render_order(request, device_id, form, "lab/campaigns/order.html", require_lab, start)
+    return render_order(request, device_id, form, "lab/campaigns/order.html", require_lab, start, templates=TEMPLATES)
 
 
 @operator_page

@@ -10,7 +10,8 @@ from results.models import Category
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from results.reader.process import ROWS_MAX
 from runners.dispatch.orders import Order
-from runners.models import Host
+from runners.models import Dispatch, Host
+from runners.models.dispatch import ALONE_OPTION
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, INDEX_RECIPE, STORAGE_RECIPE
 from runners.recipes.base import YCSB
@@ -37,7 +38,7 @@ MIN_LOAD = Decimal("0.001")
 MAX_LOAD = Decimal(10_000)
 LOAD_ERRORS = {"max_value": f"Expected at most {MAX_LOAD:,}x, which is {MAX_LOAD * 2000:,} reads/s on one drive."}
 
-OPTION_FIELDS = ("report_interval_s", "record_bytes", "microsecond_histograms", "service_threads")
+OPTION_FIELDS = ("report_interval_s", "record_bytes", "microsecond_histograms", "service_threads", ALONE_OPTION)
 
 THREADS_MAX = 10_000
 
@@ -59,6 +60,15 @@ def load_field(label: str, default: Decimal, help_text: str = "") -> forms.Decim
 def seconds_field(label: str, default: int, max_s: int, help_text: str = "", min_s: int = 1) -> forms.IntegerField:
     """Return a field for a duration."""
     return forms.IntegerField(label=label, min_value=min_s, max_value=max_s, initial=default, help_text=help_text)
+
+
+def alone_field() -> forms.BooleanField:
+    """Return the field of loads that share their host with no other run."""
+    return forms.BooleanField(
+        label="Alone on its host",
+        required=False,
+        help_text="The load waits until nothing else runs on the host, and other runs wait for its end.",
+    )
 
 
 class FactsForm(forms.Form):
@@ -99,7 +109,10 @@ class OrderForm(FactsForm):
         "A certificate requires a run of 86,400 s. A shorter run can fail, but never pass.",
     )
     slice_length_s = seconds_field(
-        "Slice length, s", SLICE_LENGTH_DEFAULT_S, DAY_S, "The profile judges slices of 3,600 s."
+        "Slice length, s",
+        SLICE_LENGTH_DEFAULT_S,
+        DAY_S,
+        "The profile judges slices of 3,600 s. A shorter run is one slice.",
     )
     report_interval_s = seconds_field("Report interval, s", 1, 3600)
     record_bytes = forms.IntegerField(
@@ -114,15 +127,16 @@ class OrderForm(FactsForm):
     service_threads = forms.IntegerField(
         required=False, min_value=1, max_value=1024, help_text="Default: 5 threads per CPU of the host."
     )
+    alone_on_host = alone_field()
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a slice longer than the run, a report interval longer than a slice, and too many slices."""
+        """Refuse too long report intervals and too many slices. A run that is shorter than a slice is one slice."""
         cleaned = super().clean() or {}
         duration_s, slice_length_s = cleaned.get("duration_s"), cleaned.get("slice_length_s")
         interval_s = cleaned.get("report_interval_s")
+        if duration_s and slice_length_s:
+            slice_length_s = cleaned["slice_length_s"] = min(slice_length_s, duration_s)
         got = f"got {slice_length_s} s."
-        if duration_s and slice_length_s and slice_length_s > duration_s:
-            self.add_error("slice_length_s", f"Expected at most the duration of the run, {duration_s} s, {got}")
         if duration_s and slice_length_s and duration_s // slice_length_s > SLICES_MAX:
             min_s = -(-duration_s // SLICES_MAX)
             self.add_error("slice_length_s", f"Expected at least {min_s} s for a run of {duration_s} s, {got}")
@@ -137,8 +151,22 @@ class OrderForm(FactsForm):
         # The index workload has pages of one size and no records.
         names = [name for name in OPTION_FIELDS if name != "record_bytes" or recipe != INDEX_RECIPE]
         options = {name: cleaned[name] for name in names if cleaned[name] is not None}
+        if not options[ALONE_OPTION]:
+            del options[ALONE_OPTION]
         load, duration_s, slice_length_s = (cleaned[name] for name in ("nx_load", "duration_s", "slice_length_s"))
         return Order(load, duration_s, slice_length_s, options, self.facts(), recipe)
+
+
+def order_like(public_id: str) -> dict[str, Any]:
+    """Return the initial values to order an ACT run again; empty for an unknown run or another recipe.
+
+    The stated firmware is left out: a rerun may be after an update.
+    """
+    run = Dispatch.objects.filter(public_id=public_id, recipe__in=ACT_RECIPES).first()
+    if run is None:
+        return {}
+    columns = {name: getattr(run, name) for name in ("recipe", "nx_load", "duration_s", "slice_length_s")}
+    return {**run.facts, "firmware": "", **run.options, **columns}
 
 
 def preset_commands() -> list[dict[str, Any]]:

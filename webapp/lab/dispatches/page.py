@@ -18,6 +18,7 @@ from runners.models import Dispatch, Host, Step
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import FINAL, State
 from runners.recipes import RECIPES
+from runners.recipes.act import ACT_RECIPES
 from runners.retention import leftover_archive
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.shared.outages import (
@@ -50,6 +51,7 @@ WAITS = {
     Dispatch.WaitsFor.DRIVE: "the run waits for the drive",
     Dispatch.WaitsFor.HOST: "the run waits for the host",
     Dispatch.WaitsFor.CAMPAIGN: "the run waits for its campaign",
+    Dispatch.WaitsFor.WINDOW: "the run waits for the end of maintenance",
 }
 STARTING_MEANING = "the program was started and checks the drive before it writes"
 # The meaning of an outage for a dispatch that may be on its host.
@@ -89,6 +91,7 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
         "is_freed": state is State.LOST and not is_orphaned,
         "declared_by": _declared_by(dispatch),
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
+        "may_rerun": state is State.DONE and dispatch.recipe in ACT_RECIPES,
         "shares": shares_with_limits(dispatch.progress.get("shares", [])),
         "options": _option_rows(dispatch),
         "outage_total": outage_total_message(dispatch),
@@ -156,8 +159,12 @@ def version_of_dispatch(dispatch: Dispatch) -> str:
 def history_of(dispatch: Dispatch) -> list[HistoryLine]:
     """Return the steps and the outages in the order of time. Release 0.2 stored outages as steps too."""
     steps = dispatch.steps.exclude(kind__in=[Step.Kind.HOST_OUTAGE, Step.Kind.OUTAGE_TOTAL])
-    lines = [HistoryLine(step.at, step.to_state, None, step.reason, step.actor) for step in steps]
+    lines = [HistoryLine(step.at, _step_label(step), None, step.reason, step.actor) for step in steps]
     return sorted([*outage_lines(dispatch), *lines], key=lambda line: line.at)
+
+
+def _step_label(step: Step) -> str:
+    return "outage" if step.kind == Step.Kind.REGISTER_OUTAGE else step.to_state
 
 
 def title_of(dispatch: Dispatch) -> str:

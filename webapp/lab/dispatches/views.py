@@ -18,7 +18,7 @@ from runners.retention import leftover_archive
 from webapp.accounts.models import User
 from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest
-from webapp.lab.dispatches.forms import OrderForm, YcsbForm, preset_commands
+from webapp.lab.dispatches.forms import OrderForm, YcsbForm, order_like, preset_commands
 from webapp.lab.dispatches.ordering import check_order, check_orderable, check_sweep, request_cancellation
 from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
 from webapp.lab.shared.drive_status import availability_of, consent_context
@@ -125,7 +125,7 @@ def _find(public_id: str) -> Dispatch:
 @operator_form
 def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     """Order an ACT run on a device, for the lab of the orderer."""
-    form = OrderForm(request.POST or None)
+    form = OrderForm(request.POST or None, initial=order_like(request.GET.get("like", "")))
 
     def place(device: Device, organisation: Organisation) -> HttpResponse:
         return place_order(request, device, organisation, form.order())

@@ -14,7 +14,7 @@ from runners.hosts import connect
 from runners.hosts.drive_keys import is_same_drive
 from runners.hosts.local import LocalHost
 from runners.hosts.machine import is_this_machine
-from runners.hosts.protocol import FoundDrive, parse_drives
+from runners.hosts.protocol import DriveUse, FoundDrive, parse_drives
 from runners.inventory.enrolment import own_program_sha256
 from runners.inventory.health import is_listed, reported_at
 from runners.inventory.ycsb_requirements import allowed_programs, missing_programs, programs_path
@@ -66,8 +66,21 @@ def _rows(host: Host, drives: list[FoundDrive]) -> list[dict[str, Any]]:
         # All namespaces of a drive have the same key, so the device is at one of their paths only.
         is_device = device is not None and device.path == drive.path
         is_in_list = is_listed(host, drive.drive_key)
-        rows.append({"drive": drive, "device": device, "is_device": is_device, "is_listed": is_in_list})
+        row = {"drive": drive, "device": device, "is_device": is_device, "is_listed": is_in_list}
+        rows.append(row | {"use": use_message(drive)})
     return rows
+
+
+def use_message(drive: FoundDrive) -> str:
+    """Return what the host uses a drive for: mounted at /, held by another device. Empty for a drive without a use."""
+    points = f"mounted at {', '.join(dict.fromkeys(drive.mount_points or []))}"
+    messages = {
+        DriveUse.MOUNTED: points,
+        DriveUse.HELD: "held by another device",
+        DriveUse.SWAP: "used as swap",
+        DriveUse.OPEN: "open in a program",
+    }
+    return ", ".join(messages[DriveUse(use)] for use in drive.uses or [])
 
 
 def own_machine(host: Host) -> dict[str, Any] | None:

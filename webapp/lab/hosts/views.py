@@ -8,16 +8,18 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
 
 from results.models.evidence import PLACE_CHARS
 from runners.campaigns.outcomes import with_readings
 from runners.errors import RequestRefusedError
 from runners.hosts.ssh_connection import fingerprint
 from runners.inventory import health
+from runners.inventory import maintenance_windows as windows
 from runners.inventory.devices import add_local_host
 from runners.inventory.enrolment import Pins, enrol, own_program_sha256, set_location, setup_steps, teardown_steps
 from runners.inventory.service_state import retired_message, retirement_of
-from runners.models import Device, Dispatch, Host
+from runners.models import Device, Dispatch, Host, MaintenanceWindow
 from runners.models.campaign import Campaign
 from runners.retention import retirement
 from runners.retention.leftover_archive import unarchived_on
@@ -98,6 +100,24 @@ class PlaceForm(forms.Form):
     )
 
 
+class MaintenanceForm(forms.Form):
+    """A maintenance window of a host, in UTC."""
+
+    starts_at = forms.DateTimeField(
+        label="Start, UTC",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
+        help_text="Default: now. A run that would reach into the window does not start.",
+    )
+    ends_at = forms.DateTimeField(
+        label="End, UTC",
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
+        help_text="Default: open, until a person ends the maintenance.",
+    )
+    reason = forms.CharField(max_length=windows.REASON_CHARS_MAX)
+
+
 @operator_page
 def overview(request: UserRequest) -> HttpResponse:
     """Show the hosts in service with their devices, and all dispatches, newest first."""
@@ -111,6 +131,7 @@ def overview(request: UserRequest) -> HttpResponse:
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}
     context["retired_hosts"] = Host.objects.filter(retired_at__isnull=False).order_by("name")
     context["dispatches"] = with_results(page.object_list)
+    context["pause"] = windows.current_pause()
     context["open_campaigns"] = Campaign.objects.filter(state__in=Campaign.OPEN_STATES)
     return render_page(request, "lab/overview.html", context)
 
@@ -168,6 +189,8 @@ def _render_host(request: UserRequest, host: Host, place_form: PlaceForm) -> Htt
         "discarded": [dispatch.public_id for dispatch in leftovers if dispatch.public_id in discarded_ids],
         "host_drives": drives_of(host),
         "place_form": place_form,
+        "windows": windows.current_and_planned(host),
+        "maintenance_form": MaintenanceForm(auto_id="id_maintenance_%s"),
     }
     if host.kind == Host.Kind.LOCAL:
         context["own"] = own_machine(host)
@@ -210,3 +233,36 @@ def restore_host(request: UserRequest, name: str) -> str:
     needs_check = host.kind == Host.Kind.SSH
     next_step = "Check the host now: it gets work after the check." if needs_check else "The host is ready for work."
     return f"Host {host} is in service again. {next_step}"
+
+
+@operator_command("lab-host", "No maintenance was planned.")
+def plan_maintenance(request: UserRequest, name: str) -> str:
+    """Plan a maintenance window of a host."""
+    host, form = get_object_or_404(Host, name=name), MaintenanceForm(request.POST)
+    if not form.is_valid():
+        found = "; ".join(f"{form[field].label}: {errors[0]}" for field, errors in form.errors.items())
+        raise RequestRefusedError(found, "fields-invalid")
+    stated = form.cleaned_data
+    starts_at = stated["starts_at"] or timezone.now()
+    windows.plan_window(host, starts_at, stated["ends_at"], stated["reason"], request.user)
+    return f"Maintenance of host {host} is planned. Runs that have started continue to their end."
+
+
+@operator_command("lab", "The lab was not paused.")
+def pause_lab(request: UserRequest) -> str:
+    """Let no run start on any host until the lab is resumed."""
+    if windows.current_pause():
+        raise RequestRefusedError("It is paused already.", "paused-already")
+    windows.plan_window(None, timezone.now(), None, request.POST.get("reason", ""), request.user)
+    return "The lab is paused. Runs that have started continue to their end; no other run starts."
+
+
+@operator_action
+def end_maintenance(request: UserRequest, window_id: int) -> HttpResponse:
+    """End a maintenance window, or resume the lab; then show the host, or the overview."""
+    window = get_object_or_404(MaintenanceWindow.objects.select_related("host"), pk=window_id)
+    if windows.end_window(window, request.user):
+        messages.success(request, f"The maintenance of {window.host or 'all hosts'} has ended. Waiting runs start now.")
+    else:
+        messages.error(request, f"The maintenance of {window.host or 'all hosts'} had ended already.")
+    return redirect("lab") if window.host is None else redirect("lab-host", window.host.name)

@@ -15,7 +15,7 @@ from runners.campaigns.commands import open_on
 from runners.campaigns.outcomes import rung_of, with_readings
 from runners.campaigns.terms import Result, Terms
 from runners.errors import RequestRefusedError
-from runners.inventory.devices import all_last_identified, in_service_since, last_identified
+from runners.inventory.devices import all_last_identified, in_service_since, is_missing, last_identified
 from runners.inventory.health import is_listed, reported_at
 from runners.inventory.safety import (
     SIGNATURE_ERROR,
@@ -171,7 +171,7 @@ def availability_of(device: Device) -> dict[str, Any]:
     """Return what uses the drive of a device on all of its hosts; if `is_free`, an order is claimed at once."""
     on_drive = Dispatch.objects.filter(drive_key=device.drive_key)
     uses = {
-        "is_missing": device.is_missing,
+        "is_missing": is_missing(device),
         "campaign": open_on(device.drive_key),
         "dispatch": on_drive.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED).order_by("-ordered_at").first(),
         "queued_count": on_drive.filter(state=State.QUEUED).count(),

@@ -40,7 +40,7 @@ def current_outages(dispatch: Dispatch) -> list[tuple[str, int]]:
 
     A poll of a host that is cut off ends only after HOST_ANSWER_TIMEOUT_S. Until then an old heartbeat of a running
     program shows the outage, from the second missed poll on: each poll of a running program is short. Which of two
-    hosts does not answer is not known then.
+    hosts does not answer is not known then, nor whether the register polls at all.
     """
     if dispatch.state not in ON_HOST:
         return []
@@ -50,7 +50,7 @@ def current_outages(dispatch: Dispatch) -> list[tuple[str, int]]:
     age_s = _seconds_since(dispatch.heartbeat_at)
     hosts = " or ".join(str(host) for host in [dispatch.device.host, dispatch.load_host] if host)
     is_old = age_s >= HEARTBEAT_S + MISSED_POLLS * settings.WATCH_PERIOD_S
-    return [(f"{MEANINGS[HostOutage.Cause.NO_ANSWER]} {hosts}", age_s)] if is_old else []
+    return [(f"no answer recorded from {hosts}", age_s)] if is_old else []
 
 
 def current_outage_message(dispatch: Dispatch) -> str:

@@ -45,7 +45,7 @@ def _generator(record: Record) -> list[Pair]:
     program = record["program"] or {}
     reason = f", {record['engine_reason']}" if record["engine_reason"] else ""
     version = f"{program.get('name') or ''} {program.get('version') or ''}".strip()
-    ended = f"{record['end_reason'] or 'no end record: it was killed'} {record['end_text'] or ''}".strip()
+    ended = f"{record['end_reason'] or 'no end record; the cause is not known'} {record['end_text'] or ''}".strip()
     return [
         ("Program", version),
         ("Revision", program.get("revision") or ""),

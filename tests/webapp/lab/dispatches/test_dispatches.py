@@ -42,6 +42,19 @@ def test_an_order_becomes_a_dispatch_of_the_orderer_s_lab(lab_client, device, a_
     assert dispatch.options == {"report_interval_s": 1, "record_bytes": 1536, "microsecond_histograms": True}
 
 
+@pytest.mark.parametrize(("slice_length_s", "stored_s"), [("59", 59), ("60", 60), ("3600", 60)])
+def test_a_run_that_is_shorter_than_a_slice_is_one_slice(lab_client, device, slice_length_s, stored_s):
+    lab_client.post(f"/lab/devices/{device.pk}/order/", ORDER | {"slice_length_s": slice_length_s})
+    assert Dispatch.objects.get().slice_length_s == stored_s
+
+
+def test_a_run_is_ordered_alone_on_its_host(lab_client, device):
+    address = f"/lab/devices/{device.pk}/order/"
+    answer = lab_client.post(address, ORDER | {"alone_on_host": "on"}, follow=True)
+    assert Dispatch.objects.get().options["alone_on_host"] is True
+    assert "Alone on its host" in answer.text
+
+
 def test_an_index_load_is_ordered_on_the_same_page(lab_client, device):
     address = f"/lab/devices/{device.pk}/order/"
     assert "ACT index" in lab_client.get(address).text
@@ -98,8 +111,8 @@ def test_staff_without_a_lab_see_what_is_missing(device, staff):
         ("nx_load", "10000.001", False),
         ("nx_load", "1.0001", False),
         ("duration_s", "0", False),
-        ("slice_length_s", "60", True),
-        ("slice_length_s", "61", False),
+        ("slice_length_s", "1", True),
+        ("slice_length_s", "0", False),
         ("report_interval_s", "10", True),
         ("report_interval_s", "11", False),
         ("record_bytes", "0", False),

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
+from runners.models import Dispatch
 from runners.models.states import State
 from runners.monitoring.connectivity import recording_connect
 from tests.runners.lab import add_outage, poll_state
@@ -27,7 +28,7 @@ def test_a_run_is_not_shown_as_running_during_an_outage(lab_client, in_state):
         reason="a request to the host failed, and the register repeats it: cut",
     )
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert "no answer from local for 42 s; the program may still run" in text
+    assert "no answer recorded from local for 42 s; the program may still run" in text
     assert "the program runs on the host" not in text
 
 
@@ -64,7 +65,7 @@ def test_an_outage_is_also_shown_before_and_after_the_program(lab_client, in_sta
 def test_an_outage_is_shown_from_the_second_missed_poll_on(lab_client, in_state, age_s, is_said):
     dispatch = in_state(State.RUNNING, heartbeat_at=timezone.now() - timedelta(seconds=age_s))
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
-    assert (f"no answer from local for {age_s} s" in text) is is_said
+    assert (f"no answer recorded from local for {age_s} s" in text) is is_said
 
 
 @FROZEN
@@ -136,6 +137,15 @@ def test_the_drive_states_are_refreshed_with_the_page(lab_client, in_state):
     assert answer.status_code == 200
     assert "FW1" in answer.text
     assert "No state of the drive was recorded" not in answer.text
+
+
+def test_the_page_of_a_submitted_log_states_its_size_although_no_poll_read_it(lab_client, running, connect, fake):
+    fake.end(running.public_id, 0)
+    poll_state(running, connect)
+    Dispatch.objects.filter(pk=running.pk).update(log_bytes=0)
+    size_bytes = running.submission.log.size_bytes
+    assert size_bytes > 0
+    assert f"<dt>Log read</dt><dd>{size(size_bytes)}</dd>" in lab_client.get(f"/lab/dispatches/{running}/").text
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,19 @@ def test_the_drives_of_the_local_machine_are_listed_when_the_page_opens(lab_clie
     assert 'aria-label="Identify /dev/vdb"' in page
 
 
+def test_the_system_disk_is_shown_as_in_use_and_cannot_be_identified(lab_client, monkeypatch):
+    Host.objects.create(name="local", kind="local")
+    drives = [
+        FoundDrive("/dev/vda", "virtual", "block:x", 2**30, uses=["mounted", "swap"], mount_points=["/", "/"]),
+        FoundDrive("/dev/vdb", "virtual", "block:y", 2**30, uses=[], mount_points=[]),
+    ]
+    monkeypatch.setattr(LocalHost, "list_drives", lambda self: drives)
+    page = lab_client.get("/lab/hosts/local/devices/add/").text
+    assert "mounted at /, used as swap" in page
+    assert 'aria-label="Identify /dev/vda"' not in page
+    assert 'aria-label="Identify /dev/vdb"' in page
+
+
 def test_drives_stored_by_an_earlier_release_do_not_break_the_page(lab_client):
     ssh_host(health=HEALTH | {"found": [FOUND[0] | {"drive_key": None}]}, checked_at=timezone.now())
     assert "The drives of lab-1 cannot be listed: " in lab_client.get("/lab/hosts/lab-1/").text

@@ -121,7 +121,7 @@ def test_the_page_shows_if_the_rates_were_sustained(client, make_run, is_held, s
 
 def test_a_killed_run_is_marked(make_run):
     view = side_file_view(make_run(end_reason=None, end_text=None, telemetry=None, host=None, program=None))
-    assert ("Ended", "no end record: it was killed") in view["setup"]
+    assert ("Ended", "no end record; the cause is not known") in view["setup"]
     assert view["telemetry"] == []
 
 

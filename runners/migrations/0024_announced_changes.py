@@ -41,6 +41,6 @@ DROP FUNCTION announce_dispatch();
 class Migration(migrations.Migration):
     """Triggers that notify the channel drivecert_changes; `announce_row` is of results."""
 
-    dependencies = [("results", "0048_announced_changes"), ("runners", "0021_order_key")]
+    dependencies = [("results", "0048_announced_changes"), ("runners", "0023_maintenance_windows")]
 
     operations = [migrations.RunSQL(ANNOUNCE, STOP)]

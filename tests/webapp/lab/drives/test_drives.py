@@ -1,0 +1,137 @@
+from datetime import UTC, datetime
+
+import pytest
+from django.utils import timezone
+
+from runners.campaigns.terms import Terms, parse_terms
+from runners.inventory.devices import bind
+from runners.models import Campaign, Device, Dispatch, DriveState
+from runners.models.states import State
+from webapp.lab.campaigns.templates import QUICK
+from webapp.lab.drives.overview import DriveFilter, drive_rows
+
+pytestmark = pytest.mark.django_db
+FORM = {name: str(value) for name, value in Terms().as_json().items() if name not in {"with_prep", "alone_on_host"}}
+ADDRESS = "/lab/drives/campaign/"
+
+
+@pytest.fixture
+def second(device, staff, fake):
+    return bind(device.host, fake.add_drive("/dev/fake1", "file:lab1:8:6"), "shelf 2", staff)
+
+
+def labels(words="", drive_filter=DriveFilter.ALL):
+    return [row.device.label for row in drive_rows(words, drive_filter)]
+
+
+def test_the_page_shows_the_run_of_each_drive_its_end_and_what_waits(lab_client, in_state, new_dispatch, second):
+    started_at = datetime(2026, 11, 1, 12, tzinfo=UTC)
+    telemetry = {"temperatures": [{"disk": "fake0", "sensor": "Composite", "celsius": 41}]}
+    progress = {"tail": ["x"], "telemetry": telemetry}
+    running = in_state(State.RUNNING, started_at=started_at, duration_s=3600, progress=progress)
+    new_dispatch()
+    busy, free = drive_rows()
+    assert (busy.dispatch, busy.queued_count, busy.celsius, busy.is_free) == (running, 1, 41, False)
+    assert busy.ends_at == datetime(2026, 11, 1, 13, tzinfo=UTC)
+    assert (free.dispatch, free.queued_count, free.celsius, free.ends_at, free.is_free) == (None, 0, None, None, True)
+    page = lab_client.get("/lab/drives/").text
+    for shown in ("shelf 2", f"/lab/dispatches/{running}/", "41 <small>C</small>", "1 November 2026, 13:00 UTC"):
+        assert shown in page
+
+
+def test_drives_are_found_by_words_and_by_what_uses_them(lab_client, in_state, new_dispatch, second):
+    in_state(State.RUNNING)
+    assert labels("SHELF local") == ["shelf 2"]
+    assert labels("shelf fake0") == []
+    assert labels("", DriveFilter.FREE) == ["shelf 2"]
+    assert labels("", DriveFilter.BUSY) == ["fake drive"]
+    assert labels("", DriveFilter.QUEUED) == []
+    new_dispatch()
+    assert labels("", DriveFilter.QUEUED) == ["fake drive"]
+    page = lab_client.get("/lab/drives/?q=nothing+like+this&state=rubbish").text
+    assert "No drive matches." in page
+
+
+def test_retired_drives_are_not_listed(second):
+    Device.objects.filter(pk=second.pk).update(retired_at=timezone.now())
+    assert labels() == ["fake drive"]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "is_new"), [("1.0", "1.1", True), ("1.0", "1.0", False), (None, "1.0", False)]
+)
+def test_a_drive_with_other_firmware_than_in_its_last_run_is_marked(in_state, earlier, now, is_new):
+    dispatch = in_state(State.DONE)
+    columns = {"dispatch": dispatch, "drive_key": dispatch.drive_key, "moment": "after", "document": {}}
+    DriveState.objects.create(**columns, firmware=earlier)
+    Device.objects.filter(pk=dispatch.device_id).update(identity={"firmware": now})
+    (row,) = drive_rows()
+    assert row.is_firmware_new is is_new
+    assert labels("", DriveFilter.NEW_FIRMWARE) == (["fake drive"] if is_new else [])
+
+
+def test_one_campaign_is_started_on_each_selected_drive(lab_client, device, second, a_lab):
+    page = lab_client.get(ADDRESS, {"device": [device.pk, second.pk]}).text
+    assert "Start campaigns on 2 drives" in page
+    answer = lab_client.post(ADDRESS, FORM | {"device": [device.pk, second.pk], "max_nx": "200"})
+    assert answer.headers["Location"] == "/lab/drives/"
+    campaigns = Campaign.objects.order_by("device")
+    assert [each.device for each in campaigns] == [device, second]
+    assert {parse_terms(each.terms).max_nx for each in campaigns} == {200}
+    assert {each.organisation for each in campaigns} == {a_lab}
+
+
+def test_no_campaign_is_started_if_one_drive_refuses_it(lab_client, device, second):
+    lab_client.post(ADDRESS, FORM | {"device": [second.pk]})
+    page = lab_client.post(ADDRESS, FORM | {"device": [device.pk, second.pk]}).text
+    assert "No campaign was started" in page
+    assert f"Drive {second.drive_key} is used by campaign" in page
+    assert [each.device for each in Campaign.objects.all()] == [second]
+
+
+def test_each_drive_needs_its_own_consent(lab_client, device, staff, fake):
+    other = bind(device.host, fake.add_drive("/dev/fake2", "loop:1:9"), "shelf 9", staff)
+    selection = {"device": [device.pk, other.pk]}
+    assert "The label does not match." in (refused := lab_client.post(ADDRESS, FORM | selection).text) or (
+        "The location of shelf 9 changed" in refused
+    )
+    assert not Campaign.objects.exists()
+    (drive,) = [each for each in lab_client.get(ADDRESS, selection).context["drives"] if each.device == other]
+    consent = {
+        f"typed_label-{other.pk}": "shelf 9",
+        f"shown_signature-{other.pk}": drive.consent["shown_signature"],
+        f"shown_place-{other.pk}": drive.consent["shown_location"],
+    }
+    lab_client.post(ADDRESS, FORM | selection | consent)
+    assert Campaign.objects.count() == 2
+
+
+@pytest.mark.parametrize("query", ["", "?device=", "?device=99999999999", "?device=x", "?device=4711"])
+def test_a_selection_without_a_drive_leads_back(lab_client, device, query):
+    page = lab_client.get(ADDRESS + query, follow=True).text
+    assert "No drive is selected." in page
+
+
+@pytest.mark.parametrize("address", [ADDRESS, "/lab/devices/{}/campaign/"])
+def test_a_campaign_begins_with_a_template_or_with_an_earlier_campaign(lab_client, device, address):
+    lab_client.post(f"/lab/devices/{device.pk}/campaign/", FORM | {"max_nx": "77", "vendor": "Acme", "firmware": "1.0"})
+    campaign = Campaign.objects.get()
+
+    def initial(like):
+        page = lab_client.get(address.format(device.pk), {"device": device.pk, "like": like})
+        return page.context["form"]
+
+    assert initial("quick-look")["load_s"].value() == QUICK.load_s
+    assert initial("certificate")["load_s"].value() == Terms().load_s
+    again = initial(campaign.public_id)
+    assert (again["max_nx"].value(), again["vendor"].value(), again["firmware"].value()) == (77, "Acme", "")
+    assert initial("k-none")["max_nx"].value() == Terms().max_nx
+
+
+def test_a_finished_run_is_ordered_again_with_its_settings(lab_client, in_state):
+    done = in_state(State.DONE, facts={"vendor": "Acme", "firmware": "1.0"})
+    assert f"/order/?like={done}" in lab_client.get(f"/lab/dispatches/{done}/").text
+    form = lab_client.get(f"/lab/devices/{done.device_id}/order/", {"like": done.public_id}).context["form"]
+    assert (form["nx_load"].value(), form["duration_s"].value()) == (done.nx_load, 60)
+    assert (form["vendor"].value(), form["firmware"].value()) == ("Acme", "")
+    assert Dispatch.objects.count() == 1

@@ -1,0 +1,110 @@
+"""Views of all drives: the overview, and a campaign on each drive of a selection."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
+
+from results.models import Organisation
+from runners.campaigns.commands import CampaignOrder
+from runners.errors import RequestRefusedError
+from runners.models import Campaign, Device
+from webapp.accounts.models import User
+from webapp.accounts.requests import UserRequest
+from webapp.lab.campaigns.forms import CampaignForm
+from webapp.lab.campaigns.ordering import start_campaign
+from webapp.lab.campaigns.templates import TEMPLATES, initial_of
+from webapp.lab.dispatches.ordering import require_lab
+from webapp.lab.dispatches.views import lab_of
+from webapp.lab.drives.overview import DriveFilter, drive_rows
+from webapp.lab.shared.drive_status import LABEL_FIELD, LOCATION_FIELD, SHOWN_FIELD, consent_context
+from webapp.lab.shared.views import operator_form, operator_page, render_page
+
+SELECTED_MAX = 100
+NONE_SELECTED = "No drive is selected. Select drives in the table, then start the campaign."
+
+
+class SelectionRefusedError(RequestRefusedError):
+    """Campaigns that were not started. `reasons` has a sentence for each drive that refuses one."""
+
+    code = "selection-refused"
+
+    def __init__(self, reasons: Mapping[int, str]) -> None:
+        super().__init__("No campaign was started, because some drives refuse it.")
+        self.reasons = dict(reasons)
+
+
+@dataclass(frozen=True)
+class SelectedDrive:
+    """A drive of a selection, with what its consent shows, and why it refuses the campaign."""
+
+    device: Device
+    consent: dict[str, Any]
+    refusal: str
+
+
+@operator_page
+def overview(request: UserRequest) -> HttpResponse:
+    """List all drives in service; a form selects some of them for a campaign."""
+    words, drive_filter = request.GET.get("q", ""), request.GET.get("state", "")
+    drive_filter = drive_filter if drive_filter in DriveFilter.values else DriveFilter.ALL
+    context = {"rows": drive_rows(words, drive_filter), "words": words, "drive_filter": drive_filter}
+    return render_page(request, "lab/drives/list.html", context | {"filters": DriveFilter.choices})
+
+
+@operator_form
+def order_campaigns(request: UserRequest) -> HttpResponse:
+    """Start the same campaign on each selected drive, or on none of them."""
+    devices = selected_devices(request.POST if request.method == "POST" else request.GET)
+    if not devices:
+        messages.error(request, NONE_SELECTED)
+        return redirect("lab-drives")
+    form = CampaignForm(request.POST or None, initial=initial_of(request.GET.get("like", "")))
+    refusals: dict[int, str] = {}
+    if request.method == "POST" and form.is_valid():
+        try:
+            lab = require_lab(devices[0], lab_of(request.user))
+            started = start_campaigns(request.POST, devices, lab, form.campaign_order(), request.user)
+        except SelectionRefusedError as error:
+            refusals = error.reasons
+            form.add_error(None, str(error))
+        except RequestRefusedError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"Campaigns were started on {len(started)} drives.")
+            return redirect("lab-drives")
+    drives = [SelectedDrive(each, consent_context(each), refusals.get(each.pk, "")) for each in devices]
+    return render_page(request, "lab/drives/order.html", {"form": form, "drives": drives, "templates": TEMPLATES})
+
+
+def selected_devices(query: QueryDict) -> list[Device]:
+    """Return the devices that a query selects, in the order of the overview."""
+    ids = [value for value in query.getlist("device") if value.isascii() and value.isdigit() and len(value) < 10]
+    devices = Device.objects.filter(pk__in=ids[:SELECTED_MAX]).select_related("host")
+    return list(devices.order_by("host__name", "pk"))
+
+
+def start_campaigns(
+    posted: Mapping[str, str], devices: list[Device], organisation: Organisation, order: CampaignOrder, actor: User
+) -> list[Campaign]:
+    """Start a campaign on each device. Raises SelectionRefusedError, before anything is stored, if one is refused.
+
+    The consent of a device is posted in fields that end with its id, such as typed_label-12.
+    """
+    started, reasons = [], {}
+    with transaction.atomic():
+        # All orders lock drives and hosts in one order, so that two of them cannot wait for each other.
+        for device in sorted(devices, key=lambda device: device.drive_key):
+            fields = (LABEL_FIELD, SHOWN_FIELD, LOCATION_FIELD)
+            consent = {name: posted[key] for name in fields if (key := f"{name}-{device.pk}") in posted}
+            try:
+                started.append(start_campaign(consent, device, organisation, order, actor))
+            except RequestRefusedError as error:
+                reasons[device.pk] = str(error)
+        if reasons:
+            raise SelectionRefusedError(reasons)
+    return started
