@@ -15,7 +15,7 @@ from webapp.accounts import organisations
 from webapp.accounts.audit.trail import actor_of
 from webapp.accounts.memberships.invitations import invitations_for
 from webapp.accounts.organisations import OrganisationError
-from webapp.accounts.permissions import Action, organisations_of
+from webapp.accounts.permissions import ALLOWED, Action
 from webapp.accounts.requests import UserRequest, members_only, operators_only
 
 NAME_CHARS = 200
@@ -46,7 +46,7 @@ def organisation_list(request: UserRequest) -> HttpResponse:
     page = {
         "memberships": memberships,
         "invitations": invited,
-        "may_submit": organisations_of(request.user, Action.SUBMIT).exists(),
+        "may_submit": any(each.role in ALLOWED[Action.SUBMIT] for each in memberships),
         "has_waiting": any(each.organisation.confirmed_at is None for each in memberships),
     }
     return render(request, "accounts/organisations/list.html", page)
