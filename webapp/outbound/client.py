@@ -33,7 +33,7 @@ class Failure(TextChoices):
     UNKNOWN_NAME = "unknown-name", "the name of the host is not known"
     FORBIDDEN_ADDRESS = "forbidden-address", "the host has an address in a network that is not public"
     UNREACHABLE = "unreachable", "the host refused the connection, or could not be reached"
-    TLS = "tls", "the certificate of the host is not valid for its name"
+    TLS = "tls", "the certificate of the host is not valid for its name, or the host does not use TLS"
     TIMEOUT = "timeout", "the host did not respond in time"
     NO_HTTP = "no-http", "the response was not HTTP, or the connection broke"
 
@@ -80,7 +80,7 @@ def send(
     with _connected(parts, stated, end) as sock, _Deadline(sock, end) as deadline:
         connection.sock = sock
         try:
-            connection.request(method, _target_of(parts), body, {"Connection": "close", **(headers or {})})
+            connection.request(method, _target_of(parts), body or None, {"Connection": "close", **(headers or {})})
             response = connection.getresponse()
             content = response.read(stated.bytes_max + 1)
         except (OSError, HTTPException, ValueError) as error:

@@ -126,6 +126,9 @@ def receiving(certificate=None, host=ADDRESS, port=0):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def do_GET(self):
+        self.do_POST()
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         receiver = self.server.receiver

@@ -49,6 +49,19 @@ def test_a_request_arrives_with_its_body_and_headers_and_the_response_returns(ce
     assert (answer.status, answer.body, answer.headers["x-note"], answer.is_cut) == (202, b"taken", "a", False)
 
 
+def test_a_get_request_has_no_body(certificate):
+    with receiving(certificate) as receiver:
+        receiver.respond = lambda handler: reply(handler, 200, handler.command.encode())
+        assert send("GET", receiver.url()).body == b"GET"
+    ((_, headers, body),) = receiver.requests
+    assert ("Content-Length" in headers, body) == (False, b"")
+
+
+def test_a_host_that_does_not_use_tls_is_refused(certificate):
+    with receiving() as receiver:
+        assert failure_of("POST", receiver.url()) == Failure.TLS
+
+
 @pytest.mark.parametrize("networks", [[], RECEIVER_NETWORK])
 def test_only_listed_networks_that_are_not_public_are_reached(certificate, settings, networks):
     settings.OUTBOUND_ALLOWED_NETWORKS = networks
