@@ -50,7 +50,12 @@ fn addresses(host: &str) -> io::Result<Vec<IpAddr>> {
     }
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let found = runtime.block_on(async { resolver().lookup_ip(host).await });
-    let failed = |error| io::Error::new(io::ErrorKind::NotFound, format!("{host}: name lookup failed: {error}"));
+    let failed = |error| {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("{host}: name lookup failed: {error}"),
+        )
+    };
     Ok(found.map_err(failed)?.iter().collect())
 }
 
@@ -73,7 +78,10 @@ mod tests {
 
     #[test]
     fn addresses_need_no_lookup() {
-        assert_eq!(addresses("192.0.2.7").unwrap(), ["192.0.2.7".parse::<IpAddr>().unwrap()]);
+        assert_eq!(
+            addresses("192.0.2.7").unwrap(),
+            ["192.0.2.7".parse::<IpAddr>().unwrap()]
+        );
         assert_eq!(addresses("[::1]").unwrap(), ["::1".parse::<IpAddr>().unwrap()]);
     }
 

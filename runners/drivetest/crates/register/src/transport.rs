@@ -83,7 +83,11 @@ pub fn agent(address: &str, ca_file: Option<&Path>) -> Result<Agent, SettingsErr
         .timeout_per_read(Some(IDLE_LIMIT))
         .timeout_per_write(Some(IDLE_LIMIT))
         .build();
-    Ok(Agent::with_parts(config, DefaultConnector::default(), HostResolver))
+    Ok(Agent::with_parts(
+        config,
+        DefaultConnector::default(),
+        HostResolver,
+    ))
 }
 
 /// Returns the proxy of the environment. A register on the same host is reached without one.
@@ -99,7 +103,10 @@ fn roots(ca_file: Option<&Path>) -> Result<RootCerts, SettingsError> {
         return Ok(RootCerts::Specific(Arc::new(read_roots(path)?)));
     }
     let found = rustls_native_certs::load_native_certs().certs;
-    let found: Vec<_> = found.iter().map(|each| Certificate::from_der(each).to_owned()).collect();
+    let found: Vec<_> = found
+        .iter()
+        .map(|each| Certificate::from_der(each).to_owned())
+        .collect();
     Ok(match found.is_empty() {
         true => RootCerts::WebPki,
         false => RootCerts::Specific(Arc::new(found)),
@@ -131,11 +138,23 @@ mod tests {
 
     #[test]
     fn an_address_is_https_or_on_the_same_host() {
-        let accepted = ["https://register.example/", "http://127.0.0.1:8000", "http://localhost", "http://[::1]:1"];
+        let accepted = [
+            "https://register.example/",
+            "http://127.0.0.1:8000",
+            "http://localhost",
+            "http://[::1]:1",
+        ];
         for address in accepted {
             assert_eq!(check_address(address).unwrap(), address.trim_end_matches('/'));
         }
-        for address in ["http://register.example", "register.example", "ftp://x", "https://u:p@x", "https://x/?a=1", ""] {
+        for address in [
+            "http://register.example",
+            "register.example",
+            "ftp://x",
+            "https://u:p@x",
+            "https://x/?a=1",
+            "",
+        ] {
             assert!(check_address(address).is_err(), "{address}");
         }
     }
@@ -144,8 +163,18 @@ mod tests {
     fn a_file_of_roots_has_a_certificate() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("roots.pem");
-        assert!(read_roots(&path).unwrap_err().to_string().contains("No such file"));
+        assert!(
+            read_roots(&path)
+                .unwrap_err()
+                .to_string()
+                .contains("No such file")
+        );
         fs::write(&path, "no certificate\n").unwrap();
-        assert!(read_roots(&path).unwrap_err().to_string().contains("found no certificate"));
+        assert!(
+            read_roots(&path)
+                .unwrap_err()
+                .to_string()
+                .contains("found no certificate")
+        );
     }
 }

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use ureq::SendBody;
 use ureq::http::Method;
 
-use crate::client::{Client, Error, Refusal, Response, pause};
+use crate::client::{Client, Error, Refusal, Response};
 
 const VERSION: &str = "1.0.0";
 const BODY_TYPE: &str = "application/offset+octet-stream";
@@ -46,7 +46,9 @@ impl Client {
         let mut beginnings = 1;
         loop {
             match self.upload_once(upload, progress) {
-                Err(Error::Refused(refusal)) if GONE.contains(&refusal.status) && beginnings < BEGINNINGS_MAX => {
+                Err(Error::Refused(refusal))
+                    if GONE.contains(&refusal.status) && beginnings < BEGINNINGS_MAX =>
+                {
                     beginnings += 1;
                 }
                 ended => return ended,
@@ -86,7 +88,7 @@ impl Client {
                 Err(Error::Refused(refusal)) if refusal.status != 409 => return Err(Error::Refused(refusal)),
                 Err(Error::Refused(_)) => self.repeat(|| self.offset(&uploaded.location))?,
                 Err(error) => {
-                    pause(&mut backoff, error)?;
+                    self.pause(&mut backoff, error)?;
                     self.repeat(|| self.offset(&uploaded.location))?
                 }
             };
@@ -101,7 +103,9 @@ impl Client {
 
     fn announce(&self, upload: Upload<'_>, size: u64) -> Result<Response, Error> {
         let pairs = upload.metadata.iter();
-        let pairs: Vec<_> = pairs.map(|(name, value)| format!("{name} {}", STANDARD.encode(value))).collect();
+        let pairs: Vec<_> = pairs
+            .map(|(name, value)| format!("{name} {}", STANDARD.encode(value)))
+            .collect();
         let request = self
             .request(Method::POST, "/uploads/")
             .header("Tus-Resumable", VERSION)
@@ -122,7 +126,9 @@ impl Client {
     }
 
     fn offset(&self, location: &str) -> Result<u64, Error> {
-        let request = self.request(Method::HEAD, location).header("Tus-Resumable", VERSION);
+        let request = self
+            .request(Method::HEAD, location)
+            .header("Tus-Resumable", VERSION);
         offset_of(&self.send(request, SendBody::none())?)
     }
 }
@@ -133,7 +139,9 @@ fn offset_of(response: &Response) -> Result<u64, Error> {
         Error::Refused(Refusal {
             status: response.status,
             code: "no-register".to_owned(),
-            detail: format!("expected the header Upload-Offset with a number, got {text:?}; is this a register?"),
+            detail: format!(
+                "expected the header Upload-Offset with a number, got {text:?}; is this a register?"
+            ),
             fields: Vec::new(),
         })
     })
