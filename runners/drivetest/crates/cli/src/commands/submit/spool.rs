@@ -4,7 +4,6 @@
 //! the hash of its content: the same submission is in the spool once. It is removed only after the register has stored
 //! the submission. The register recognises a log that it has, so that a crash between the two sends nothing twice.
 
-use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -296,10 +295,7 @@ fn copy(source: &Path, target: &Path) -> io::Result<String> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        drop(write!(text, "{byte:02x}"));
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
