@@ -1,7 +1,7 @@
 """Check that `drivetest submit` works in an empty root directory: against a TLS server found by name, and by a proxy.
 
-Usage: check_submit.py PROGRAM LOG, as root. The servers and the program are in a network of their own, in which the only
-name server is this script. The root directory has the program, the log and the certificate, and no other file.
+Usage: check_submit.py PROGRAM LOG, as root. The servers and the program are in a network of their own, in which
+the only name server is this script. The root directory has the program, the log and the certificate, and no other file.
 """
 
 import ctypes
@@ -28,6 +28,12 @@ SUBMISSION = {
 }  # fmt: skip
 
 
+def require(is_met, problem):
+    """End the check if a condition is not met."""
+    if not is_met:
+        sys.exit(problem)
+
+
 class Register(http.server.BaseHTTPRequestHandler):
     """The part of a register that a submission needs."""
 
@@ -46,20 +52,20 @@ class Register(http.server.BaseHTTPRequestHandler):
     def body(self):
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
-    def do_POST(self):  # noqa: N802 - the name is that of http.server
+    def do_POST(self):
         self.body()
-        assert self.headers["Authorization"] == "Bearer dc_check", "no token"
+        require(self.headers["Authorization"] == "Bearer dc_check", "no token")
         if self.path == "/uploads/":
             self.received.clear()
             self.respond(201, Location="/uploads/u1/", Drivecert_Draft="d1")
         else:
             self.respond(201, {"submission": SUBMISSION, "notes": []})
 
-    def do_PATCH(self):  # noqa: N802
+    def do_PATCH(self):
         self.received.extend(self.body())
         self.respond(204, Upload_Offset=str(len(self.received)))
 
-    def do_GET(self):  # noqa: N802
+    def do_GET(self):
         self.respond(200, {"state": "read", "facts": {}})
 
     def log_message(self, *_):
@@ -82,7 +88,7 @@ class ConnectProxy:
         head = b""
         while b"\r\n\r\n" not in head:
             head += client.recv(4096)
-        assert head.startswith(f"CONNECT {REGISTER}:{TLS_PORT} ".encode()), head
+        require(head.startswith(f"CONNECT {REGISTER}:{TLS_PORT} ".encode()), "another request than CONNECT")
         self.count += 1
         server = socket.create_connection(("127.0.0.1", TLS_PORT))
         client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
@@ -149,7 +155,7 @@ def submit(root, *options, **variables):
     command = ["/drivetest", "submit", "/log", "--register", f"https://{REGISTER}", "--spool-dir", "/spool"]
     command += ["--retry-sec", "0", "--category", "nvme-flash", *options]
     environment = {"DRIVECERT_TOKEN": "dc_check"} | variables
-    return subprocess.run(command, env=environment, preexec_fn=lambda: os.chroot(root), check=False).returncode  # noqa: PLW1509
+    return subprocess.run(command, env=environment, preexec_fn=lambda: os.chroot(root), check=False).returncode
 
 
 def main(program, log):
@@ -166,15 +172,15 @@ def main(program, log):
         shutil.copy(folder / "roots.pem", root)
         proxy = serve(folder)
         content, through = Path(log).read_bytes(), f"http://{PROXY}:{PROXY_PORT}"
-        assert submit(root, "--ca-file", "/roots.pem") == 0, "submit failed"
-        assert (bytes(Register.received), proxy.count) == (content, 0), "other bytes arrived"
-        assert submit(root, SSL_CERT_FILE="/roots.pem", HTTPS_PROXY=through) == 0, "submit failed with a proxy"
-        assert (bytes(Register.received), proxy.count > 0) == (content, True), "the proxy was not used"
+        require(submit(root, "--ca-file", "/roots.pem") == 0, "submit failed")
+        require((bytes(Register.received), proxy.count) == (content, 0), "other bytes arrived")
+        require(submit(root, SSL_CERT_FILE="/roots.pem", HTTPS_PROXY=through) == 0, "submit failed with a proxy")
+        require((bytes(Register.received), proxy.count > 0) == (content, True), "the proxy was not used")
         count = proxy.count
-        assert submit(root, "--ca-file", "/roots.pem", HTTPS_PROXY=through, NO_PROXY=REGISTER) == 0, "NO_PROXY"
-        assert proxy.count == count, "the proxy was used despite NO_PROXY"
+        require(submit(root, "--ca-file", "/roots.pem", HTTPS_PROXY=through, NO_PROXY=REGISTER) == 0, "NO_PROXY")
+        require(proxy.count == count, "the proxy was used despite NO_PROXY")
         # Without the root, the certificate is refused: the submission waits in the spool.
-        assert submit(root) == 4, "an unknown certificate was accepted"
+        require(submit(root) == 4, "an unknown certificate was accepted")
 
 
 if __name__ == "__main__":
