@@ -23,6 +23,7 @@ mod commands {
     pub mod manual;
     pub mod prep;
     pub mod read;
+    pub mod submit;
     pub mod watch;
 }
 mod export;
@@ -97,6 +98,12 @@ enum Command {
     ///
     /// The exit status of `drivetest check` is 0 for pass, 1 for fail, 2 for undecided or void, and 3 if a log cannot be read.
     Check(commands::check::Args),
+    /// Send logs to a register and wait for the verdicts, or send the submissions that wait in the spool.
+    ///
+    /// Before `drivetest submit` sends a log, it reads it as the register will. After a broken connection, an upload
+    /// continues where it stopped. While the register is not available, the submission waits in the spool folder, and
+    /// `drivetest submit --spool` sends it later. The proxies in HTTPS_PROXY and NO_PROXY are used.
+    Submit(Box<commands::submit::Args>),
     /// Overwrite whole devices with zeros and then with random data; ALL DATA ON THE DEVICES IS LOST.
     ///
     /// Before `drivetest prep` writes anything, it checks that every device is safe to use. With --state, a preparation
@@ -156,6 +163,7 @@ impl Command {
             Self::Read(args) => args.run(),
             Self::Latency(args) => args.run(),
             Self::Check(args) => args.run(),
+            Self::Submit(args) => args.run(),
             Self::Prep(args) => args.run(),
             Self::Storage(args) => args.run(Model::Storage),
             Self::Index(args) => args.run(Model::Index),

@@ -14,6 +14,10 @@ pub const EXIT_UNDECIDED: u8 = 2;
 pub const EXIT_ERROR: u8 = 3;
 /// The drive or the host cannot sustain the load.
 pub const EXIT_OVERLOADED: u8 = 4;
+/// `submit`: the register is not available; the submission is in the spool.
+pub const EXIT_SPOOLED: u8 = 4;
+/// `submit`: the register has the submission, and no verdict yet.
+pub const EXIT_NO_VERDICT: u8 = 5;
 /// Ended by a signal.
 pub const EXIT_INTERRUPTED: u8 = 5;
 /// The command line or the configuration is invalid, in every command.

@@ -69,6 +69,19 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        &["submit"],
+        &[
+            (
+                "Submit a log with its side file, and wait for the verdict",
+                "drivetest submit load.log --with load.jsonl --register https://register.example --category nvme-flash",
+            ),
+            (
+                "Send what waits for the register",
+                "drivetest submit --spool --register https://register.example",
+            ),
+        ],
+    ),
+    (
         &["prep"],
         &[(
             "Overwrite a drive, so that a repeated command continues after an interruption",

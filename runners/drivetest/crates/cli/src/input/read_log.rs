@@ -345,6 +345,16 @@ impl ReadOptions {
         profile.map(load_profile).transpose().map_err(refuse)
     }
 
+    /// Returns the files that belong to the only log.
+    pub fn attachments(&self) -> &[PathBuf] {
+        &self.attachments
+    }
+
+    /// Returns the requested slice length, or the default without a profile.
+    pub fn slice_s(&self) -> u64 {
+        self.slice_sec.unwrap_or(SLICE_S_DEFAULT)
+    }
+
     /// Reads a log, with the requested series and rows. Judges its runs if a profile is given.
     pub fn read(&self, path: &Path, profile: Option<&Profile>, extras: SinkOptions) -> LogFile {
         let profile_slice_s = profile.map(|profile| profile.rules.slice_length_s);

@@ -1,7 +1,8 @@
 //! The exit codes of each command and what they mean, for `--help`, the manual and docs/reference/formats.md.
 
 use crate::output::{
-    EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_UNDECIDED, EXIT_USAGE,
+    EXIT_ERROR, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_NO_VERDICT, EXIT_OVERLOADED, EXIT_REFUSED, EXIT_SPOOLED,
+    EXIT_UNDECIDED, EXIT_USAGE,
 };
 
 /// The meaning of an exit code.
@@ -35,6 +36,15 @@ exit_codes! {
         EXIT_FAILED: "fail; invalid", "a run fails; a run of YCSB is invalid";
         EXIT_UNDECIDED: "undecided or void", "a run is undecided or void";
         EXIT_ERROR: "cannot be read", "a log cannot be read";
+    }
+    "submit" => {
+        0: "passed", "every run passes; a run of YCSB is valid; the spool is empty";
+        EXIT_FAILED: "failed", "a run fails; a run of YCSB is invalid";
+        EXIT_UNDECIDED: "undecided", "a run is undecided or void";
+        EXIT_ERROR: "refused", "a log cannot be read, or the register refuses it, its facts or the token, or the spool \
+            cannot be used";
+        EXIT_SPOOLED: "spooled", "the register is not available; the submission is in the spool";
+        EXIT_NO_VERDICT: "no verdict yet", "the register has stored the submission, but has not read it in time";
     }
     "storage", "index" => {
         0: "finished", "the load ran for its whole duration; the summary, the log and the side file state whether \

@@ -1,0 +1,17 @@
+//! HTTP client of a register, for lab hosts behind any network: TLS without files of the host, name lookup without the C
+//! library, CONNECT proxies, retries with backoff, and uploads that continue after a broken connection.
+//!
+//! `transport` makes connections, `client` sends requests and repeats them, `upload` sends files (tus 1.0), `backoff`
+//! decides how long to wait, and `resolver` looks names up.
+
+#![forbid(unsafe_code)]
+
+mod backoff;
+mod client;
+mod resolver;
+mod transport;
+mod upload;
+
+pub use client::{Client, Error, Refusal, Response, Settings};
+pub use transport::SettingsError;
+pub use upload::{Upload, Uploaded};

@@ -1,0 +1,180 @@
+//! Connections to a register: addresses, trusted roots, proxies and time limits.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::unversioned::transport::DefaultConnector;
+use ureq::{Agent, Proxy};
+
+use crate::resolver::HostResolver;
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(30);
+/// A connection that transfers nothing for this time is broken.
+const IDLE_LIMIT: Duration = Duration::from_secs(90);
+const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+
+/// Settings of the client that cannot be used.
+#[derive(Debug, Error)]
+pub enum SettingsError {
+    /// The address is no address of a register.
+    #[error("{address}: expected the address of a register, such as https://register.example; {problem}")]
+    Address {
+        /// The address.
+        address: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The file of roots cannot be read.
+    #[error("{}: expected a file with certificates in PEM format; {problem}", path.display())]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// Returns the address of a register without a slash at its end.
+///
+/// # Errors
+/// If it is no https address. http is for registers on the same host only, because it would show the token.
+pub fn check_address(address: &str) -> Result<String, SettingsError> {
+    let refuse = |problem| SettingsError::Address {
+        address: address.to_owned(),
+        problem,
+    };
+    let uri: Uri = address.parse().map_err(|_| refuse("got no address"))?;
+    let host = uri.host().unwrap_or_default();
+    let is_local = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
+    match uri.scheme_str() {
+        _ if host.is_empty() => Err(refuse("got no host name")),
+        Some("https") => Ok(()),
+        Some("http") if is_local => Ok(()),
+        Some("http") => Err(refuse("http would send the token unencrypted; use https")),
+        _ => Err(refuse("it must begin with https://")),
+    }?;
+    if uri.query().is_some() || address.contains('@') {
+        return Err(refuse("it must have no user name and no query"));
+    }
+    Ok(address.trim_end_matches('/').to_owned())
+}
+
+/// Returns an agent for the register at an address.
+///
+/// # Errors
+/// If the file of roots cannot be used.
+pub fn agent(address: &str, ca_file: Option<&Path>) -> Result<Agent, SettingsError> {
+    let tls = TlsConfig::builder().root_certs(roots(ca_file)?).build();
+    let config = Config::builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("drivetest/", env!("CARGO_PKG_VERSION")))
+        .proxy(proxy(address))
+        .tls_config(tls)
+        .timeout_connect(Some(CONNECT_LIMIT))
+        .timeout_per_read(Some(IDLE_LIMIT))
+        .timeout_per_write(Some(IDLE_LIMIT))
+        .build();
+    Ok(Agent::with_parts(
+        config,
+        DefaultConnector::default(),
+        HostResolver,
+    ))
+}
+
+/// Returns the proxy of the environment. A register on the same host is reached without one.
+fn proxy(address: &str) -> Option<Proxy> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_used = address.starts_with("https:") && PROXY_VARIABLES.iter().any(|name| is_set(&name));
+    is_used.then(Proxy::try_from_env).flatten()
+}
+
+/// Returns the roots of a file; else those that the host trusts; else those of Mozilla, which the program contains.
+fn roots(ca_file: Option<&Path>) -> Result<RootCerts, SettingsError> {
+    if let Some(path) = ca_file {
+        return Ok(RootCerts::Specific(Arc::new(read_roots(path)?)));
+    }
+    let found = rustls_native_certs::load_native_certs().certs;
+    let found: Vec<_> = found
+        .iter()
+        .map(|each| Certificate::from_der(each).to_owned())
+        .collect();
+    Ok(match found.is_empty() {
+        true => RootCerts::WebPki,
+        false => RootCerts::Specific(Arc::new(found)),
+    })
+}
+
+fn read_roots(path: &Path) -> Result<Vec<Certificate<'static>>, SettingsError> {
+    let refuse = |problem: String| SettingsError::CaFile {
+        path: path.to_owned(),
+        problem,
+    };
+    let pem = fs::read(path).map_err(|error: io::Error| refuse(error.to_string()))?;
+    let mut found = Vec::new();
+    for item in parse_pem(&pem) {
+        if let PemItem::Certificate(certificate) = item.map_err(|error| refuse(error.to_string()))? {
+            found.push(certificate);
+        }
+    }
+    if found.is_empty() {
+        return Err(refuse("found no certificate in it".to_owned()));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_https_or_on_the_same_host() {
+        let accepted = [
+            "https://register.example/",
+            "http://127.0.0.1:8000",
+            "http://localhost",
+            "http://[::1]:1",
+        ];
+        for address in accepted {
+            assert_eq!(check_address(address).unwrap(), address.trim_end_matches('/'));
+        }
+        for address in [
+            "http://register.example",
+            "register.example",
+            "ftp://x",
+            "https://u:p@x",
+            "https://x/?a=1",
+            "",
+        ] {
+            assert!(check_address(address).is_err(), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_roots_has_a_certificate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("roots.pem");
+        assert!(
+            read_roots(&path)
+                .unwrap_err()
+                .to_string()
+                .contains("No such file")
+        );
+        fs::write(&path, "no certificate\n").unwrap();
+        assert!(
+            read_roots(&path)
+                .unwrap_err()
+                .to_string()
+                .contains("found no certificate")
+        );
+    }
+}
