@@ -153,7 +153,7 @@ def sample_products(sampler, rhea, product):
 
 
 def sample_lab(sampler, olga):
-    """Read the lab; order and cancel a run; start, pause, resume and cancel a campaign."""
+    """Read the lab; order and cancel a run; then the samples of its parts."""
     address, found = "/api/v1/lab/", [{"path": "/dev/nvme0n1", "kind": "nvme", "drive_key": "nvme:EX4:S1",
                                        "size_bytes": 3_200_631_791_616, "model": "EX4", "serial": "S1"}]  # fmt: skip
     report = HEALTH | {"drives": ["nvme:EX4:S1"], "found": found}
@@ -177,10 +177,42 @@ def sample_lab(sampler, olga):
     Dispatch.objects.update(**ended)
     Dispatch.objects.get().steps.create(from_state="claimed", to_state="preparing", actor="worker")
     sampler.send(olga, "GET", f"{address}hosts/{{name}}/leftovers/", {"name": host.name})
+    sample_ended_run(sampler, olga, values, {name: stated[name] for name in ("typed_label", "shown_place")})
+    sample_maintenance(sampler, olga)
+    sample_campaign(sampler, olga, stated)
+
+
+def sample_ended_run(sampler, olga, values, consent):
+    """Archive the files of a run that failed, order it again, and declare that it has ended."""
+    address = "/api/v1/lab/dispatches/{public_id}/"
+    sampler.send(olga, "POST", f"{address}archive/", values, data={}, content_type=JSON)
+    sampler.send(olga, "POST", f"{address}retry/", values, data=consent, content_type=JSON)
+    lost = Dispatch.objects.filter(public_id=values["public_id"])
+    lost.update(state="lost", ended_at=None)
+    seen = {"reason": "The host was reinstalled."}
+    sampler.send(olga, "POST", f"{address}ended/", values, data=seen, content_type=JSON)
+    lost.update(state="failed")
+
+
+def sample_maintenance(sampler, olga):
+    """Plan maintenance of a host, and end it."""
+    address = "/api/v1/lab/maintenance/"
+    window = {"host": "lab-1", "ends_at": "2099-01-01T10:00:00Z", "reason": "New firmware for all drives."}
+    planned = sampler.send(olga, "POST", address, data=window, content_type=JSON)
+    sampler.send(olga, "GET", address)
+    values = {"window_id": str(planned["id"])}
+    sampler.send(olga, "POST", f"{address}{{window_id}}/end/", values, data={}, content_type=JSON)
+
+
+def sample_campaign(sampler, olga, stated):
+    """Start a campaign, read it, change its terms, pause, resume and cancel it."""
+    address = "/api/v1/lab/"
     started = sampler.send(olga, "POST", f"{address}campaigns/", data=stated, content_type=JSON)
     values = {"public_id": started["id"]}
     sampler.send(olga, "GET", f"{address}campaigns/")
     sampler.send(olga, "GET", f"{address}campaigns/{{public_id}}/", values)
+    terms = {"max_nx": "400", "alone_on_host": True}
+    sampler.send(olga, "POST", f"{address}campaigns/{{public_id}}/terms/", values, data=terms, content_type=JSON)
     for command in ("pause", "resume", "cancel"):
         sampler.send(olga, "POST", f"{address}campaigns/{{public_id}}/{command}/", values, data={}, content_type=JSON)
 
