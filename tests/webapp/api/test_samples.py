@@ -180,6 +180,7 @@ def sample_lab(sampler, olga):
     sample_ended_run(sampler, olga, values, {name: stated[name] for name in ("typed_label", "shown_place")})
     sample_maintenance(sampler, olga)
     sample_campaign(sampler, olga, stated)
+    sample_selection(sampler, olga, host)
 
 
 def sample_ended_run(sampler, olga, values, consent):
@@ -215,6 +216,21 @@ def sample_campaign(sampler, olga, stated):
     sampler.send(olga, "POST", f"{address}campaigns/{{public_id}}/terms/", values, data=terms, content_type=JSON)
     for command in ("pause", "resume", "cancel"):
         sampler.send(olga, "POST", f"{address}campaigns/{{public_id}}/{command}/", values, data={}, content_type=JSON)
+
+
+def sample_selection(sampler, olga, host):
+    """Start a campaign on each of two drives."""
+    drives = []
+    for slot in (4, 5):
+        drive = {"drive_key": f"nvme:EX4:S{slot}", "path": f"/dev/nvme{slot}n1", "size_bytes": 3_200_631_791_616}
+        columns = {"identity_kind": "nvme", "identity": {"signature": None}} | drive
+        device = host.devices.create(label=f"slot {slot}", **columns)
+        place = f"{device.path} of {device.size_bytes} bytes"
+        drives.append({"device": device.pk, "typed_label": device.label, "shown_place": place})
+    listed = [drive["drive_key"] for drive in host.devices.values("drive_key")]
+    type(host).objects.filter(pk=host.pk).update(health=host.health | {"drives": listed})
+    order = {"drives": drives, "max_nx": "400"}
+    sampler.send(olga, "POST", "/api/v1/lab/selection/campaigns/", data=order, content_type=JSON)
 
 
 def sample_load(sampler, vera, product):
