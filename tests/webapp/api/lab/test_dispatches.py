@@ -64,7 +64,7 @@ def test_a_preparation_and_an_index_load_are_ordered_by_their_recipe(olga, devic
         ({"nx_load": "0.0005"}, "nx_load"),
         ({"nx_load": None}, "nx_load"),
         ({"duration_s": None}, "duration_s"),
-        ({"slice_length_s": 61}, "slice_length_s"),
+        ({"slice_length_s": 0}, "slice_length_s"),
         ({"colour": "red"}, "colour"),
         ({"recipe": "none"}, "recipe"),
         ({"device": 0}, "device"),
@@ -235,6 +235,7 @@ def test_a_lost_run_is_declared_ended_with_a_reason(olga, in_state):
 
 def test_leftover_files_are_archived_on_request(olga, in_state):
     failed = in_state(State.FAILED, started_at=timezone.now(), ended_at=timezone.now())
+    failed.steps.create(from_state="claimed", to_state="preparing", actor="worker")
     assert command(olga, failed, "archive").status_code == 200
     assert last_fetch_event(failed).kind == FETCH_REQUESTED
     assert command(olga, failed, "archive").status_code == 409
