@@ -27,12 +27,15 @@ def valid_form(kind: type[Form], request: Request) -> Form:
     return valid_fields(kind, stated_fields(request))
 
 
-def valid_fields(kind: type[Form], fields: Mapping[str, Any]) -> Form:
-    """Return a form of the pages with some fields. Raises ValidationError, also for unknown ones."""
+def valid_fields(kind: type[Form], fields: Mapping[str, Any], initial: Mapping[str, Any] | None = None) -> Form:
+    """Return a form of the pages with some fields. Raises ValidationError, also for unknown ones.
+
+    `initial` are the values that the page shows first, for forms whose checks read them.
+    """
     stated = {name: "" if value is None else value for name, value in fields.items()}
     if unknown := sorted(set(stated) - set(kind.base_fields)):
         raise ValidationError({name: [f"Expected one of {', '.join(kind.base_fields)}."] for name in unknown})
-    form = kind(stated)
+    form = kind(stated, initial=dict(initial or {}))
     if not form.is_valid():
         raise ValidationError({name: [str(each) for each in errors] for name, errors in form.errors.items()})
     return form

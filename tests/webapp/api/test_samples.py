@@ -160,7 +160,7 @@ def sample_products(sampler, rhea, product):
 
 
 def sample_lab(sampler, olga):
-    """Read the lab; order and cancel a run; start, pause, resume and cancel a campaign."""
+    """Read the lab; order and cancel a run; then the samples of its parts."""
     address, found = "/api/v1/lab/", [{"path": "/dev/nvme0n1", "kind": "nvme", "drive_key": "nvme:EX4:S1",
                                        "size_bytes": 3_200_631_791_616, "model": "EX4", "serial": "S1"}]  # fmt: skip
     report = HEALTH | {"drives": ["nvme:EX4:S1"], "found": found}
@@ -184,10 +184,43 @@ def sample_lab(sampler, olga):
     Dispatch.objects.update(**ended)
     Dispatch.objects.get().steps.create(from_state="claimed", to_state="preparing", actor="worker")
     sampler.send(olga, "GET", f"{address}hosts/{{name}}/leftovers/", {"name": host.name})
+    sample_ended_run(sampler, olga, values, {name: stated[name] for name in ("typed_label", "shown_place")})
+    sample_maintenance(sampler, olga)
+    sample_campaign(sampler, olga, stated)
+    sample_selection(sampler, olga, host)
+
+
+def sample_ended_run(sampler, olga, values, consent):
+    """Archive the files of a run that failed, order it again, and declare that it has ended."""
+    address = "/api/v1/lab/dispatches/{public_id}/"
+    sampler.send(olga, "POST", f"{address}archive/", values, data={}, content_type=JSON)
+    sampler.send(olga, "POST", f"{address}retry/", values, data=consent, content_type=JSON)
+    lost = Dispatch.objects.filter(public_id=values["public_id"])
+    lost.update(state="lost", ended_at=None)
+    seen = {"reason": "The host was reinstalled."}
+    sampler.send(olga, "POST", f"{address}ended/", values, data=seen, content_type=JSON)
+    lost.update(state="failed")
+
+
+def sample_maintenance(sampler, olga):
+    """Plan maintenance of a host, and end it."""
+    address = "/api/v1/lab/maintenance/"
+    window = {"host": "lab-1", "ends_at": "2099-01-01T10:00:00Z", "reason": "New firmware for all drives."}
+    planned = sampler.send(olga, "POST", address, data=window, content_type=JSON)
+    sampler.send(olga, "GET", address)
+    values = {"window_id": str(planned["id"])}
+    sampler.send(olga, "POST", f"{address}{{window_id}}/end/", values, data={}, content_type=JSON)
+
+
+def sample_campaign(sampler, olga, stated):
+    """Start a campaign, read it, change its terms, pause, resume and cancel it."""
+    address = "/api/v1/lab/"
     started = sampler.send(olga, "POST", f"{address}campaigns/", data=stated, content_type=JSON)
     values = {"public_id": started["id"]}
     sampler.send(olga, "GET", f"{address}campaigns/")
     sampler.send(olga, "GET", f"{address}campaigns/{{public_id}}/", values)
+    terms = {"max_nx": "400", "alone_on_host": True}
+    sampler.send(olga, "POST", f"{address}campaigns/{{public_id}}/terms/", values, data=terms, content_type=JSON)
     for command in ("pause", "resume", "cancel"):
         sampler.send(olga, "POST", f"{address}campaigns/{{public_id}}/{command}/", values, data={}, content_type=JSON)
 
@@ -226,6 +259,21 @@ def sample_publishing(sampler, organisation, owner):
         trust(organisation, Actor(owner), name="firmware", **columns)
         stated = {"organisation": organisation.slug, "identity_token": issuer.token()}
         sampler.send(Client(), "POST", "/api/v1/trusted-publishing/", data=stated, content_type=JSON)
+
+
+def sample_selection(sampler, olga, host):
+    """Start a campaign on each of two drives."""
+    drives = []
+    for slot in (4, 5):
+        drive = {"drive_key": f"nvme:EX4:S{slot}", "path": f"/dev/nvme{slot}n1", "size_bytes": 3_200_631_791_616}
+        columns = {"identity_kind": "nvme", "identity": {"signature": None}} | drive
+        device = host.devices.create(label=f"slot {slot}", **columns)
+        place = f"{device.path} of {device.size_bytes} bytes"
+        drives.append({"device": device.pk, "typed_label": device.label, "shown_place": place})
+    listed = [drive["drive_key"] for drive in host.devices.values("drive_key")]
+    type(host).objects.filter(pk=host.pk).update(health=host.health | {"drives": listed})
+    order = {"drives": drives, "max_nx": "400"}
+    sampler.send(olga, "POST", "/api/v1/lab/selection/campaigns/", data=order, content_type=JSON)
 
 
 def sample_load(sampler, vera, product):

@@ -23,6 +23,7 @@ from results.models import CertificateRequest, Organisation, Product, Run, Submi
 from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.terms import Terms
 from runners.dispatch.orders import Order, order
+from runners.inventory.maintenance_windows import plan_window
 from runners.models import Host
 from tests.results.builders import link_key, log_bytes, make_organisation, make_user, send
 from tests.webapp.routes.table import PEOPLE, Row
@@ -288,7 +289,9 @@ def _objects_of_lab(organisation: Organisation, operator: Any) -> dict[str, dict
     device = host.devices.create(label="bench drive", identity_kind="virtual", identity={}, **drive)
     dispatch = order(device, organisation, Order(Decimal(1), 60, 10), operator)
     campaign = start(device, organisation, CampaignOrder(Terms()), operator)
+    window = plan_window(host, timezone.now() + timedelta(days=1), None, "new fans", operator)
     return {
+        "/api/v1/lab/maintenance/": {"window_id": window.pk},
         "/api/v1/lab/hosts/": {"name": host.name},
         "/api/v1/lab/devices/": {"device_id": device.pk},
         "/api/v1/lab/dispatches/": {"public_id": dispatch.public_id},

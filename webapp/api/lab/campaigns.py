@@ -21,6 +21,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results.rules.act.limits import parse_limits
+from runners.campaigns.commands import EDITABLE
 from runners.campaigns.outcomes import Rung, rungs_of
 from runners.campaigns.planner import Run, Wait, next_step
 from runners.campaigns.terms import Purpose, Result, Terms, parse_terms
@@ -43,8 +44,8 @@ from webapp.api.lab.views import (
 from webapp.api.pagination import NewestFirst
 from webapp.api.payloads import defaults_of, fields_of_form, stated_fields, valid_fields
 from webapp.api.views import CURSOR
-from webapp.lab.campaigns.forms import CampaignForm
-from webapp.lab.campaigns.ordering import pause, request_cancellation, resume, start_campaign
+from webapp.lab.campaigns.forms import CampaignForm, EditableTermsForm
+from webapp.lab.campaigns.ordering import change_terms, pause, request_cancellation, resume, start_campaign
 from webapp.lab.campaigns.page import SETTLED, estimate_of
 from webapp.lab.dispatches.ordering import require_lab
 
@@ -360,4 +361,27 @@ class CampaignCancellation(LabAccess):
     def post(self, request: Request, public_id: str) -> Response:
         campaign = get_object_or_404(of_token(request, _campaigns()), public_id=public_id)
         request_cancellation(campaign, token_of(request).user, stated_reason(request))
+        return _shown(public_id)
+
+
+class CampaignTerms(LabAccess):
+    """POST changes terms of an open campaign."""
+
+    @extend_schema(
+        summary="Change the terms of a campaign",
+        description=(
+            "POST changes the stated terms of an open campaign; the others stay. They apply from the next step on. If "
+            "nothing changes, or if the campaign has ended, the response is 409 with the code nothing-changed."
+        ),
+        request=inline_serializer(
+            "LabCampaignTerms", fields_of_form(EditableTermsForm, optional=EditableTermsForm.base_fields)
+        ),
+        responses=CampaignDetailSerializer,
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        campaign = get_object_or_404(of_token(request, _campaigns()), public_id=public_id)
+        terms = vars(parse_terms(campaign.terms))
+        fields = {name: terms[name] for name in EDITABLE} | stated_fields(request)
+        form = valid_fields(EditableTermsForm, fields, initial=terms)
+        change_terms(campaign, form.changes(), token_of(request).user)
         return _shown(public_id)

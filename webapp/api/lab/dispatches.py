@@ -30,9 +30,11 @@ from runners.models.states import State
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, STORAGE_RECIPE
 from runners.recipes.base import YCSB
+from runners.retention.leftover_archive import request_fetch
 from webapp.api.authentication import token_of
 from webapp.api.lab.inventory import OutageSerializer
 from webapp.api.lab.views import (
+    CONSENT_FIELDS,
     RECIPE_FIELD,
     CancelReasonSerializer,
     ConsentSerializer,
@@ -50,7 +52,14 @@ from webapp.api.pagination import NewestFirst
 from webapp.api.payloads import defaults_of, fields_of_form, stated_fields, valid_fields
 from webapp.api.views import CURSOR
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
-from webapp.lab.dispatches.ordering import check_order, check_orderable, check_sweep, request_cancellation
+from webapp.lab.dispatches.ordering import (
+    check_order,
+    check_orderable,
+    check_sweep,
+    declare_ended,
+    order_again,
+    request_cancellation,
+)
 from webapp.lab.dispatches.page import shares_with_limits
 
 PREP = "prep"
@@ -257,6 +266,7 @@ ORDER_FIELDS = {
     RECIPE_FIELD: serializers.ChoiceField(choices=[*RECIPES], required=False, help_text=f"Default: {STORAGE_RECIPE}."),
     LOAD_HOST_FIELD: serializers.CharField(required=False, help_text="Name of the host that sends the requests."),
 }
+RETRY_FIELDS = {name: field for name, field in ConsentSerializer().get_fields().items() if name in CONSENT_FIELDS}
 LIST_PARAMETERS = [
     OpenApiParameter("state", str, enum=State.values),
     OpenApiParameter("host", str, description="Name of a host, of the drive or of the requests."),
@@ -377,4 +387,62 @@ class DispatchCancellation(LabAccess):
     def post(self, request: Request, public_id: str) -> Response:
         dispatch, reason = _find(request, public_id), stated_reason(request)
         request_cancellation(dispatch, token_of(request).user, reason)
+        return _shown(public_id)
+
+
+class DispatchRetry(LabAccess):
+    """POST orders a run in place of one that failed."""
+
+    @extend_schema(
+        summary="Order a failed run again",
+        description=(
+            "POST orders the same run again, linked to the first one, with a new consent to overwrite the drive as in "
+            "an order. If the run is done or not over, belongs to a campaign or was ordered again before, the response "
+            "is 409 with the code not-retryable."
+        ),
+        request=inline_serializer("LabRetry", RETRY_FIELDS),
+        responses={201: DispatchDetailSerializer},
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        dispatch, (consent, rest) = _find(request, public_id), consent_and_rest(stated_fields(request))
+        valid_fields(_NoFields, rest)
+        new = order_again(dispatch, consent, token_of(request).user)
+        return _shown(new.public_id, 201, {"Location": f"/api/v1/lab/dispatches/{new.public_id}/"})
+
+
+class DispatchDeclaration(LabAccess):
+    """POST declares that the program of a lost dispatch has ended."""
+
+    @extend_schema(
+        summary="Declare the end of a lost run",
+        description=(
+            "POST frees the drive of a lost dispatch, because a person verified on the host that its program does not "
+            "run. reason says how. Without it, the response is 409 with the code reason-missing; if the dispatch is "
+            "not lost, or if its end was confirmed before, with the code not-lost."
+        ),
+        request=CancelReasonSerializer,
+        responses=DispatchDetailSerializer,
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        dispatch, reason = _find(request, public_id), stated_reason(request)
+        declare_ended(dispatch, token_of(request).user, reason)
+        return _shown(public_id)
+
+
+class DispatchArchive(LabAccess):
+    """POST requests that the leftover files of an ended dispatch are archived."""
+
+    @extend_schema(
+        summary="Archive the leftover files of a run",
+        description=(
+            "POST requests that the files of an ended dispatch that are only on its host are archived, as soon as no "
+            "run is measured there. If there are none, or if it was requested before, the response is 409."
+        ),
+        request=None,
+        responses=DispatchDetailSerializer,
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        dispatch = _find(request, public_id)
+        valid_fields(_NoFields, stated_fields(request))
+        request_fetch(dispatch, token_of(request).user)
         return _shown(public_id)

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.api.lab import campaigns, dispatches, inventory
+from webapp.api.lab import campaigns, dispatches, inventory, maintenance, selection
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("hosts/", inventory.HostList.as_view(), name="api-lab-host-list"),
@@ -15,6 +15,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "dispatches/<slug:public_id>/cancel/", dispatches.DispatchCancellation.as_view(), name="api-lab-dispatch-cancel"
     ),
+    path("dispatches/<slug:public_id>/retry/", dispatches.DispatchRetry.as_view(), name="api-lab-dispatch-retry"),
+    path("dispatches/<slug:public_id>/ended/", dispatches.DispatchDeclaration.as_view(), name="api-lab-dispatch-ended"),
+    path("dispatches/<slug:public_id>/archive/", dispatches.DispatchArchive.as_view(), name="api-lab-dispatch-archive"),
+    path("maintenance/", maintenance.WindowList.as_view(), name="api-lab-window-list"),
+    path("maintenance/<int:window_id>/end/", maintenance.WindowEnd.as_view(), name="api-lab-window-end"),
+    path("campaigns/<slug:public_id>/terms/", campaigns.CampaignTerms.as_view(), name="api-lab-campaign-terms"),
+    path("selection/campaigns/", selection.SelectionCampaigns.as_view(), name="api-lab-selection-campaigns"),
     path("campaigns/", campaigns.CampaignList.as_view(), name="api-lab-campaign-list"),
     path("campaigns/<slug:public_id>/", campaigns.CampaignDetail.as_view(), name="api-lab-campaign-detail"),
     path("campaigns/<slug:public_id>/pause/", campaigns.CampaignPause.as_view(), name="api-lab-campaign-pause"),

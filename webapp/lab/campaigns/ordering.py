@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from results.models import Organisation
 from runners.campaigns import commands
@@ -42,3 +43,10 @@ def request_cancellation(campaign: Campaign, actor: User, reason: str) -> None:
     if not commands.cancel(campaign, actor, reason=reason):
         sentence = "Not cancelled: the campaign has ended, or its cancellation was already requested."
         raise RequestRefusedError(sentence, "not-cancellable")
+
+
+def change_terms(campaign: Campaign, changes: dict[str, Any], actor: User) -> None:
+    """Change editable terms; they apply from the next step on. Raises RequestRefusedError."""
+    if not commands.change(campaign, changes, actor):
+        sentence = "No term was changed: the values are the same, or the campaign has ended."
+        raise RequestRefusedError(sentence, "nothing-changed")

@@ -5,13 +5,12 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 
 from results.models import Organisation
-from runners.campaigns import commands
 from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.terms import parse_terms
-from runners.errors import RequestRefusedError
 from runners.models import Device
 from runners.models.campaign import Campaign
 from webapp.accounts.requests import UserRequest
+from webapp.lab.campaigns import ordering
 from webapp.lab.campaigns.forms import CampaignForm, EditableTermsForm
 from webapp.lab.campaigns.ordering import pause, request_cancellation, resume, start_campaign
 from webapp.lab.campaigns.page import campaign_context, concurrent_dispatches, ladder_document, version_of_campaign
@@ -107,8 +106,7 @@ def change_terms(request: UserRequest, public_id: str) -> str | HttpResponse:
     form = EditableTermsForm(request.POST, initial=vars(parse_terms(campaign.terms)))
     if not form.is_valid():
         return _render_campaign(request, campaign, form)
-    if not commands.change(campaign, form.changes(), request.user):
-        raise RequestRefusedError("No term was changed: the values are the same, or the campaign has ended.")
+    ordering.change_terms(campaign, form.changes(), request.user)
     return "Terms changed. The new terms apply from the next step of the campaign on."
 
 

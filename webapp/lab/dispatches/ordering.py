@@ -58,3 +58,23 @@ def request_cancellation(dispatch: Dispatch, actor: User, reason: str) -> None:
     if not orders.cancel(dispatch, actor, reason):
         sentence = "Not cancelled: the run has already ended, or its cancellation was already requested."
         raise RequestRefusedError(sentence, "not-cancellable")
+
+
+def order_again(old: Dispatch, posted: Mapping[str, str], actor: User) -> Dispatch:
+    """Order a run in place of one that failed, with a new consent. Raises RequestRefusedError."""
+    check_orderable(old.device, old.organisation)
+    new = orders.retry(old, check_order(posted, old.device, orders.order_of(old)), actor)
+    if new is None:
+        sentence = "The state of the run does not allow this, or the run was already ordered again."
+        raise RequestRefusedError(sentence, "not-retryable")
+    return new
+
+
+def declare_ended(dispatch: Dispatch, actor: User, reason: str) -> None:
+    """Record that a person verified that a lost dispatch no longer runs. Raises RequestRefusedError."""
+    if not reason.strip():
+        sentence = "Enter how you verified that the program does not run. The history shows your statement."
+        raise RequestRefusedError(sentence, "reason-missing")
+    if not orders.declare_ended(dispatch, actor, reason):
+        sentence = "Nothing was changed: the dispatch is not lost, or its end was already confirmed."
+        raise RequestRefusedError(sentence, "not-lost")

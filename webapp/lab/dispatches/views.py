@@ -18,6 +18,7 @@ from runners.retention import leftover_archive
 from webapp.accounts.models import User
 from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest
+from webapp.lab.dispatches import ordering
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm, order_like, preset_commands
 from webapp.lab.dispatches.ordering import check_order, check_orderable, check_sweep, request_cancellation
 from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
@@ -79,13 +80,7 @@ def confirm_cancel(request: UserRequest, public_id: str) -> HttpResponse:
 @operator_command("dispatch-detail")
 def declare_ended(request: UserRequest, public_id: str) -> str:
     """Record that a person confirmed that a lost dispatch no longer runs, with their reason."""
-    reason = request.POST.get("reason", "")
-    if not reason.strip():
-        raise RequestRefusedError(
-            "Enter how you verified that the program does not run. The history shows your statement."
-        )
-    if not orders.declare_ended(_find(public_id), request.user, reason):
-        raise RequestRefusedError("Nothing was changed: the dispatch is not lost, or its end was already confirmed.")
+    ordering.declare_ended(_find(public_id), request.user, request.POST.get("reason", ""))
     return "The drive is free. Your statement is shown in the steps of the dispatch."
 
 
@@ -107,11 +102,7 @@ def confirm_retry(request: UserRequest, public_id: str) -> HttpResponse:
 @operator_command("dispatch-detail", "The run was not ordered again.")
 def retry_dispatch(request: UserRequest, public_id: str) -> HttpResponse:
     """Order the same run again, linked to the old one; it needs a new consent to overwrite data."""
-    old = _find(public_id)
-    check_orderable(old.device, old.organisation)
-    new = orders.retry(old, check_order(request.POST, old.device, orders.order_of(old)), request.user)
-    if new is None:
-        raise RequestRefusedError("The state of the run does not allow this, or the run was already ordered again.")
+    new = ordering.order_again(_find(public_id), request.POST, request.user)
     return redirect("dispatch-detail", new.public_id)
 
 

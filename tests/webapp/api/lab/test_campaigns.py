@@ -102,3 +102,15 @@ def test_a_campaign_is_paused_resumed_and_cancelled_once(olga, campaign):  # noq
     assert campaign.entries.last().reason == "wrong drive"
     assert done("cancel") == (409, "not-cancellable")
     assert post(olga, "k-missing2/pause/").status_code == 404
+
+
+def test_terms_are_changed_from_the_next_step_on(olga, campaign):  # noqa: F811
+    before = parse_terms(campaign.terms)
+    answer = post(olga, f"{campaign.public_id}/terms/", screening_s=77, alone_on_host=True)
+    assert (answer.status_code, answer.json()["terms"]["screening_s"]) == (200, 77)
+    campaign.refresh_from_db()
+    assert parse_terms(campaign.terms) == before.changed(screening_s=77, alone_on_host=True)
+    again = post(olga, f"{campaign.public_id}/terms/", screening_s=77)
+    assert (again.status_code, again.json()["code"]) == (409, "nothing-changed")
+    for wrong in ({"start_nx": "4"}, {"screening_s": 0}):
+        assert post(olga, f"{campaign.public_id}/terms/", **wrong).status_code == 400

@@ -9,6 +9,7 @@ from runners.campaigns.terms import Terms
 from runners.models import Device, Dispatch, Host, OrderKey
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import State
+from runners.retention.leftover_archive import FETCH_REQUESTED, last_fetch_event
 from tests.runners.ssh_host import HEALTH, PINNED
 from tests.webapp.lab.shared.test_drive_status import DATA, EXT4, holding
 
@@ -63,7 +64,7 @@ def test_a_preparation_and_an_index_load_are_ordered_by_their_recipe(olga, devic
         ({"nx_load": "0.0005"}, "nx_load"),
         ({"nx_load": None}, "nx_load"),
         ({"duration_s": None}, "duration_s"),
-        ({"slice_length_s": 61}, "slice_length_s"),
+        ({"slice_length_s": 0}, "slice_length_s"),
         ({"colour": "red"}, "colour"),
         ({"recipe": "none"}, "recipe"),
         ({"device": 0}, "device"),
@@ -202,3 +203,39 @@ def test_a_cancellation_is_requested_once_with_its_reason(olga, dispatch):
 def test_the_kind_of_an_organisation_decides_at_the_time_of_the_order(olga, device, a_lab):
     Organisation.objects.filter(pk=a_lab.pk).update(kind=Organisation.Kind.VENDOR)
     assert refusal(post(olga, device=device.pk, **LOAD)) == (409, "no-lab")
+
+
+def command(client, dispatch, name, **fields):
+    return client.post(f"/api/v1/lab/dispatches/{dispatch}/{name}/", fields, content_type="application/json")
+
+
+def test_a_failed_run_is_ordered_again_once(olga, in_state):
+    failed = in_state(State.FAILED, ended_at=timezone.now())
+    answer = command(olga, failed, "retry")
+    assert answer.status_code == 201
+    new = Dispatch.objects.get(retry_of=failed)
+    assert answer.headers["Location"] == f"/api/v1/lab/dispatches/{new}/"
+    again = command(olga, failed, "retry")
+    assert (again.status_code, again.json()["code"]) == (409, "not-retryable")
+    assert command(olga, failed, "retry", nx_load="7").status_code == 400
+
+
+def test_a_lost_run_is_declared_ended_with_a_reason(olga, in_state):
+    lost = in_state(State.LOST, ended_at=None)
+    for fields, status, code in (
+        ({}, 409, "reason-missing"),
+        ({"reason": "The host was reinstalled."}, 200, None),
+        ({"reason": "again"}, 409, "not-lost"),
+    ):
+        answer = command(olga, lost, "ended", **fields)
+        assert (answer.status_code, answer.json().get("code")) == (status, code)
+    lost.refresh_from_db()
+    assert lost.ended_at is not None
+
+
+def test_leftover_files_are_archived_on_request(olga, in_state):
+    failed = in_state(State.FAILED, started_at=timezone.now(), ended_at=timezone.now())
+    failed.steps.create(from_state="claimed", to_state="preparing", actor="worker")
+    assert command(olga, failed, "archive").status_code == 200
+    assert last_fetch_event(failed).kind == FETCH_REQUESTED
+    assert command(olga, failed, "archive").status_code == 409
