@@ -97,6 +97,7 @@ class ConnectProxy:
 
 
 def pump(source, target):
+    """Copy what one connection sends to the other, until its end."""
     while chunk := source.recv(65536):
         target.sendall(chunk)
     target.shutdown(socket.SHUT_WR)
@@ -159,6 +160,7 @@ def submit(root, *options, **variables):
 
 
 def main(program, log):
+    """Run the program against a server by name, directly and through a proxy; return the exit status."""
     try:
         enter_own_network()
     except OSError as error:

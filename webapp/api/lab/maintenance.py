@@ -16,9 +16,9 @@ from runners.inventory.maintenance_windows import end_window, plan_window
 from runners.models import Host, MaintenanceWindow
 from webapp.accounts.models import APIToken, User
 from webapp.api.authentication import token_of
-from webapp.api.lab.views import LabAccess, LabList, stated_fields
+from webapp.api.lab.views import LabAccess, LabList
 from webapp.api.pagination import OldestFirst
-from webapp.api.payloads import fields_of_form, valid_fields
+from webapp.api.payloads import fields_of_form, stated_fields, valid_fields
 from webapp.api.problems import Problem
 from webapp.lab.hosts.views import MaintenanceForm
 

@@ -16,9 +16,8 @@ from webapp.api.lab.views import (
     consent_and_rest,
     lab_of_token,
     stated_device,
-    stated_fields,
 )
-from webapp.api.payloads import defaults_of, fields_of_form, list_schema, valid_fields
+from webapp.api.payloads import defaults_of, fields_of_form, list_schema, stated_fields, valid_fields
 from webapp.api.problems import Problem
 from webapp.lab.campaigns.forms import CampaignForm
 from webapp.lab.drives.views import SELECTED_MAX, SelectionRefusedError, start_campaigns
