@@ -160,7 +160,7 @@ def submit(root, *options, **variables):
 
 
 def main(program, log):
-    """Run the program against a server by name, directly and through a proxy; return the exit status."""
+    """Run the program against a server by name, directly and through a proxy. Exit with what failed."""
     try:
         enter_own_network()
     except OSError as error:
