@@ -23,9 +23,16 @@ from webapp.api.permissions import NeedsScope
 from webapp.api.problems import Problem
 from webapp.api.views import CURSOR, DetailView, ListView, ReadOrChange
 from webapp.webhooks.delivery import replay
-from webapp.webhooks.models import Attempt, Delivery, Topic, Webhook
+from webapp.webhooks.models import Attempt, Delivery, Webhook
 from webapp.webhooks.queueing import queue_trial
-from webapp.webhooks.registration import WebhookForm, change_webhook, create_webhook, current_webhooks, end_webhook
+from webapp.webhooks.registration import (
+    TOPIC_CHOICES,
+    WebhookForm,
+    change_webhook,
+    create_webhook,
+    current_webhooks,
+    end_webhook,
+)
 
 NOT_ENDED = "The message {message} still waits. Only messages that were delivered or are dead are replayed."
 TRIAL_WAITS = "An earlier trial message still waits. Read its attempts in the deliveries of the webhook."
@@ -46,7 +53,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
     """A webhook, without its secret."""
 
     id = serializers.CharField(source="public_id")
-    topics = serializers.ListField(child=serializers.ChoiceField(choices=Topic.choices))
+    topics = serializers.ListField(child=serializers.ChoiceField(choices=TOPIC_CHOICES))
 
     class Meta:
         """Fields of a webhook."""

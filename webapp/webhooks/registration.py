@@ -16,6 +16,7 @@ from webapp.webhooks.models import Delivery, Topic, Webhook
 from webapp.webhooks.signing import new_secret
 
 WEBHOOKS_MAX = 20  # of an organisation
+TOPIC_CHOICES = [(topic.value, f"{topic.value}: {topic.label}") for topic in Topic]
 TOPICS_FIRST = (Topic.READ, Topic.FAILED, Topic.QUESTION, Topic.PUBLISHED)
 
 
@@ -30,7 +31,7 @@ class WebhookForm(forms.Form):
     topics = forms.MultipleChoiceField(
         label="Topics",
         widget=forms.CheckboxSelectMultiple,
-        choices=[(topic.value, f"{topic.value}: {topic.label}") for topic in Topic],
+        choices=TOPIC_CHOICES,
         initial=[topic.value for topic in TOPICS_FIRST],
         help_text="The webhook gets a message about each change of these.",
     )

@@ -190,7 +190,7 @@ def test_all_messages_arrive_in_order_per_submission_after_the_receiver_was_down
     assert {attempt.failure for attempt in Attempt.objects.all()} == {"unreachable"}
     assert Attempt.objects.count() == 3 * 5  # only the first message of each submission is attempted
     with receiving(certificate, port=down.port) as up:
-        deliver(began + timedelta(seconds=4900))
+        deliver(began + timedelta(seconds=4920))
     expected = ["submission.received", "submission.read", "submission.question", "submission.declined"]
     assert [topics_of(up, submission) for submission in submissions] == [expected] * 3
     assert set(Delivery.objects.values_list("state", flat=True)) == {"delivered"}
