@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from runners.inventory.maintenance_windows import current_pause
 from runners.models import MaintenanceWindow
+from tests.webapp.api.lab.conftest import script_of
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/v1/lab/maintenance/"
@@ -50,3 +51,11 @@ def test_without_a_host_the_whole_lab_is_paused_until_it_is_resumed(olga, device
 def test_an_invalid_window_is_refused(olga, device, fields, status):
     assert post(olga, **fields).status_code == status
     assert not MaintenanceWindow.objects.exists()
+
+
+def test_a_machine_neither_plans_nor_ends_maintenance_which_holds_the_runs_of_all_labs(olga, staff, a_lab, device):
+    machine = script_of(staff, a_lab, "order", kind="machine")
+    assert post(machine, reason="power cut").status_code == 403
+    window = post(olga, reason="power cut").json()["id"]
+    assert post(machine, f"{window}/end/").status_code == 403
+    assert current_pause().pk == window
