@@ -25,8 +25,8 @@ INDEX_TIMEOUT_S = 240
 # Licences under which the register may be given away as it is (Apache-2.0), with its packages next to it.
 ALLOWED = {
     "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0",
-    "CDLA-Permissive-2.0", "EPL-2.0", "ISC", "LGPL-3.0-only", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0", "OFL-1.1", "PSF-2.0",
-    "Unicode-3.0", "Unlicense", "Zlib",
+    "CDLA-Permissive-2.0", "EPL-2.0", "ISC", "LGPL-3.0-only", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0", "OFL-1.1",
+    "PSF-2.0", "Unicode-3.0", "Unlicense", "Zlib",
 }  # fmt: skip
 OF_CLASSIFIER = {
     "Apache Software License": "Apache-2.0",
