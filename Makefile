@@ -70,6 +70,8 @@ STATIC_TARGET ?= $(shell rustc -vV | sed -n 's/^host: //p')
 BUILT = target/$(STATIC_TARGET)/release/drivetest
 # Linked statically wherever there is a C library to link in, so that what is tested here is what lab hosts are given.
 STATIC = $(if $(wildcard $(shell $(CC) -print-file-name=libc.a 2>/dev/null)),-C target-feature=+crt-static)
+# Random numbers come from the kernel, also in a root directory without /dev/urandom.
+STATIC += --cfg=getrandom_backend=\"linux_getrandom\"
 drivetest: ## build the native test program
 	@command -v $(CARGO) >/dev/null || { echo "no $(CARGO): install a Rust toolchain (1.88 or later), or set CARGO"; exit 1; }
 	@# Without MAKEFLAGS: cargo would take what jobs make has left for its own.

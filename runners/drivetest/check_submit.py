@@ -97,7 +97,7 @@ class ConnectProxy:
 
 
 def pump(source, target):
-    """Copy what one connection sends to the other, until its end."""
+    """Forward one direction of a connection until it ends."""
     while chunk := source.recv(65536):
         target.sendall(chunk)
     target.shutdown(socket.SHUT_WR)
@@ -160,7 +160,7 @@ def submit(root, *options, **variables):
 
 
 def main(program, log):
-    """Run the program against a server by name, directly and through a proxy. Exit with what failed."""
+    """Submit the log directly, by a proxy, past a proxy, and without the root."""
     try:
         enter_own_network()
     except OSError as error:

@@ -18,6 +18,7 @@ from tests.web_server import web_server
 from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+PROGRAM = project.DRIVETEST  # before stand_in replaces it as the reader
 FACTS = ("--category=nvme-flash", "--vendor=Exemplar", "--model=EX4")
 PASSED, FAILED, REFUSED, SPOOLED, USAGE = 0, 1, 3, 4, 64
 
@@ -32,7 +33,7 @@ class Lab:
 
     def submit(self, port, *arguments, **variables):
         """Run the command while the register reads logs; return its exit status and its reports."""
-        command = [project.DRIVETEST, "submit", *arguments, "--json", "--register", f"http://127.0.0.1:{port}"]
+        command = [PROGRAM, "submit", *arguments, "--json", "--register", f"http://127.0.0.1:{port}"]
         command += ["--spool-dir", self.spool]
         environment = os.environ | {"DRIVECERT_TOKEN": self.secret} | variables
         pipe = subprocess.PIPE
