@@ -58,7 +58,7 @@ def _waits_for(what: str, path: str, serializer: type) -> Any:
                 304: OpenApiResponse(description="not changed within the wait"),
                 307: OpenApiResponse(description="served at the address in Location"),
             },
-            auth=["token"],
+            auth=[{"token": []}],  # type: ignore[list-item]  # as OpenAPI writes a security requirement
         )
     )
 

@@ -18,7 +18,7 @@ from tests.web_server import web_server
 from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
-PROGRAM = project.DRIVETEST  # before stand_in replaces it as the reader
+PROGRAM = project.DRIVETEST  # a fixture may replace the one that reads
 FACTS = ("--category=nvme-flash", "--vendor=Exemplar", "--model=EX4")
 PASSED, FAILED, REFUSED, SPOOLED, USAGE = 0, 1, 3, 4, 64
 
@@ -46,8 +46,7 @@ class Lab:
         return [each for each in self.spool.glob("*") if each.name != "refused"]
 
 
-@pytest.fixture
-def lab(tmp_path, settings, stand_in):
+def new_lab(tmp_path, settings):
     organisation = make_organisation()
     _, secret = issue_token(make_user("vera", organisation), organisation, "lab")
     settings.EVIDENCE_DIR = tmp_path / "var" / "evidence"
@@ -55,7 +54,19 @@ def lab(tmp_path, settings, stand_in):
 
 
 @pytest.fixture
-def server(tmp_path, lab):
+def lab(tmp_path, settings, stand_in):
+    """Return a lab whose register knows the recorded logs."""
+    return new_lab(tmp_path, settings)
+
+
+@pytest.fixture
+def reading_lab(tmp_path, settings, real_reader):
+    """Return a lab whose register reads any log."""
+    return new_lab(tmp_path, settings)
+
+
+@pytest.fixture
+def server(tmp_path, transactional_db):
     with web_server(tmp_path) as server:
         yield server
 
@@ -74,7 +85,8 @@ def test_the_exit_status_is_the_verdict_and_the_same_log_is_one_submission(lab, 
     assert Submission.objects.count() == 1
 
 
-def test_an_upload_continues_after_broken_connections(lab, server):
+def test_an_upload_continues_after_broken_connections(reading_lab, server):
+    lab = reading_lab
     content = log_bytes("slow-disk-ms")
     lab.log.write_bytes(content + b"\n" * (20 * 1024 * 1024))
     with CuttingProxy(server.port, 6 * 1024 * 1024) as proxy:
