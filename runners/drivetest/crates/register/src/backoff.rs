@@ -30,7 +30,7 @@ impl Backoff {
 
     /// Returns how long to wait before the next attempt: at least what the register requires. `None` to give up.
     pub fn wait(&mut self, required: Option<Duration>) -> Option<Duration> {
-        let wait = required.map_or_else(|| jittered(self.next, jitter()), |required| required);
+        let wait = required.unwrap_or_else(|| jittered(self.next, jitter()));
         self.next = (self.next * 2).min(LONGEST);
         (self.since.elapsed() + wait <= self.patience).then_some(wait)
     }

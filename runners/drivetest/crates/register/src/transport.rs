@@ -93,7 +93,7 @@ pub fn agent(address: &str, ca_file: Option<&Path>) -> Result<Agent, SettingsErr
 /// Returns the proxy of the environment. A register on the same host is reached without one.
 fn proxy(address: &str) -> Option<Proxy> {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let is_used = address.starts_with("https:") && PROXY_VARIABLES.iter().any(|name| is_set(&name));
+    let is_used = address.starts_with("https:") && PROXY_VARIABLES.iter().any(is_set);
     is_used.then(Proxy::try_from_env).flatten()
 }
 
