@@ -1,4 +1,4 @@
-"""The endpoint of trusted publishing: a CI job exchanges its identity token for a token of some minutes."""
+"""The endpoint of trusted publishing: a CI job exchanges its identity token for a token of an hour."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ class TrustedPublishing(View):
     @extend_schema(
         summary="Exchange an identity token for a token",
         description=(
-            "POST returns a token with the scopes of senders that works for 15 minutes, for an identity token (OpenID "
+            "POST returns a token with the scopes of senders that works for an hour, for an identity token (OpenID "
             "Connect) of a CI service that the organisation trusts. The issuer must have signed it for the audience "
             "that the organisation states, at most an hour ago, and it must state all claims that the organisation "
             "expects. Each identity token gets one token. A refusal has status 403; its code names the reason."

@@ -10,11 +10,15 @@ import pytest
 from django.conf import settings as project
 
 from results.ingest.queue import sweep
-from results.models import Draft, Submission
+from results.models import Draft, Organisation, Submission
 from tests.cutting_proxy import CuttingProxy
 from tests.register import free_port
 from tests.results.builders import log_bytes, make_organisation, make_user, wait_for
 from tests.web_server import web_server
+from tests.webapp.accounts.publishers.issuer import AUDIENCE, running_issuer
+from webapp.accounts.audit.trail import Actor
+from webapp.accounts.models import APIToken, TrustedPublisher, User
+from webapp.accounts.publishers.rules import trust
 from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
@@ -169,3 +173,42 @@ class FirstRefusing(CuttingProxy):
             client.recv(65536)
             client.sendall(self.response)
             client.shutdown(socket.SHUT_WR)
+
+
+@pytest.fixture
+def ci_job(lab, server_for_jobs):
+    """Return the issuer of identity tokens of a CI service that the organisation of the lab trusts."""
+    organisation = Organisation.objects.get()
+    with running_issuer() as issuer:
+        columns = {"issuer": issuer.address, "audience": AUDIENCE, "claims": {"repository": "exemplar/firmware"}}
+        trust(organisation, Actor(User.objects.get()), name="firmware", **columns)
+        yield issuer
+
+
+@pytest.fixture
+def server_for_jobs(tmp_path, transactional_db):
+    """Return a web server that may read the keys of the issuer."""
+    with web_server(tmp_path, OUTBOUND_ALLOWED_NETWORKS="127.0.0.1") as server:
+        yield server
+
+
+def test_a_job_submits_for_its_identity_token_without_another_secret(lab, server_for_jobs, ci_job):
+    lab.secret = ""
+    arguments = (server_for_jobs.port, lab.log, "--organisation", "exemplar", *FACTS)
+    status, (report,) = lab.submit(*arguments, DRIVECERT_IDENTITY_TOKEN=ci_job.token())
+    assert (status, report["outcome"]) == (FAILED, "failed"), lab.errors
+    assert APIToken.objects.get(kind="publisher").scopes == ["submit", "read-own"]
+    assert lab.submit(*arguments, DRIVECERT_IDENTITY_TOKEN=ci_job.token(repository="x")) == (REFUSED, [])
+    assert "repository=x" in lab.errors
+    assert lab.submit(*arguments) == (REFUSED, [])
+    assert "id-token: write" in lab.errors
+
+
+def test_a_job_of_github_actions_requests_its_identity_token_for_the_register(lab, server_for_jobs, ci_job):
+    register = f"http://127.0.0.1:{server_for_jobs.port}"
+    TrustedPublisher.objects.update(audience=register)
+    ci_job.documents[f"/token?job=1&audience={register}"] = {"value": ci_job.token(aud=register)}
+    service = {"ACTIONS_ID_TOKEN_REQUEST_URL": f"{ci_job.address}/token?job=1", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "x"}
+    arguments = (server_for_jobs.port, lab.log, "--organisation", "exemplar", *FACTS)
+    status, (report,) = lab.submit(*arguments, **service)
+    assert (status, report["outcome"]) == (FAILED, "failed"), lab.errors

@@ -17,7 +17,7 @@ from webapp.accounts.models import APIToken, TrustedPublisher
 from webapp.accounts.publishers.keys import ALGORITHMS, IssuerError, find_key
 from webapp.accounts.tokens.rules import FOR_SENDERS, issue_token, revoke_tokens
 
-TOKEN_LIFE = timedelta(minutes=15)
+TOKEN_LIFE = timedelta(hours=1)  # enough to send a log of days and to wait for its verdict
 CLOCK_OFFSET_S = 30  # clocks of the issuer and the register differ
 IDENTITY_AGE_MOST = timedelta(hours=1)
 IDENTITY_CHARS = 16_384

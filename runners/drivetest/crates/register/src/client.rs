@@ -23,7 +23,7 @@ const SHOWN_CHARS: usize = 300;
 pub struct Settings {
     /// The address of the register.
     pub address: String,
-    /// The API token.
+    /// The API token; empty for requests that need none.
     pub token: String,
     /// The only roots to trust.
     pub ca_file: Option<PathBuf>,
@@ -192,18 +192,18 @@ impl Client {
         }
     }
 
-    /// Returns a request with the token. `path` may be a whole address of the register.
+    /// Returns a request with the token, if there is one. `path` may be a whole address of the register.
     pub(crate) fn request(&self, method: Method, path: &str) -> http::request::Builder {
         let address = if path.starts_with('/') {
             format!("{}{path}", self.address)
         } else {
             path.to_owned()
         };
-        let token = format!("Bearer {}", self.token);
-        Request::builder()
-            .method(method)
-            .uri(address)
-            .header("Authorization", token)
+        let request = Request::builder().method(method).uri(address);
+        if self.token.is_empty() {
+            return request;
+        }
+        request.header("Authorization", format!("Bearer {}", self.token))
     }
 
     /// Sends a request once.

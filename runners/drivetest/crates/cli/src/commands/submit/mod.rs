@@ -3,6 +3,7 @@
 
 mod delivery;
 mod facts;
+mod identity;
 mod progress;
 mod spool;
 mod token;
@@ -57,6 +58,10 @@ pub struct Args {
     /// File with the API token, which only its owner can read; without it, the token is in $DRIVECERT_TOKEN
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Organisation that trusts this CI job: the identity token of the job, in $DRIVECERT_IDENTITY_TOKEN or from GitHub
+    /// Actions, is exchanged for an API token
+    #[arg(long, value_name = "SLUG", conflicts_with = "token_file")]
+    organisation: Option<String>,
     /// File with the only certificates to trust, in PEM format [default: those of this host or of SSL_CERT_FILE, or else
     /// those of Mozilla]
     #[arg(long, value_name = "FILE")]
@@ -145,7 +150,10 @@ impl Args {
     pub fn run(self) -> ExitCode {
         let mut sender = match self.sender() {
             Ok(sender) => sender,
-            Err(sentence) => return usage(&sentence),
+            Err((code, sentence)) => {
+                print_diagnostic(&sentence);
+                return ExitCode::from(code);
+            }
         };
         let ended = match self.spool {
             true => sender.send_spool(),
@@ -163,24 +171,34 @@ impl Args {
         }
     }
 
-    fn sender(&self) -> Result<Sender, String> {
+    /// Returns the sender, or an exit code and why there is none.
+    fn sender(&self) -> Result<Sender, (u8, String)> {
+        let unusable = |sentence| (EXIT_USAGE, sentence);
         let register = self.register.clone().or_else(|| env::var(REGISTER_VARIABLE).ok());
-        let settings = Settings {
+        let mut settings = Settings {
             address: register
-                .ok_or_else(|| format!("no register: set --register URL or {REGISTER_VARIABLE}"))?,
-            token: token::token(self.token_file.as_deref())?,
+                .ok_or_else(|| unusable(format!("no register: set --register URL or {REGISTER_VARIABLE}")))?,
+            token: String::new(),
             ca_file: self.ca_file.clone(),
             patience: Duration::from_secs(self.retry_sec),
             on_retry: |error, wait| {
                 print_diagnostic(&format_args!("{error}; next attempt in {} s", wait.as_secs()))
             },
         };
-        let client = Client::new(&settings).map_err(|error| error.to_string())?;
+        settings.token = match &self.organisation {
+            Some(organisation) => identity::exchanged_token(&settings, organisation)
+                .map_err(|sentence| (EXIT_ERROR, sentence))?,
+            None => token::token(self.token_file.as_deref()).map_err(unusable)?,
+        };
+        let client = Client::new(&settings).map_err(|error| unusable(error.to_string()))?;
         let folder = self.spool_dir.clone().or_else(default_spool);
-        let folder =
-            folder.ok_or_else(|| format!("no spool folder: set --spool-dir DIR or {SPOOL_VARIABLE}"))?;
+        let folder = folder.ok_or_else(|| {
+            unusable(format!(
+                "no spool folder: set --spool-dir DIR or {SPOOL_VARIABLE}"
+            ))
+        })?;
         let spool = Spool::open(&folder)
-            .map_err(|error| format!("{}: no spool folder: {error}", folder.display()))?;
+            .map_err(|error| unusable(format!("{}: no spool folder: {error}", folder.display())))?;
         Ok(Sender {
             client,
             spool,
