@@ -18,7 +18,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs compiled-tests tests bench measure-accounts lint format requirements drivetest drivetest-static man
+.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs compiled-tests tests bench measure-accounts lint format requirements drivetest drivetest-static man client
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -83,6 +83,12 @@ drivetest-static: drivetest ## check that the native test program is statically 
 
 man: drivetest ## write the manual of the native test program
 	@$(DRIVETEST) man $(WORKSPACE)/target/man && ls -d $(WORKSPACE)/target/man/*
+
+# A folder that is no part of the sources: each release generates its own.
+CLIENT ?= build/drivecert-client
+client: $(VENV)/test.stamp ## generate the Python client of the API, a package, into CLIENT
+	@mkdir -p $(dir $(CLIENT)) && $(BIN)/python manage.py spectacular --format openapi-json --file $(CLIENT).json
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/openapi-python-client generate --path $(CLIENT).json --output-path $(CLIENT) --overwrite --meta setup --config scripts/client.yaml >$(CLIENT).log || { cat $(CLIENT).log; exit 1; }
 
 supply-chain: $(VENV)/test.stamp ## check hashes and licences of all packages, and that no pinned release is yanked
 	@$(BIN)/python scripts/supply_chain.py check

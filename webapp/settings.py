@@ -386,6 +386,11 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": f"The {SITE_DESCRIPTION}.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "webapp.api.schema.add_problems",
+    ],
+    "COMPONENT_SPLIT_REQUEST": True,  # files are bytes in a request and addresses in a response
     "ENUM_NAME_OVERRIDES": {
         "CampaignStateEnum": "runners.models.campaign.Campaign.State",
         "CampaignEntryKindEnum": "runners.models.campaign.CampaignEntry.Kind",

@@ -16,6 +16,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
+from webapp.api.schema import CODE_OF_REFUSALS
 from webapp.api.views import View
 
 METHODS = ["get", "post", "patch", "delete"]
@@ -54,7 +55,11 @@ def operations() -> list[dict[str, Any]]:
             "needs_token": {} not in methods[method].get("security", [{}]),
             "fields": _fields(schema, methods[method]),
             "sample": _sample(f"{method.upper()} {path}"),
-            "answers": [(code, HTTPStatus(int(code)).phrase) for code in methods[method]["responses"]],
+            "answers": [
+                (code, HTTPStatus(int(code)).phrase)
+                for code in methods[method]["responses"]
+                if code != CODE_OF_REFUSALS
+            ],
         }
         for path, methods in schema["paths"].items()
         for method in METHODS
