@@ -1,6 +1,6 @@
-"""Maintenance windows: planning, ending, and which one keeps a queued run from starting.
+"""Maintenance windows: planning, ending, and the window that blocks a queued run.
 
-A pause of the whole lab is a window of all hosts that has begun and has no end yet.
+A pause of the lab is a current window of all hosts.
 """
 
 from datetime import datetime, timedelta

@@ -9,7 +9,8 @@ from runners.models.host import Host
 class MaintenanceWindow(models.Model):
     """A period in which no run starts on a host; on no host if `host` is null.
 
-    `ends_at` is null until a person ends it. Events record who planned and ended it
+    Before it, no run starts whose ordered duration would reach into it. `ends_at` is the planned or the real end; null
+    means that a person has to end it. Events record who planned and ended it
     (runners/inventory/maintenance_windows.py).
     """
 

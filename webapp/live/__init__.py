@@ -1,1 +1,1 @@
-"""The process of clients of the API that wait: by long poll or stream of events, without a thread of their own."""
+"""The process for clients of the API that wait for a change, by long poll or event stream. They occupy no thread."""

@@ -1,7 +1,7 @@
 """Changes of rows, as the database announces them: one connection listens for all waiting clients of this process.
 
 Triggers notify the channel with the public id of what changed, when its transaction commits (migrations
-`announced_changes` of results and runners). A client waits for the ids that its response names.
+`announced_changes` of results and runners). A client waits for the ids in its last response.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Changes:
-    """The recent changes, and the clients that wait for the next ones. It belongs to one event loop."""
+    """The recent changes and the waiting clients of one event loop."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,7 +1,7 @@
 """The ASGI application of waiting clients: a GET that answers when its resource changes, or a stream of its states.
 
-`/api/v1/live/<path>` waits for the resource at `/api/v1/<path>`. Each state is the response of the ordinary view, with
-the ordinary checks of token, scope and rate: a client that waits is read again on each change, by one of a few threads.
+`/api/v1/live/<path>` waits for the resource at `/api/v1/<path>`. Each state is the response of the ordinary view: one
+of a few threads reads it again after each change. Token and scope are checked each time; the rate is counted once.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ STREAM = b"text/event-stream"
 
 @dataclass(frozen=True)
 class State:
-    """A response of the ordinary view: its status, headers and body, and the ids that it names."""
+    """A response to a waiting client: its status, headers and body, and the ids in the body."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -63,7 +63,7 @@ class State:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A request of a waiting client: the request of the ordinary view, the ETag that the client knows, and its wait."""
+    """A request of a waiting client: that of the ordinary view, the ETag that it knows, and its wait in seconds."""
 
     scope: Scope
     known: str

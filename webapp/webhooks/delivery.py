@@ -1,7 +1,7 @@
-"""Delivery of messages to webhooks: claims, parallel attempts, and the pauses between them.
+"""Delivery of messages to webhooks: claims, parallel attempts, and the waits between attempts.
 
-A delivery is claimed before each attempt, so that no two workers send it at once. If a worker ends in the middle of an
-attempt, it is unknown whether the message arrived: after the claim has expired it is sent again, with the same id.
+One process delivers at a time. A claim before each attempt is for the case that it ends in the middle of the attempt:
+then it is unknown whether the message arrived, and after the claim has expired it is sent again, with the same id.
 """
 
 import time
@@ -35,7 +35,7 @@ NO_KEY = "no-key"  # the failure of a secret that ENCRYPTION_KEYS no longer decr
 
 @dataclass(frozen=True)
 class Message:
-    """A claimed delivery, as a thread without a database sends it."""
+    """All that a thread needs to send a claimed delivery without a database."""
 
     pk: int
     webhook: int
@@ -47,7 +47,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of an attempt: a response, or why there was none."""
+    """The outcome of an attempt: a response, or the code of a failure."""
 
     status: int | None = None
     failure: str = ""

@@ -1,4 +1,4 @@
-"""Webhooks, the deliveries that wait for them or have ended, and each attempt."""
+"""Webhooks, their waiting and ended deliveries, and the attempts of each delivery."""
 
 import json
 from datetime import datetime, timedelta
@@ -45,9 +45,9 @@ class Topic(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address of an organisation that gets a message about each change of its topics.
+    """An address of an organisation that gets a message about each event of its topics.
 
-    The secret signs each message; it is encrypted. `last_attempt_at` gives each webhook its turn.
+    The secret signs each message; it is encrypted. The webhook with the oldest `last_attempt_at` has the next turn.
     """
 
     public_id = models.CharField(max_length=20, unique=True, default=new_webhook_id)
@@ -90,10 +90,13 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
 
 class Delivery(models.Model):
-    """One message to one webhook. `body` is sent as it is stored; `subject` is the id of its submission."""
+    """One message to one webhook. `body` is sent as it is stored.
+
+    `subject` is the id of its submission; of a trial, that of the webhook.
+    """
 
     class State(models.TextChoices):
-        """`sending` is a claim, `dead` a message that was given up after a day."""
+        """`sending`: a worker claimed it. `dead`: it was given up, after a day or after status 410."""
 
         PENDING = "pending"
         SENDING = "sending"

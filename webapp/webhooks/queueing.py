@@ -1,4 +1,4 @@
-"""The receiver that queues a delivery for each webhook of an event, in the transaction of the change."""
+"""Queueing of deliveries: one for each webhook with the topic of an event, in its transaction; and trials."""
 
 import json
 from datetime import datetime

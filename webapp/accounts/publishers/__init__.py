@@ -1,1 +1,1 @@
-"""Trusted publishing: CI services get short tokens of an organisation for their identity tokens, without a secret."""
+"""Trusted publishing: CI jobs exchange identity tokens for API tokens of an hour. The CI service stores no secret."""

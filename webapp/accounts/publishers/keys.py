@@ -1,6 +1,6 @@
 """The public keys of an issuer, as OpenID Connect Discovery and a JSON Web Key Set state them.
 
-They are read with the client for addresses of others (webapp/outbound), and kept for some minutes.
+They are read with the client for servers of others (webapp/outbound), and kept for ten minutes.
 """
 
 import hashlib

@@ -21,7 +21,7 @@ CHECKED_ANYWAY = {"iss", "aud", "exp", "iat", "nbf", "jti"}  # they name no job,
 
 
 class PublisherForm(forms.Form):
-    """The issuer whose identity tokens are accepted, their audience, and the claims that they must state."""
+    """The issuer whose identity tokens are accepted, their audience, and the claims that each of them must have."""
 
     name = forms.CharField(max_length=100, help_text="Your name for the publisher, for example that of the repository.")
     issuer = forms.CharField(

@@ -1,4 +1,4 @@
-"""Trusted publishers: an owner adds and ends one, and a CI service exchanges its identity token for a short token."""
+"""Trusted publishers: owners add and end them, and CI jobs exchange their identity tokens for API tokens."""
 
 import hashlib
 import math
@@ -26,7 +26,7 @@ NEEDED = ["iss", "aud", "exp", "iat"]
 
 
 class Refusal(models.TextChoices):
-    """Why an identity token is refused, as a code and a sentence."""
+    """The reasons to refuse an identity token, each as a code and a sentence."""
 
     UNREADABLE = "identity-unreadable", "The identity token is no JSON Web Token with a header and claims."
     UNKNOWN_ISSUER = "issuer-not-trusted", "The organisation trusts no publisher of the issuer of this identity token."
@@ -38,7 +38,7 @@ class Refusal(models.TextChoices):
 
 
 class IdentityRefusedError(Exception):
-    """An identity token that gets no token."""
+    """An identity token was refused."""
 
     def __init__(self, refusal: Refusal, detail: str = "") -> None:
         self.refusal = refusal
