@@ -52,7 +52,7 @@ pub struct Args {
     /// or ~/.local/state]
     #[arg(long, value_name = "DIR")]
     spool_dir: Option<PathBuf>,
-    /// Address of the register, such as https://register.example [default: $DRIVECERT_REGISTER]
+    /// Address of the register, which begins with https:// [default: $DRIVECERT_REGISTER]
     #[arg(long, value_name = "URL")]
     register: Option<String>,
     /// File with the API token, which only its owner can read; without it, the token is in $DRIVECERT_TOKEN
