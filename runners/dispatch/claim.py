@@ -202,7 +202,7 @@ def host_user(dispatch: Dispatch) -> Dispatch | None:
     there = Q(device__host__in=hosts) | Q(load_host__in=hosts)
     others = Dispatch.objects.filter(there).exclude(pk=dispatch.pk)
     waiting = Q(state=State.QUEUED, waits_for=WaitsFor.HOST, cancel_requested_at=None)
-    live = others.filter(state__in=LIVE)
+    live = others.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED)  # the program of a lost one may still run
     blocking = live if needs_host_alone(dispatch) else live.filter(EXCLUSIVE)
     earlier = others.filter(EXCLUSIVE, waiting, ordered_at__lt=dispatch.ordered_at).order_by("ordered_at")
     return next((read(pk) for rows in (blocking, earlier) for pk in rows.values_list("pk", flat=True)[:1]), None)

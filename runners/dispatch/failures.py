@@ -64,7 +64,7 @@ def record_register_outage(dispatch: Dispatch) -> None:
         return
     length_s = round((now - since).total_seconds())
     reason = (
-        f"the register made no poll for {length_s:,} s, since {since:%Y-%m-%d %H:%M:%S} UTC; "
+        f"no poll of this run succeeded for {length_s:,} s, since {since:%Y-%m-%d %H:%M:%S} UTC; "
         "a program on the host does not depend on these polls"
     )
     details = {"since": since.isoformat(), "until": now.isoformat()}

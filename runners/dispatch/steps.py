@@ -20,10 +20,11 @@ from runners.dispatch.failures import handle_host_error, schedule_retry
 from runners.errors import HostError, HostUnavailableError
 from runners.evidence.submit import record_drive_state, store_drive_state
 from runners.hosts.protocol import Connect, LabHost, ProgramState, ProgramStatus, stop_and_seal, was_never_started
+from runners.inventory.maintenance_windows import blocking_window, window_message
 from runners.inventory.safety import identify_device, objections_to_start, ordered_path
 from runners.lifecycle import stages
 from runners.lifecycle.stages import poll_telemetry, telemetry_message
-from runners.lifecycle.transitions import transition
+from runners.lifecycle.transitions import transition, update_reason
 from runners.models import Dispatch, DriveState, exit_codes
 from runners.models.states import FINAL, State
 from runners.monitoring.connectivity import record_heartbeat
@@ -77,6 +78,8 @@ def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
     """Check the claimed device at the path before anything is written anywhere."""
     if dispatch.cancel_requested_at:
         return transition(dispatch, State.CLAIMED, State.CANCELLED, "nothing was sent to the host")
+    if _waits_for_window(dispatch):
+        return False
     objections = objections_to_start(dispatch, identify_device(dispatch.device, host))
     if objections:
         return transition(dispatch, State.CLAIMED, State.REFUSED, "; ".join(objections))
@@ -85,11 +88,22 @@ def _check_drive(dispatch: Dispatch, host: LabHost) -> bool:
     return transition(dispatch, State.CLAIMED, State.PREPARING, moved)
 
 
+def _waits_for_window(dispatch: Dispatch) -> bool:
+    """Return whether a maintenance window began since the claim, for example while the host did not answer."""
+    window = blocking_window(dispatch)
+    if window is None:
+        return False
+    update_reason(dispatch, f"{window_message(window)}; the run waits for its end")
+    return True
+
+
 def _start(dispatch: Dispatch, host: LabHost) -> bool:
     """Start the program, or find that a worker started it and died before it recorded that."""
     if host.status(stages.current_run(dispatch)).state is ProgramState.ABSENT:
         if dispatch.cancel_requested_at:
             return _close_start(dispatch, host)
+        if dispatch.stage == 0 and _waits_for_window(dispatch):
+            return False
         # Identify again: hours may have passed between the two steps.
         identity = identify_device(dispatch.device, host)
         objections = objections_to_start(dispatch, identity)

@@ -62,11 +62,11 @@ def refresh_identity(device: Device, host: LabHost, actor: AbstractBaseUser) -> 
 def is_missing(device: Device) -> bool:
     """Return whether a host does not find a device's drive: at its last check, or now if it is this machine.
 
-    If the host cannot answer, False. This machine is not queried while a run may be on the drive: that would disturb
-    the measurement.
+    If the host cannot answer, False. This machine is not queried while a run may be on one of its drives: a search for
+    the drive would disturb the measurement.
     """
     host = device.host
-    may_run = Dispatch.objects.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED, drive_key=device.drive_key)
+    may_run = Dispatch.objects.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED, device__host=host)
     if (
         host.kind != Host.Kind.LOCAL
         or host.machine_id == UNASSIGNED

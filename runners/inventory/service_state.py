@@ -1,6 +1,6 @@
 """Service state of hosts and devices: since when one is retired, why it gets no orders, and what blocks retirement."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -70,6 +70,18 @@ def lock_in_service(device: Device, load_host: Host | None = None) -> None:
         raise RequestRefusedError(sentence, "location-changed")
     if objection := out_of_service(device):
         raise OutOfServiceError(objection)
+
+
+def lock_all(devices: Iterable[Device]) -> None:
+    """Lock the drives of several devices, then their hosts, so that no claim and no other selection waits for this one.
+
+    A claim locks its drive first, then its hosts.
+    """
+    devices = list(devices)
+    for drive_key in sorted({device.drive_key for device in devices}):
+        lock_drive(drive_key)
+    for host_id in sorted({device.host_id for device in devices}):
+        lock_host(host_id)
 
 
 def lock_host_in_service(host: Host) -> None:

@@ -17,7 +17,8 @@ CHANNEL = "drivecert_changes"
 # So many ids are remembered for clients that read while something changed. A client that was slower reads again.
 REMEMBERED = 4096
 CHECK_PERIOD_S, CHECK_TIMEOUT_S, RECONNECT_WAIT_S = 15.0, 5.0, 1.0
-PARAMETERS = ("host", "port", "user", "password", "dbname", "sslmode", "sslrootcert", "connect_timeout")
+OF_DJANGO = ("context", "cursor_factory", "prepare_threshold")  # parameters for its own use of a connection
+NAME = "drivecert live"
 
 logger = logging.getLogger(__name__)
 
@@ -101,4 +102,4 @@ class Changes:
 def _parameters() -> dict[str, Any]:
     """Return where the register's database is, for a connection without Django's wrapper."""
     params = connections["default"].get_connection_params()
-    return {name: params[name] for name in PARAMETERS if name in params}
+    return {name: each for name, each in params.items() if name not in OF_DJANGO} | {"application_name": NAME}

@@ -6,7 +6,6 @@ of a few threads reads it again after each change. Token and scope are checked e
 
 import asyncio
 import contextlib
-import hashlib
 import json
 import re
 import time
@@ -27,6 +26,8 @@ from django.urls import set_script_prefix
 from django.utils.http import parse_etags
 
 from results.models.ids import ALPHABET, ID_CHARS
+from webapp.accounts.models import hash_token
+from webapp.accounts.tokens.rules import bearer_secret
 from webapp.live.changes import Changes
 
 Scope = MutableMapping[str, Any]
@@ -40,7 +41,7 @@ THREADS = 4  # each has a connection to the database while it reads
 WAIT_DEFAULT_S, WAIT_MOST_S = 30, 60
 WAITING_MOST, WAITING_PER_TOKEN = 4000, 100
 ALIVE_PERIOD_S = 15.0  # of comments in a stream, so that proxies keep it open
-STATE_PERIOD_S = 0.5  # a stream has at most one state in this time
+STATE_PERIOD_S = 0.25  # changes within this time are one state
 STREAM_MOST_S = 3600.0
 STREAM = b"text/event-stream"
 
@@ -129,7 +130,9 @@ class LiveServer:
             serve = self._stream if STREAM in _header(scope, b"accept") else self._poll
             serving = asyncio.create_task(serve(waiting, send))
             leaving = asyncio.create_task(_left(receive))
-            await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            # A client that reads nothing blocks the serving, so the end of its time is checked here as well.
+            tasks, limit_s = {serving, leaving}, STREAM_MOST_S + WAIT_MOST_S
+            await asyncio.wait(tasks, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
             leaving.cancel()
             serving.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -147,27 +150,28 @@ class LiveServer:
 
     async def _stream(self, waiting: Waiting, send: Send) -> None:
         """Send each state as an event until the client leaves. End with the problem if it may no longer read."""
-        known = waiting.known
-        has_begun = False
-        async for state in self._states(waiting.scope, time.monotonic() + STREAM_MOST_S, ALIVE_PERIOD_S):
-            if not state.is_readable and not has_begun:
-                await _respond(send, state)
-                return
-            if not has_begun:
-                headers = [(b"content-type", STREAM), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
-                await send({"type": "http.response.start", "status": 200, "headers": headers})
-                has_begun = True
-            event = _event("problem", "", state.body) if not state.is_readable else b": alive\n\n"
-            if state.is_readable and not _is_known(state.etag, known):
-                known, event = state.etag, _event("state", state.etag, state.body)
-            await send({"type": "http.response.body", "body": event, "more_body": True})
+        states = self._states(waiting.scope, time.monotonic() + STREAM_MOST_S, ALIVE_PERIOD_S)
+        first = await anext(states)
+        if not first.is_readable:
+            await _respond(send, first)
+            return
+        headers = [(b"content-type", STREAM), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        known, sent_at = waiting.known, float("-inf")
+        async for state in _preceded_by(first, states):
+            event = _event_of(state, known)
+            # A comment for each change of another row would reveal that change.
+            if not event and time.monotonic() - sent_at >= ALIVE_PERIOD_S:
+                event = b": waiting\n\n"
+            if event:
+                await send({"type": "http.response.body", "body": event, "more_body": True})
+                known, sent_at = state.etag, time.monotonic()
             if not state.is_readable:
                 break
-            await asyncio.sleep(STATE_PERIOD_S)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _states(self, scope: Scope, deadline: float, period_s: float = WAIT_MOST_S) -> AsyncIterator[State]:
-        """Yield the present state, and again after each change and each period, until the deadline."""
+        """Yield the present state, and again after each change and each period; the last time at the deadline."""
         is_repeat = False
         while True:
             since = self.changes.count
@@ -177,9 +181,9 @@ class LiveServer:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
                 return
-            has_changed = await self.changes.wait(state.ids, since, min(remaining, period_s))
-            if not has_changed and period_s >= remaining:
-                return
+            # The last state, at the deadline, also has what no notification announces.
+            if await self.changes.wait(state.ids, since, min(remaining, period_s)):
+                await asyncio.sleep(min(STATE_PERIOD_S, remaining))
 
     def _read(self, scope: Scope, is_repeat: bool) -> State:
         """Return the response of the ordinary view, in a thread."""
@@ -194,20 +198,20 @@ class LiveServer:
             request_finished.send(sender=type(self))
 
     def _health(self) -> State:
-        """Return that this process answers, whether it hears of changes, and how many clients wait."""
+        """Return that this process answers, whether it receives changes, and how many clients wait."""
         shown = {"status": "alive", "listening": self.changes.is_listening, "waiting": self._waiting.total()}
         headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
         return State(200, headers, json.dumps(shown).encode(), "", frozenset())
 
     @contextlib.contextmanager
-    def _counted(self, token: bytes) -> Iterator[None]:
+    def _counted(self, authorization: bytes) -> Iterator[None]:
         """Count a client while it waits. Raises RefusedError if there are too many."""
-        sender = hashlib.sha256(token).hexdigest()
+        sender = hash_token(bearer_secret(authorization.decode("latin-1")) or "")
         if self._waiting[sender] >= WAITING_PER_TOKEN:
             detail = f"Expected at most {WAITING_PER_TOKEN} waiting requests with one token."
             raise RefusedError(429, "Too Many Requests", detail, retry_after="10")
         if self._waiting.total() >= WAITING_MOST:
-            detail = "As many clients wait as this process serves. Request the resource itself meanwhile."
+            detail = "This process serves no more waiting clients now. Request the resource itself meanwhile."
             raise RefusedError(503, "Service Unavailable", detail, retry_after="10")
         self._waiting[sender] += 1
         try:
@@ -249,6 +253,19 @@ def _state_of(response: HttpResponseBase) -> State:
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
     ids = frozenset(each.decode() for each in PUBLIC_ID.findall(body))
     return State(response.status_code, headers, body, response.headers.get("ETag", ""), ids)
+
+
+async def _preceded_by(first: State, states: AsyncIterator[State]) -> AsyncIterator[State]:
+    yield first
+    async for state in states:
+        yield state
+
+
+def _event_of(state: State, known: str) -> bytes:
+    """Return the event of a state; empty if the client knows it."""
+    if not state.is_readable:
+        return _event("problem", "", state.body)
+    return b"" if _is_known(state.etag, known) else _event("state", state.etag, state.body)
 
 
 def _event(kind: str, state_id: str, body: bytes) -> bytes:

@@ -58,7 +58,7 @@ SENTENCES = {
     Kind.ORGANISATION_WAITS: "A user created the organisation. Its results cannot be published before it is confirmed.",
     Kind.MEMBER_JOINED: "{member} accepted an invitation and is now a member.",
     Kind.MEMBER_LEFT: "{member} left the organisation.",
-    Kind.TOKENS_TO_REPLACE: "{member} is no longer a member, and created these tokens and publishers: {credentials}.",
+    Kind.TOKENS_TO_REPLACE: "{member} is no longer a member, and created: {credentials}.",
     Kind.INVITATION_DECLINED: "A person declined the invitation in the role {role}. You can invite the address again.",
     Kind.OWNERSHIP_TRANSFERRED: "{actor} transferred the ownership to {member}.",
 }
@@ -80,7 +80,7 @@ STEPS = {
     Kind.OBJECTION_UPHELD: "Take the step that the outcome names, on the review page of the run.",
     Kind.TOKENS_TO_REPLACE: (
         "The person may still know the tokens: create new ones on the page of the machine tokens, then revoke these. "
-        "Check the trusted publishers on their page."
+        "Check the trusted publishers and the addresses of webhooks on their pages."
     ),
     Kind.ORGANISATION_WAITS: "Check that its owners belong to the organisation of this name, and confirm it.",
 }
@@ -145,8 +145,11 @@ def step_lines(notice: Notice) -> list[str]:
 
 
 def _credentials(notices: Sequence[Notice]) -> list[str]:
-    """Return the names of the machine tokens, then of the trusted publishers."""
-    return [name for key in ("tokens", "publishers") for notice in notices for name in notice.details.get(key, [])]
+    """Return the machine tokens, trusted publishers and webhooks that a former member created."""
+    kinds = {"tokens": "machine token", "publishers": "trusted publisher", "webhooks": "webhook"}
+    return [
+        f"{kind} {name}" for key, kind in kinds.items() for notice in notices for name in notice.details.get(key, [])
+    ]
 
 
 def _question_lines(submission: Submission, notices: Sequence[Notice]) -> list[str]:

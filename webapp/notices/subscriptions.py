@@ -28,6 +28,7 @@ from webapp.accounts.publishers.rules import current_publishers
 from webapp.accounts.tokens.rules import machine_tokens
 from webapp.notices.kinds import Audience, Kind
 from webapp.notices.outbox import members, notify, operators, reviewers
+from webapp.webhooks.registration import current_webhooks
 
 WAITING_STATES = {
     SubmissionState.AWAITING_IDENTITY: Kind.AWAITING_IDENTITY,
@@ -169,11 +170,12 @@ def notify_of_former_member(organisation: Organisation, user: User, **_: Any) ->
 
 @receiver(membership_ended, dispatch_uid="notify-owners-of-tokens")
 def notify_of_tokens(organisation: Organisation, user: User, **_: Any) -> None:
-    """Notify the owners of the machine tokens and trusted publishers that a former member created."""
+    """Notify the owners of the machine tokens, trusted publishers and webhooks that a former member created."""
     tokens = [token.name for token in machine_tokens(organisation).filter(user=user)]
     publishers = [publisher.name for publisher in current_publishers(organisation).filter(created_by=user)]
-    if tokens or publishers:
-        details = {"member": user.pk, "tokens": tokens, "publishers": publishers}
+    webhooks = [webhook.url for webhook in current_webhooks(organisation).filter(created_by=user)]
+    if tokens or publishers or webhooks:
+        details = {"member": user.pk, "tokens": tokens, "publishers": publishers, "webhooks": webhooks}
         _notify_owners(Kind.TOKENS_TO_REPLACE, organisation, user, details)
 
 

@@ -77,6 +77,7 @@ def send(
     began = time.monotonic()
     end = began + stated.total_s
     connection = HTTPConnection(_host_of(parts), _port_of(parts))
+    connection.default_port = PORTS[parts.scheme]  # the header Host then has no port that the scheme implies
     with _connected(parts, stated, end) as sock, _Deadline(sock, end) as deadline:
         connection.sock = sock
         try:
@@ -145,8 +146,8 @@ def _resolve(host: str, port: int, end: float) -> list[Resolved]:
         raise OutboundError(Failure.TIMEOUT) from error
     if isinstance(addresses, Exception):
         raise OutboundError(Failure.UNKNOWN_NAME, host) from addresses
-    if refused := [str(address[0]) for _, address in addresses if not is_allowed(str(address[0]))]:
-        raise OutboundError(Failure.FORBIDDEN_ADDRESS, f"{host} is {refused[0]}")
+    if not all(is_allowed(str(address[0])) for _, address in addresses):
+        raise OutboundError(Failure.FORBIDDEN_ADDRESS, host)  # not which: the sender may not know the network
     return addresses
 
 

@@ -29,6 +29,11 @@ class Address:
         return cls(env.read_text("HOST") or "127.0.0.1", port)
 
     @property
+    def is_of_this_machine(self) -> bool:
+        """Return whether only programs on this machine reach it."""
+        return self.host in {"localhost", "::1"} or self.host.startswith("127.")
+
+    @property
     def url(self) -> str:
         """Return the address for a browser on this machine."""
         host = ANY_ADDRESS.get(self.host, self.host)
@@ -52,10 +57,10 @@ class Address:
 
     def next_free(self) -> "Address":
         """Return the same host with the next port, or with any other free port if a program listens there."""
-        beside = Address(self.host, self.port + 1 if self.port < LAST_PORT else self.port - 1)
+        following = Address(self.host, self.port + 1 if self.port < LAST_PORT else self.port - 1)
         with contextlib.suppress(CannotStartError):
-            beside.check_free()
-            return beside
+            following.check_free()
+            return following
         family, kind, protocol, _, address = socket.getaddrinfo(self.host, 0, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.bind(address)
@@ -76,5 +81,5 @@ class Address:
             except OSError as error:
                 raise CannotStartError(
                     f"port {self.port} on {self.host} cannot be used: {error.strerror}. Stop the program that "
-                    f"listens there, or choose another port: PORT={self.port + 1} make run"
+                    f"listens there, or choose another port: PORT={self.port + 2} make run"
                 ) from error

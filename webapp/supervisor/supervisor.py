@@ -52,6 +52,7 @@ def running_message(database_url: str) -> str:
 
 MAX_WEB_PROCESSES = 4
 WEB_THREADS = 8  # each may hold a database connection; PostgreSQL allows 100 in all
+LIVE_CONNECTIONS = 4200  # more than the clients that may wait (webapp/live/server.py): the others get an answer
 WORKER_PROCESSES = 2
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -69,7 +70,8 @@ def register_programs(address: Address, live: Address, environment: dict[str, st
     web = [*_web_server(address), "--interface=wsgi"]
     web += [f"--workers={min(len(os.sched_getaffinity(0)), MAX_WEB_PROCESSES)}", f"--blocking-threads={WEB_THREADS}"]
     web += ["webapp.wsgi:application"]
-    waiting = [*_web_server(live), "--interface=asgi", "--workers=1", "webapp.asgi:application"]
+    waiting = [*_web_server(live), "--interface=asgi", "--workers=1", f"--backpressure={LIVE_CONNECTIONS}"]
+    waiting += ["webapp.asgi:application"]
     celery = [sys.executable, "-m", "celery", "--app", "webapp.celery"]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
     reading = ["--queues=drivecert", f"--concurrency={WORKER_PROCESSES}", "--hostname=drivecert@%h"]
@@ -155,7 +157,8 @@ class Supervisor:
     def _default_settings(self) -> dict[str, str]:
         """Return the port, and the keys, the host names and the live address unless the operator set them."""
         defaults = {"PORT": str(self.address.port)}
-        if not env.read_text("LIVE_URL"):
+        is_only_here = self.address.is_of_this_machine and not settings.PRODUCTION and not env.read_text("PUBLIC_URL")
+        if is_only_here and not env.read_text("LIVE_URL"):
             defaults["LIVE_URL"] = self.live.url
         for variable, name in (("SECRET_KEY", "django"), ("ENCRYPTION_KEYS", "encryption")):
             if not env.read_text(variable):

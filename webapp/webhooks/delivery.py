@@ -4,6 +4,7 @@ One process delivers at a time. A claim before each attempt is for the case that
 then it is unknown whether the message arrived, and after the claim has expired it is sent again, with the same id.
 """
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
+from results.errors import contained
 from results.locks import WEBHOOKS, try_lock
 from webapp.accounts.encryption import UnknownKeyError, decrypt
 from webapp.outbound.client import OutboundError, Response, send
@@ -30,6 +32,7 @@ PARALLEL = 16
 PARALLEL_OF_WEBHOOK = 2  # a slow receiver leaves room for others
 SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the same workers also read logs
 CLAIM_EVERY_S = 1  # while requests run
+logger = logging.getLogger(__name__)
 NO_KEY = "no-key"  # the failure of a secret that ENCRYPTION_KEYS no longer decrypts
 
 
@@ -90,7 +93,8 @@ def _sweep(now: datetime | None) -> int:
             ended, _ = wait(running, CLAIM_EVERY_S, FIRST_COMPLETED)
             for future in ended:
                 message = running.pop(future)
-                _write(message, future.result(), now or timezone.now())
+                with contained(logger, "webhook delivery %s: its attempt is repeated later", message.pk):
+                    _write(message, future.result(), now or timezone.now())
 
 
 @transaction.atomic

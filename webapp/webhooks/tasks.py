@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from celery import shared_task
+from django.db.models import Q
 from django.utils import timezone
 
 from webapp.webhooks import delivery
@@ -20,4 +21,6 @@ def deliver() -> None:
 @shared_task(name="webhooks.remove_old")
 def remove_old() -> None:
     """Remove messages and their attempts 90 days after they ended."""
-    Delivery.objects.filter(ended_at__lt=timezone.now() - RETENTION).delete()
+    before = timezone.now() - RETENTION
+    # An attempt that ran while its webhook ended leaves a message without an end.
+    Delivery.objects.filter(Q(ended_at__lt=before) | Q(webhook__ended_at__lt=before)).delete()

@@ -34,7 +34,7 @@ def test_an_outage_of_the_register_is_one_line_in_the_history(running, connect, 
     assert len(steps) == count
     if steps:
         assert steps[0].details["since"] == since.isoformat()
-        assert f"the register made no poll for {seconds:,} s, since " in steps[0].reason
+        assert f"no poll of this run succeeded for {seconds:,} s, since " in steps[0].reason
         assert [line.label for line in history_of(running) if line.detail == steps[0].reason] == ["outage"]
 
 

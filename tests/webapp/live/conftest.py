@@ -13,6 +13,7 @@ from tests.runners.fake_host import FakeHost
 from tests.runners.lab import a_lab, connect, device, dispatch, in_state, new_dispatch, separate_evidence
 from tests.web_server import PATIENCE_S, web_server
 from webapp.accounts.tokens.rules import issue_token
+from webapp.live.changes import NAME
 
 __all__ = ["a_lab", "connect", "device", "dispatch", "in_state", "new_dispatch", "separate_evidence"]
 
@@ -121,5 +122,6 @@ def note_poll(dispatch):
 def listeners():
     """Return the backend processes of connections that listen for changes."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN drivecert%' OR query = 'SELECT 1'")
+        found = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = %s"
+        cursor.execute(found, [NAME])
         return [pid for (pid,) in cursor.fetchall()]

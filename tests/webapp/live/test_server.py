@@ -68,7 +68,7 @@ def test_a_stream_has_each_state_and_ends_when_its_token_is_revoked(live, dispat
 def test_a_stream_goes_on_after_the_last_event_of_its_client(live, dispatch):
     path = f"lab/dispatches/{dispatch.public_id}/"
     stream = live.get(path, Accept="text/event-stream", Last_Event_ID=live.etag(path))
-    stream.until(": alive")
+    stream.until(": waiting")
     change(dispatch, state=State.RUNNING)
     assert stream.until("event: state").count("event: state") == 1
     assert '"state":"running"' in stream.until("}\n\n")

@@ -20,7 +20,7 @@ def listener():
 
 def test_a_port_with_a_listener_is_rejected(listener):
     port = listener.getsockname()[1]
-    with pytest.raises(CannotStartError, match=rf"port {port} on 127\.0\.0\.1 cannot be used.*PORT={port + 1}"):
+    with pytest.raises(CannotStartError, match=rf"port {port} on 127\.0\.0\.1 cannot be used.*PORT={port + 2}"):
         Address("127.0.0.1", port).check_free()
 
 
@@ -50,6 +50,14 @@ def test_a_port_with_only_closing_connections_is_free(listener):
 def test_a_host_that_is_not_an_address_of_this_machine_is_rejected():
     with pytest.raises(CannotStartError, match="cannot be used"):
         Address("192.0.2.1", 8000).check_free()
+
+
+@pytest.mark.parametrize(
+    ("host", "is_of_this_machine"),
+    [("127.0.0.1", True), ("127.0.0.9", True), ("::1", True), ("localhost", True), ("::", False), ("10.0.0.1", False)],
+)
+def test_an_address_of_this_machine_is_recognised(host, is_of_this_machine):
+    assert Address(host, 8000).is_of_this_machine is is_of_this_machine
 
 
 @pytest.mark.parametrize(

@@ -5,20 +5,19 @@ They are read with the client for servers of others (webapp/outbound), and kept 
 
 import hashlib
 import json
-import time
 from typing import Any
 
 from django.core.cache import cache
 from jwt import PyJWK
-from jwt.exceptions import PyJWKError
+from jwt.exceptions import PyJWTError
 
 from webapp.outbound.client import Limits, OutboundError, send
 
 DISCOVERY = "/.well-known/openid-configuration"
-LIMITS = Limits(bytes_max=256 * 1024)
+LIMITS = Limits(connect_s=3, total_s=5, bytes_max=256 * 1024)  # a thread of the web server waits
 KEPT_S = 600
-# An issuer that changes its keys is asked again for an unknown one, but not more often than this.
-ASKED_AGAIN_AFTER_S = 10
+# The keys of an issuer are read again for an unknown one, but not more often than this.
+READ_AGAIN_AFTER_S = 10
 # Signatures by a private key. With a shared secret (HS256), the public key would be that secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
@@ -29,11 +28,15 @@ class IssuerError(Exception):
 
 def find_key(issuer: str, key_id: str) -> PyJWK | None:
     """Return the key of an issuer with an id; None if the issuer has no such key now. Raises IssuerError."""
-    kept = cache.get(_name(issuer))
-    if kept is not None and (key := _key_of(kept["keys"], key_id)):
+    name = _name(issuer)
+    kept = cache.get(name)
+    if kept is not None and (key := _key_of(kept, key_id)):
         return key
-    if kept is not None and time.time() - kept["read_at"] < ASKED_AGAIN_AFTER_S:
-        return None
+    # Anyone can state an unknown key: only one request in this time reads the keys, also if the issuer does not answer.
+    if not cache.add(f"{name}:read", 1, READ_AGAIN_AFTER_S):
+        if kept is not None:
+            return None
+        raise IssuerError(f"{issuer}: its keys were requested less than {READ_AGAIN_AFTER_S} s ago, without an answer")
     return _key_of(read_keys(issuer), key_id)
 
 
@@ -48,7 +51,7 @@ def read_keys(issuer: str) -> list[dict[str, Any]]:
     keys = _read_object(address).get("keys")
     if not isinstance(keys, list) or not all(isinstance(key, dict) for key in keys):
         raise IssuerError(f"{address}: expected a list of keys, found none")
-    cache.set(_name(issuer), {"keys": keys, "read_at": time.time()}, KEPT_S)
+    cache.set(_name(issuer), keys, KEPT_S)
     return keys
 
 
@@ -76,7 +79,7 @@ def _key_of(keys: list[dict[str, Any]], key_id: str) -> PyJWK | None:
             continue
         try:
             key = PyJWK(each)
-        except PyJWKError:
+        except PyJWTError:
             continue
         if key.algorithm_name in ALGORITHMS:
             return key

@@ -1,20 +1,22 @@
 """The page of an organisation's trusted publishers, for its owners."""
 
-from typing import Any
-
 from django import forms
 from django.conf import settings
-from django.http import HttpResponse
+from django.db import IntegrityError
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from results.models import Organisation
+from webapp.access_limits.shared_limits import LimitReachedError, SharedLimit
 from webapp.accounts.audit.trail import actor_of
 from webapp.accounts.models import TrustedPublisher
 from webapp.accounts.publishers.keys import IssuerError, read_keys
-from webapp.accounts.publishers.rules import PUBLISHERS_MAX, current_publishers, end, trust
+from webapp.accounts.publishers.rules import TooManyPublishersError, current_publishers, end, trust
 from webapp.accounts.requests import UserRequest, find_own_organisation, members_only, require_owner
 
+NAME_IN_USE = "There is a publisher of this name already. Choose another name, or end that one."
+ISSUERS = SharedLimit("issuers-of-organisation", 10, 600)
 CLAIMS_MAX = 10
 CLAIM_CHARS = 500
 CHECKED_ANYWAY = {"iss", "aud", "exp", "iat", "nbf", "jti"}  # they name no job, or have a field or rule of their own
@@ -37,8 +39,8 @@ class PublisherForm(forms.Form):
         ),
     )
 
-    def __init__(self, organisation: Organisation, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, organisation: Organisation, data: QueryDict | None = None) -> None:
+        super().__init__(data)
         self.organisation = organisation
         self.fields["audience"].initial = settings.PUBLIC_URL
 
@@ -46,14 +48,17 @@ class PublisherForm(forms.Form):
         """Refuse a name in use."""
         name: str = self.cleaned_data["name"]
         if current_publishers(self.organisation).filter(name=name).exists():
-            raise forms.ValidationError(f"There is a publisher {name} already. Choose another name, or end that one.")
+            raise forms.ValidationError(NAME_IN_USE)
         return name
 
     def clean_issuer(self) -> str:
         """Refuse an issuer whose keys cannot be read now."""
         issuer: str = self.cleaned_data["issuer"].strip()
         try:
+            ISSUERS.take(str(self.organisation.pk))
             read_keys(issuer)
+        except LimitReachedError as error:
+            raise forms.ValidationError(f"Too many issuers were tried. Try again in {error.wait_s} s.") from error
         except IssuerError as error:
             raise forms.ValidationError(f"The keys of this issuer cannot be read. {error}.") from error
         return issuer
@@ -74,12 +79,6 @@ class PublisherForm(forms.Form):
             raise forms.ValidationError(f"Expected at most {CLAIMS_MAX} claims, got {len(claims)}.")
         return claims
 
-    def clean(self) -> dict[str, Any]:
-        """Refuse more publishers than an organisation may have."""
-        if current_publishers(self.organisation).count() >= PUBLISHERS_MAX:
-            raise forms.ValidationError(f"{self.organisation} has {PUBLISHERS_MAX} publishers already. End one first.")
-        return self.cleaned_data
-
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @members_only
@@ -89,8 +88,12 @@ def publisher_list(request: UserRequest, slug: str) -> HttpResponse:
     require_owner(request, organisation)
     form = PublisherForm(organisation, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        trust(organisation, actor_of(request), **form.cleaned_data)
-        return redirect("publisher-list", organisation.slug)
+        try:
+            trust(organisation, actor_of(request), **form.cleaned_data)
+        except (TooManyPublishersError, IntegrityError) as error:  # the name may be in use since the check
+            form.add_error(None, str(error) if isinstance(error, TooManyPublishersError) else NAME_IN_USE)
+        else:
+            return redirect("publisher-list", organisation.slug)
     page = {"organisation": organisation, "form": form, "publishers": current_publishers(organisation)}
     return render(request, "accounts/organisations/publishers.html", page)
 

@@ -1,7 +1,6 @@
 """Trusted publishers: owners add and end them, and CI jobs exchange their identity tokens for API tokens."""
 
 import hashlib
-import math
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -45,6 +44,10 @@ class IdentityRefusedError(Exception):
         super().__init__(f"{refusal.label}{f' {detail}' if detail else ''}")
 
 
+class TooManyPublishersError(Exception):
+    """An organisation trusts as many publishers as it may."""
+
+
 def current_publishers(organisation: Organisation) -> models.QuerySet[TrustedPublisher]:
     """Return the publishers that an organisation trusts now, in the order of their creation."""
     return organisation.trusted_publishers.filter(ended_at__isnull=True).select_related("created_by").order_by("pk")
@@ -52,7 +55,10 @@ def current_publishers(organisation: Organisation) -> models.QuerySet[TrustedPub
 
 @transaction.atomic
 def trust(organisation: Organisation, actor: Actor, **columns: Any) -> TrustedPublisher:
-    """Add a trusted publisher."""
+    """Add a trusted publisher. Raises TooManyPublishersError."""
+    Organisation.objects.select_for_update(of=("self",)).get(pk=organisation.pk)
+    if current_publishers(organisation).count() >= PUBLISHERS_MAX:
+        raise TooManyPublishersError(f"{organisation} has {PUBLISHERS_MAX} publishers already. End one first.")
     publisher = TrustedPublisher.objects.create(organisation=organisation, created_by=actor.person, **columns)
     record(Kind.PUBLISHER_TRUSTED, actor, actor.user, organisation, publisher=publisher.pk)
     return publisher
@@ -62,14 +68,14 @@ def trust(organisation: Organisation, actor: Actor, **columns: Any) -> TrustedPu
 def end(publisher: TrustedPublisher, actor: Actor) -> None:
     """End the trust in a publisher, and revoke its tokens at once."""
     if TrustedPublisher.objects.filter(pk=publisher.pk, ended_at__isnull=True).update(ended_at=timezone.now()):
-        revoke_tokens(APIToken.objects.filter(publisher=publisher), actor)
+        revoke_tokens(APIToken.objects.valid().filter(publisher=publisher), actor)
         record(Kind.PUBLISHER_ENDED, actor, actor.user, publisher.organisation, publisher=publisher.pk)
 
 
 def exchange(organisation: Organisation | None, identity: str) -> tuple[APIToken, str]:
     """Return a short token for an identity token, and its secret. Raises IdentityRefusedError.
 
-    An unknown organisation, None, is refused like one that trusts nobody.
+    An unknown organisation, None, is refused like one that trusts no publisher.
     """
     key_id, issuer = _unverified(identity)
     trusting = [] if organisation is None else list(current_publishers(organisation).filter(issuer=issuer))
@@ -85,19 +91,29 @@ def exchange(organisation: Organisation | None, identity: str) -> tuple[APIToken
     publisher = _matching(trusting, claims)
     try:
         with transaction.atomic():
-            return issue_token(
-                publisher.created_by,
-                organisation,
-                publisher.name,
-                FOR_SENDERS,
-                kind=APIToken.Kind.PUBLISHER,
-                publisher=publisher,
-                identity_digest=_digest(identity),
-                machine=str(claims.get("sub", ""))[:100],
-                expires_at=timezone.now() + TOKEN_LIFE,
-            )
+            return _issue(publisher, claims, identity)
     except IntegrityError as error:
         raise IdentityRefusedError(Refusal.USED) from error
+
+
+def _issue(publisher: TrustedPublisher, claims: Mapping[str, Any], identity: str) -> tuple[APIToken, str]:
+    """Issue the token, unless the trust has ended meanwhile. Raises IdentityRefusedError."""
+    trusted = current_publishers(publisher.organisation).filter(pk=publisher.pk).select_for_update(of=("self",))
+    if not trusted.exists():
+        raise IdentityRefusedError(Refusal.UNKNOWN_ISSUER)
+    token, secret = issue_token(
+        publisher.created_by,
+        publisher.organisation,
+        publisher.name,
+        FOR_SENDERS,
+        kind=APIToken.Kind.PUBLISHER,
+        publisher=publisher,
+        identity_digest=_digest(identity),
+        machine=str(claims.get("sub", ""))[:100],
+        expires_at=timezone.now() + TOKEN_LIFE,
+    )
+    record(Kind.TOKEN_CREATED, Actor(), None, publisher.organisation, token=token.pk)
+    return token, secret
 
 
 def _unverified(identity: str) -> tuple[str, str]:
@@ -128,8 +144,8 @@ def _verified(identity: str, key: jwt.PyJWK, issuer: str, audiences: list[str]) 
         raise IdentityRefusedError(Refusal.AUDIENCE, f"Expected one of {', '.join(audiences)}.") from error
     except InvalidTokenError as error:
         raise IdentityRefusedError(Refusal.INVALID, f"{str(error).rstrip('.')}.") from error
-    issued_at = claims["iat"]
-    if not math.isfinite(issued_at) or issued_at < timezone.now().timestamp() - IDENTITY_AGE_MOST.total_seconds():
+    issued_at, earliest = claims["iat"], timezone.now() - IDENTITY_AGE_MOST
+    if not isinstance(issued_at, int | float) or not issued_at >= earliest.timestamp():
         raise IdentityRefusedError(Refusal.INVALID, "It was issued more than an hour ago.")
     return claims
 

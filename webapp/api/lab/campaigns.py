@@ -110,8 +110,19 @@ class NextLoadSerializer(serializers.Serializer[Any]):
     not_before = serializers.DateTimeField(allow_null=True)
 
 
+ESTIMATE_STEP_S = 600
+
+
+def _in_steps(at: datetime) -> datetime:
+    """Return the next full step of estimates."""
+    return datetime.fromtimestamp(-(-at.timestamp() // ESTIMATE_STEP_S) * ESTIMATE_STEP_S, UTC)
+
+
 class EstimateSerializer(serializers.Serializer[Any]):
-    """The earliest and latest end, and the runs to come. `has_prep`: a preparation is to come, which adds to both."""
+    """The earliest and latest end, in steps of ten minutes, and the runs to come.
+
+    `has_prep`: a preparation is to come, which adds to both.
+    """
 
     earliest = serializers.DateTimeField()
     latest = serializers.DateTimeField()
@@ -191,7 +202,10 @@ class CampaignDetailSerializer(CampaignSerializer):
     @extend_schema_field(EstimateSerializer(allow_null=True))
     def get_estimate(self, campaign: Campaign) -> Any:
         found = None if campaign.state in SETTLED else estimate_of(parse_terms(campaign.terms), self.rungs)
-        return found and EstimateSerializer(found).data
+        if found is None:
+            return None
+        # While nothing runs, each second moves the end: a client that waits for a change would get each of them.
+        return EstimateSerializer(found | {each: _in_steps(found[each]) for each in ("earliest", "latest")}).data
 
     @extend_schema_field(EntrySerializer(many=True))
     def get_history(self, campaign: Campaign) -> Any:
@@ -383,5 +397,6 @@ class CampaignTerms(LabAccess):
         terms = vars(parse_terms(campaign.terms))
         fields = {name: terms[name] for name in EDITABLE} | stated_fields(request)
         form = valid_fields(EditableTermsForm, fields, initial=terms)
-        change_terms(campaign, form.changes(), token_of(request).user)
+        changes = {name: each for name, each in form.changes().items() if name in stated_fields(request)}
+        change_terms(campaign, changes, token_of(request).user)
         return _shown(public_id)

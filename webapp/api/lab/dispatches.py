@@ -45,6 +45,7 @@ from webapp.api.lab.views import (
     lab_of_token,
     of_token,
     order_once,
+    person_of,
     stated_device,
     stated_reason,
 )
@@ -417,15 +418,16 @@ class DispatchDeclaration(LabAccess):
         summary="Declare the end of a lost run",
         description=(
             "POST frees the drive of a lost dispatch, because a person verified on the host that its program does not "
-            "run. reason says how. Without it, the response is 409 with the code reason-missing; if the dispatch is "
-            "not lost, or if its end was confirmed before, with the code not-lost."
+            "run. reason says how. A machine token cannot declare it. Without a reason, the response is 409 with the "
+            "code reason-missing; if the dispatch is not lost, or if its end was confirmed before, with the code "
+            "not-lost."
         ),
         request=CancelReasonSerializer,
         responses=DispatchDetailSerializer,
     )
     def post(self, request: Request, public_id: str) -> Response:
         dispatch, reason = _find(request, public_id), stated_reason(request)
-        declare_ended(dispatch, token_of(request).user, reason)
+        declare_ended(dispatch, person_of(request), reason)
         return _shown(public_id)
 
 

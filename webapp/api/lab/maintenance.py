@@ -14,12 +14,9 @@ from rest_framework.response import Response
 from runners.errors import RequestRefusedError
 from runners.inventory.maintenance_windows import end_window, plan_window
 from runners.models import Host, MaintenanceWindow
-from webapp.accounts.models import APIToken, User
-from webapp.api.authentication import token_of
-from webapp.api.lab.views import LabAccess, LabList
+from webapp.api.lab.views import LabAccess, LabList, person_of
 from webapp.api.pagination import OldestFirst
 from webapp.api.payloads import fields_of_form, stated_fields, valid_fields
-from webapp.api.problems import Problem
 from webapp.lab.hosts.views import MaintenanceForm
 
 
@@ -53,16 +50,16 @@ class WindowList(LabList):
     @extend_schema(
         summary="Plan maintenance of a host, or pause the lab",
         description=(
-            "POST plans a maintenance window of host, or of all hosts without it. No run starts that would reach into "
-            "the window; runs that have started continue. Without starts_at the window begins now; without ends_at it "
-            "lasts until it is ended. A machine token cannot plan one. The response is 409 with the code "
-            "period-invalid if the end is not after the start and after now."
+            "POST plans a maintenance window of host, or of all hosts without it. No run starts whose ordered time "
+            "would reach into the window; runs that have started continue. Without starts_at the window begins now; "
+            "without ends_at it lasts until it is ended. A machine token cannot plan one. The response is 409 with the "
+            "code period-invalid if the end is not after the start and after now."
         ),
         request=inline_serializer("LabMaintenance", WINDOW_FIELDS),
         responses={201: WindowSerializer},
     )
     def post(self, request: Request) -> Response:
-        actor, fields = _person(request), stated_fields(request)
+        actor, fields = person_of(request), stated_fields(request)
         host = _stated_host(fields.pop("host", None))
         stated = valid_fields(MaintenanceForm, fields).cleaned_data
         starts_at = stated["starts_at"] or timezone.now()
@@ -83,7 +80,7 @@ class WindowEnd(LabAccess):
         responses=WindowSerializer,
     )
     def post(self, request: Request, window_id: int) -> Response:
-        actor = _person(request)
+        actor = person_of(request)
         if unknown := sorted(stated_fields(request)):
             raise ValidationError(dict.fromkeys(unknown, "Unknown field. Expected none."))
         window = get_object_or_404(MaintenanceWindow.objects.select_related("host"), pk=window_id)
@@ -91,14 +88,6 @@ class WindowEnd(LabAccess):
             raise RequestRefusedError("The maintenance had ended already.", "not-current")
         window.refresh_from_db()
         return Response(WindowSerializer(window).data)
-
-
-def _person(request: Request) -> User:
-    """Return the operator of a request. Raises Problem for a machine: a window holds the runs of all labs."""
-    token = token_of(request)
-    if token.kind == APIToken.Kind.MACHINE:
-        raise Problem(403, "A machine token cannot plan or end maintenance. Use the token of an operator.")
-    return token.user
 
 
 def _stated_host(name: Any) -> Host | None:

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from results.models import Organisation
 from runners.models import Campaign, Device, Dispatch, OrderKey
 from runners.models.order_key import KEY_CHARS
-from webapp.accounts.models import APIToken, Scope
+from webapp.accounts.models import APIToken, Scope, User
 from webapp.api.authentication import token_of
 from webapp.api.payloads import stated_fields
 from webapp.api.permissions import NeedsScope, OperatorsOnly
@@ -81,6 +81,14 @@ def of_token(request: Request, rows: QuerySet[Any]) -> QuerySet[Any]:
     """Return the dispatches or campaigns that a token may stop: a machine only those of its own lab."""
     token = token_of(request)
     return rows.filter(organisation=token.organisation_id) if token.kind == APIToken.Kind.MACHINE else rows
+
+
+def person_of(request: Request) -> User:
+    """Return the operator of a request. Raises Problem for a machine: only a person can answer for such a change."""
+    token = token_of(request)
+    if token.kind == APIToken.Kind.MACHINE:
+        raise Problem(403, "A machine token cannot do this. Use the token of an operator.")
+    return token.user
 
 
 def stated_device(fields: Mapping[str, Any]) -> Device:

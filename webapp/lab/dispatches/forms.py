@@ -157,6 +157,9 @@ class OrderForm(FactsForm):
         return Order(load, duration_s, slice_length_s, options, self.facts(), recipe)
 
 
+NX_STEP = Decimal("0.001")
+
+
 def order_like(public_id: str) -> dict[str, Any]:
     """Return the initial values to order an ACT run again; empty for an unknown run or another recipe.
 
@@ -165,7 +168,9 @@ def order_like(public_id: str) -> dict[str, Any]:
     run = Dispatch.objects.filter(public_id=public_id, recipe__in=ACT_RECIPES).first()
     if run is None:
         return {}
-    columns = {name: getattr(run, name) for name in ("recipe", "nx_load", "duration_s", "slice_length_s")}
+    columns: dict[str, Any] = {name: getattr(run, name) for name in ("recipe", "duration_s", "slice_length_s")}
+    if run.nx_load is not None:
+        columns["nx_load"] = run.nx_load.quantize(NX_STEP)  # the column has one more decimal than the field accepts
     return {**run.facts, "firmware": "", **run.options, **columns}
 
 

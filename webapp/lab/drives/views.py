@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 from results.models import Organisation
 from runners.campaigns.commands import CampaignOrder
 from runners.errors import RequestRefusedError
+from runners.inventory.service_state import lock_all
 from runners.models import Campaign, Device
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest
@@ -26,6 +27,7 @@ from webapp.lab.shared.views import operator_form, operator_page, render_page
 
 SELECTED_MAX = 100
 NONE_SELECTED = "No drive is selected. Select drives in the table, then start the campaign."
+TOO_MANY_SELECTED = f"Expected at most {SELECTED_MAX} drives, got {{count}}. Select fewer drives."
 
 
 class SelectionRefusedError(RequestRefusedError):
@@ -63,6 +65,9 @@ def order_campaigns(request: UserRequest) -> HttpResponse:
     if not devices:
         messages.error(request, NONE_SELECTED)
         return redirect("lab-drives")
+    if len(devices) > SELECTED_MAX:
+        messages.error(request, TOO_MANY_SELECTED.format(count=len(devices)))
+        return redirect("lab-drives")
     form = CampaignForm(request.POST or None, initial=initial_of(request.GET.get("like", "")))
     refusals: dict[int, str] = {}
     if request.method == "POST" and form.is_valid():
@@ -75,7 +80,7 @@ def order_campaigns(request: UserRequest) -> HttpResponse:
         except RequestRefusedError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"Campaigns were started on {len(started)} drives.")
+            messages.success(request, f"Campaigns were started: {len(started)}.")
             return redirect("lab-drives")
     drives = [SelectedDrive(each, consent_context(each), refusals.get(each.pk, "")) for each in devices]
     return render_page(request, "lab/drives/order.html", {"form": form, "drives": drives, "templates": TEMPLATES})
@@ -84,7 +89,7 @@ def order_campaigns(request: UserRequest) -> HttpResponse:
 def selected_devices(query: QueryDict) -> list[Device]:
     """Return the devices that a query selects, in the order of the overview."""
     ids = [value for value in query.getlist("device") if value.isascii() and value.isdigit() and len(value) < 10]
-    devices = Device.objects.filter(pk__in=ids[:SELECTED_MAX]).select_related("host")
+    devices = Device.objects.filter(pk__in=ids).select_related("host")
     return list(devices.order_by("host__name", "pk"))
 
 
@@ -97,8 +102,8 @@ def start_campaigns(
     """
     started, reasons = [], {}
     with transaction.atomic():
-        # All orders lock drives and hosts in one order, so that two of them cannot wait for each other.
-        for device in sorted(devices, key=lambda device: device.drive_key):
+        lock_all(devices)
+        for device in devices:
             fields = (LABEL_FIELD, SHOWN_FIELD, LOCATION_FIELD)
             consent = {name: posted[key] for name in fields if (key := f"{name}-{device.pk}") in posted}
             try:

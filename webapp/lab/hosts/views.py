@@ -107,7 +107,7 @@ class MaintenanceForm(forms.Form):
         label="Start, UTC",
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-        help_text="Default: now. A run that would reach into the window does not start.",
+        help_text="Default: now. A run whose ordered time would reach into the window does not start.",
     )
     ends_at = forms.DateTimeField(
         label="End, UTC",
@@ -262,7 +262,8 @@ def end_maintenance(request: UserRequest, window_id: int) -> HttpResponse:
     """End a maintenance window, or resume the lab; then show the host, or the overview."""
     window = get_object_or_404(MaintenanceWindow.objects.select_related("host"), pk=window_id)
     if windows.end_window(window, request.user):
-        messages.success(request, f"The maintenance of {window.host or 'all hosts'} has ended. Waiting runs start now.")
+        ended = f"The maintenance of {window.host or 'all hosts'} has ended."
+        messages.success(request, f"{ended} Runs that waited only for its end start now.")
     else:
         messages.error(request, f"The maintenance of {window.host or 'all hosts'} had ended already.")
     return redirect("lab") if window.host is None else redirect("lab-host", window.host.name)

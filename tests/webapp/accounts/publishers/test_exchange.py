@@ -15,8 +15,8 @@ from tests.results.builders import make_user
 from tests.webapp.accounts.publishers.issuer import AUDIENCE, KEY_KINDS, encoded, key_of, part, running_issuer
 from webapp.accounts.audit.trail import Actor
 from webapp.accounts.memberships.members import remove
-from webapp.accounts.models import APIToken
-from webapp.accounts.publishers import keys
+from webapp.accounts.models import AccountEvent, APIToken
+from webapp.accounts.publishers import keys, rules
 from webapp.accounts.publishers.rules import current_publishers, end, trust
 
 pytestmark = pytest.mark.django_db
@@ -191,10 +191,10 @@ def test_a_stranger_does_not_learn_whom_an_organisation_trusts(issuer, publisher
     assert not issuer.asked
 
 
-def test_a_new_key_of_the_issuer_is_found(issuer, publisher, monkeypatch):
+def test_a_new_key_of_the_issuer_is_found(issuer, publisher):
     assert exchange(issuer.token()).status_code == 201
     issuer.use_key("ES256")
-    monkeypatch.setattr(keys, "ASKED_AGAIN_AFTER_S", 0)
+    cache.delete(f"{keys._name(issuer.address)}:read")
     assert exchange(issuer.token()).status_code == 201
     assert issuer.asked.count("/keys") == 2
 
@@ -224,6 +224,36 @@ def test_an_issuer_without_readable_keys_is_named(issuer, publisher, path, docum
     assert (answer.status_code, answer.json()["code"]) == (503, "issuer-unreachable")
     assert issuer.address in answer.json()["detail"]
     assert answer.headers["Retry-After"]
+
+
+def test_an_issuer_that_does_not_answer_is_requested_once_in_a_while(issuer, publisher):
+    issuer.documents["/keys"] = None
+    assert {exchange(issuer.token()).json()["code"] for _ in range(5)} == {"issuer-unreachable"}
+    assert issuer.asked.count("/keys") == 1
+
+
+@pytest.mark.parametrize("issued_at", ["soon", -(10**400)])
+def test_a_time_that_is_no_time_is_refused(issuer, publisher, issued_at):
+    assert refusal(issuer.token_by_secret(b"x", iat=issued_at))[0] == 403
+    signed = issuer.signed({**issuer.claims(), "iat": issued_at})
+    assert refusal(signed) == (403, "identity-invalid")
+
+
+def test_a_trust_that_ends_during_an_exchange_gives_no_token(issuer, publisher, owner, monkeypatch):
+    found = rules.find_key
+
+    def find_and_end(*arguments):
+        end(publisher, Actor(owner))
+        return found(*arguments)
+
+    monkeypatch.setattr(rules, "find_key", find_and_end)
+    assert refusal(issuer.token()) == (403, "issuer-not-trusted")
+
+
+def test_each_token_is_in_the_events_of_the_organisation(issuer, publisher):
+    exchange(issuer.token())
+    event = AccountEvent.objects.get(kind="token-created")
+    assert event.details == {"token": APIToken.objects.get().pk}
 
 
 def test_an_issuer_in_a_network_that_is_not_public_is_not_asked(issuer, publisher, settings):

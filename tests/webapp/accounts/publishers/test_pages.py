@@ -62,7 +62,7 @@ def test_a_publisher_that_could_not_be_checked_is_refused(as_user, vera, exempla
 def test_a_name_is_used_once_until_its_publisher_ends(as_user, vera, exemplar, form):
     client = as_user(vera)
     client.post(PAGE, form)
-    assert "There is a publisher firmware already" in client.post(PAGE, form).text
+    assert "There is a publisher of this name already" in client.post(PAGE, form).text
     client.post(f"{PAGE}{TrustedPublisher.objects.get().pk}/end/")
     assert client.post(PAGE, form).status_code == 302
 
