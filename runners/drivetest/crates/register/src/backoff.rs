@@ -30,9 +30,10 @@ impl Backoff {
 
     /// Returns how long to wait before the next attempt: at least what the register requires. `None` to give up.
     pub fn wait(&mut self, required: Option<Duration>) -> Option<Duration> {
-        let wait = required.unwrap_or_else(|| jittered(self.next, jitter()));
+        let wait = jittered(self.next, jitter()).max(required.unwrap_or_default());
         self.next = (self.next * 2).min(LONGEST);
-        (self.since.elapsed() + wait <= self.patience).then_some(wait)
+        let total = self.since.elapsed().checked_add(wait);
+        total.is_some_and(|total| total <= self.patience).then_some(wait)
     }
 }
 
@@ -65,10 +66,12 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_that_the_register_requires_replaces_the_own() {
+    fn the_longer_one_of_the_own_wait_and_that_of_the_register_counts() {
         let mut backoff = Backoff::new(Duration::from_secs(100));
         let required = Duration::from_secs(7);
         assert_eq!(backoff.wait(Some(required)), Some(required));
+        assert!(backoff.wait(Some(Duration::ZERO)) > Some(Duration::from_secs(1)));
+        assert_eq!(backoff.wait(Some(Duration::MAX)), None);
     }
 
     #[test]

@@ -69,12 +69,25 @@ pub struct Refusal {
     pub detail: String,
     /// Names of the fields that are missing or invalid, and why.
     pub fields: Vec<(String, String)>,
+    /// The response has the form of a register's refusal. A proxy may have sent another one.
+    pub is_of_register: bool,
 }
 
 impl Refusal {
-    /// Returns whether the token is refused, and not the request itself.
-    pub fn is_of_token(&self) -> bool {
-        matches!(self.status, 401 | 403)
+    /// Returns the refusal of a server that does not behave as a register.
+    pub(crate) fn of_other_server(status: u16, detail: String) -> Self {
+        Self {
+            status,
+            code: "no-register".to_owned(),
+            detail: format!("{detail}; is this a register?"),
+            fields: Vec::new(),
+            is_of_register: false,
+        }
+    }
+
+    /// Returns whether the request itself is refused: another token, or another way to the register, changes nothing.
+    pub fn is_of_request(&self) -> bool {
+        self.is_of_register && !matches!(self.status, 401 | 403)
     }
 }
 
@@ -218,6 +231,7 @@ impl Client {
                 code: "invalid-request".to_owned(),
                 detail: error.to_string(),
                 fields: Vec::new(),
+                is_of_register: false,
             })
         })?;
         let response = self
@@ -270,6 +284,8 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 
 fn refusal(status: StatusCode, headers: &HeaderMap, document: Value, bytes: &[u8]) -> Refusal {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let content_type = headers.get("Content-Type").and_then(|value| value.to_str().ok());
+    let content_type = content_type.unwrap_or_default();
     let errors = document["errors"].as_array().into_iter().flatten();
     let fields = errors
         .map(|error| (text(&error["field"]), text(&error["detail"])))
@@ -300,6 +316,8 @@ fn refusal(status: StatusCode, headers: &HeaderMap, document: Value, bytes: &[u8
         code: text(&document["code"]),
         detail,
         fields,
+        is_of_register: headers.contains_key("Tus-Resumable")
+            || content_type.starts_with("application/problem+json"),
     }
 }
 
@@ -363,7 +381,7 @@ mod tests {
         let problem =
             "{\"detail\":\"d\",\"code\":\"c\",\"errors\":[{\"field\":\"model\",\"detail\":\"missing\"}]}";
         let head = format!(
-            "HTTP/1.1 400 Bad\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            "HTTP/1.1 400 Bad\r\nContent-Type: application/problem+json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
             problem.len()
         );
         let (client, server) = serve(vec![(head + problem).leak()]);
@@ -375,7 +393,18 @@ mod tests {
             (400, "c", "d")
         );
         assert_eq!(refusal.fields, [("model".to_owned(), "missing".to_owned())]);
-        assert!(!refusal.is_of_token());
+        assert!(refusal.is_of_request());
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn a_page_of_a_proxy_is_no_refusal_of_the_request() {
+        let page = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let (client, server) = serve(vec![page]);
+        let Error::Refused(refusal) = client.get("/").unwrap_err() else {
+            panic!("expected a refusal");
+        };
+        assert!(!refusal.is_of_request());
         server.join().unwrap();
     }
 

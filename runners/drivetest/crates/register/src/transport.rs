@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +53,8 @@ pub fn check_address(address: &str) -> Result<String, SettingsError> {
     };
     let uri: Uri = address.parse().map_err(|_| refuse("got no address"))?;
     let host = uri.host().unwrap_or_default();
-    let is_local = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
+    let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    let is_local = host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback());
     match uri.scheme_str() {
         _ if host.is_empty() => Err(refuse("got no host name")),
         Some("https") => Ok(()),

@@ -64,8 +64,15 @@ impl Client {
         let mut file = File::open(upload.path).map_err(failed)?;
         let size = file.metadata().map_err(failed)?.len();
         let announced = self.repeat(|| self.announce(upload, size))?;
+        let location = announced.header("Location");
+        // Another server would get the token and the file.
+        if !location.starts_with('/') && !location.starts_with(&format!("{}/", self.address())) {
+            let detail =
+                format!("expected the header Location with an address of the register, got {location:?}");
+            return Err(Error::Refused(Refusal::of_other_server(announced.status, detail)));
+        }
         let uploaded = Uploaded {
-            location: announced.header("Location").to_owned(),
+            location: location.to_owned(),
             draft: announced.header("Drivecert-Draft").to_owned(),
         };
         let (mut offset, mut backoff) = (0, self.backoff());
@@ -83,17 +90,21 @@ impl Client {
             if let Some(error) = body.error.take() {
                 return Err(failed(error));
             }
-            let arrived = match sent {
-                Ok(arrived) => arrived,
+            let (arrived, has_paused) = match sent {
+                Ok(arrived) => (arrived, false),
                 Err(Error::Refused(refusal)) if refusal.status != 409 => return Err(Error::Refused(refusal)),
-                Err(Error::Refused(_)) => self.repeat(|| self.offset(&uploaded.location))?,
+                Err(Error::Refused(_)) => (self.repeat(|| self.offset(&uploaded.location))?, false),
                 Err(error) => {
                     self.pause(&mut backoff, error)?;
-                    self.repeat(|| self.offset(&uploaded.location))?
+                    (self.repeat(|| self.offset(&uploaded.location))?, true)
                 }
             };
             if arrived > offset {
                 backoff.reset();
+            } else if !has_paused {
+                let reason = format!("{}: the upload does not advance", self.address());
+                let retry_after = None;
+                self.pause(&mut backoff, Error::Unavailable { reason, retry_after })?;
             }
             offset = arrived;
             progress(offset, size);
@@ -136,14 +147,8 @@ impl Client {
 fn offset_of(response: &Response) -> Result<u64, Error> {
     let text = response.header("Upload-Offset");
     text.parse().map_err(|_| {
-        Error::Refused(Refusal {
-            status: response.status,
-            code: "no-register".to_owned(),
-            detail: format!(
-                "expected the header Upload-Offset with a number, got {text:?}; is this a register?"
-            ),
-            fields: Vec::new(),
-        })
+        let detail = format!("expected the header Upload-Offset with a number, got {text:?}");
+        Error::Refused(Refusal::of_other_server(response.status, detail))
     })
 }
 

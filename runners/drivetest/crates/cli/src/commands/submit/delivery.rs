@@ -29,6 +29,8 @@ pub enum Failure {
     Request(Error),
     /// The register cannot read the log: the reader's sentence.
     Unreadable(String),
+    /// The register has not read the log in time.
+    Unread(String),
 }
 
 impl From<Error> for Failure {
@@ -44,7 +46,7 @@ pub fn deliver(client: &Client, submission: &Submission, limit: Duration) -> Res
     let ended = submit(client, &path, submission, limit);
     let is_refused = matches!(
         &ended,
-        Err(Failure::Unreadable(_) | Failure::Request(Error::Refused(_)))
+        Err(Failure::Unreadable(_) | Failure::Unread(_) | Failure::Request(Error::Refused(_)))
     );
     if is_refused {
         // Its files would count for the quota of the organisation for days.
@@ -84,14 +86,9 @@ fn submit(
     let (draft, is_ready) = poll(client, path, limit, is_read)?;
     if !is_ready {
         let seconds = limit.as_secs();
-        let reason = format!(
-            "{}: the register has not read the log within {seconds} s",
-            client.address()
-        );
-        return Err(Failure::Request(Error::Unavailable {
-            reason,
-            retry_after: None,
-        }));
+        let address = client.address();
+        let sentence = format!("{address}: the register has not read the log within {seconds} s");
+        return Err(Failure::Unread(sentence));
     }
     if draft["state"] == "failed" {
         return Err(Failure::Unreadable(reading_error(&draft["reading"])));

@@ -95,6 +95,7 @@ mod tests {
             code: String::new(),
             detail: "Too long.".to_owned(),
             fields,
+            is_of_register: true,
         };
         assert_eq!(refusal_text(&refusal), "--part-number: Too long.");
         refusal.fields.clear();

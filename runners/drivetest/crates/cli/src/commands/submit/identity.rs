@@ -2,7 +2,7 @@
 
 use std::env;
 
-use drivetest_register::{Client, Settings};
+use drivetest_register::{Client, Error, Settings};
 use serde_json::json;
 
 /// The variable with the identity token of a job, such as GitLab sets it.
@@ -18,9 +18,17 @@ const EXCHANGE: &str = "/api/v1/trusted-publishing/";
 /// A sentence, if the job has no identity token, or if the register does not accept it.
 pub fn exchanged_token(settings: &Settings, organisation: &str) -> Result<String, String> {
     let client = Client::new(settings).map_err(|error| error.to_string())?;
-    let identity = identity_token(settings, client.address())?;
-    let stated = json!({"organisation": organisation, "identity_token": identity});
-    let response = client.post(EXCHANGE, &stated);
+    let exchange = || -> Result<_, String> {
+        let identity = identity_token(settings, client.address())?;
+        let stated = json!({"organisation": organisation, "identity_token": identity});
+        Ok(client.post(EXCHANGE, &stated))
+    };
+    let mut response = exchange()?;
+    // The response of an earlier attempt may be lost: then only a new identity token gets a token.
+    let is_used = matches!(&response, Err(Error::Refused(refusal)) if refusal.code == "identity-used");
+    if is_used && variable(VARIABLE).is_none() {
+        response = exchange()?;
+    }
     let response =
         response.map_err(|error| format!("the identity token of this job got no token: {error}"))?;
     let token = response.document["token"].as_str();

@@ -119,8 +119,19 @@ struct Report {
     submission: Value,
     notes: Vec<String>,
     problem: Option<String>,
-    /// The token was refused, and not the submission: another token may be accepted.
-    is_token_refused: bool,
+    /// The register refused the submission itself. Otherwise another token or network may lead to another result.
+    is_final: bool,
+}
+
+/// Whether a submission, or any other one, can be sent now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Next {
+    /// The register answered about this submission.
+    Answered,
+    /// This submission has to be sent later; others can be sent now.
+    Later,
+    /// The register is not available.
+    Unavailable,
 }
 
 impl Report {
@@ -131,7 +142,7 @@ impl Report {
             submission: Value::Null,
             notes: Vec::new(),
             problem: Some(problem),
-            is_token_refused: false,
+            is_final: outcome == Outcome::Refused,
         }
     }
 }
@@ -185,12 +196,6 @@ impl Args {
                 print_diagnostic(&format_args!("{error}; next attempt in {} s", wait.as_secs()))
             },
         };
-        settings.token = match &self.organisation {
-            Some(organisation) => identity::exchanged_token(&settings, organisation)
-                .map_err(|sentence| (EXIT_ERROR, sentence))?,
-            None => token::token(self.token_file.as_deref()).map_err(unusable)?,
-        };
-        let client = Client::new(&settings).map_err(|error| unusable(error.to_string()))?;
         let folder = self.spool_dir.clone().or_else(default_spool);
         let folder = folder.ok_or_else(|| {
             unusable(format!(
@@ -199,6 +204,12 @@ impl Args {
         })?;
         let spool = Spool::open(&folder)
             .map_err(|error| unusable(format!("{}: no spool folder: {error}", folder.display())))?;
+        settings.token = match &self.organisation {
+            Some(organisation) => identity::exchanged_token(&settings, organisation)
+                .map_err(|sentence| (EXIT_ERROR, sentence))?,
+            None => token::token(self.token_file.as_deref()).map_err(unusable)?,
+        };
+        let client = Client::new(&settings).map_err(|error| unusable(error.to_string()))?;
         Ok(Sender {
             client,
             spool,
@@ -241,8 +252,8 @@ impl Args {
             slice_s: self.options.slice_s(),
         };
         let mut stored = || Ok(());
-        let (report, is_unavailable) = sender.send(shown, &submission, &mut stored)?;
-        if !is_unavailable {
+        let (report, next) = sender.send(shown, &submission, &mut stored)?;
+        if next == Next::Answered {
             return Ok(report);
         }
         let register = sender.client.address();
@@ -268,30 +279,38 @@ enum Stop {
 }
 
 impl Sender {
-    /// Sends a submission and waits for its verdict. `stored` is called as soon as the register has stored it. Returns also
-    /// whether the register was not available.
+    /// Sends a submission and waits for its verdict. `stored` is called as soon as the register has stored it.
     fn send(
         &self,
         log: String,
         submission: &Submission,
         stored: &mut dyn FnMut() -> io::Result<()>,
-    ) -> Result<(Report, bool), Stop> {
+    ) -> Result<(Report, Next), Stop> {
         let delivered = match deliver(&self.client, submission, self.wait) {
             Ok(delivered) => delivered,
             Err(Failure::Unreadable(sentence)) => {
                 let problem = format!("the register cannot read the log: {sentence}");
-                return Ok((Report::problem(log, Outcome::Refused, problem), false));
+                return Ok((Report::problem(log, Outcome::Refused, problem), Next::Answered));
+            }
+            Err(Failure::Unread(sentence)) => {
+                return Ok((Report::problem(log, Outcome::Spooled, sentence), Next::Later));
             }
             Err(Failure::Request(Error::Refused(refusal))) => {
                 let mut report = Report::problem(log, Outcome::Refused, refusal_text(&refusal));
-                report.is_token_refused = refusal.is_of_token();
-                return Ok((report, false));
+                report.is_final = refusal.is_of_request();
+                return Ok((report, Next::Answered));
             }
             Err(Failure::Request(error @ Error::File { .. })) => {
-                return Ok((Report::problem(log, Outcome::Refused, error.to_string()), false));
+                return Ok((
+                    Report::problem(log, Outcome::Refused, error.to_string()),
+                    Next::Answered,
+                ));
             }
             Err(Failure::Request(error)) => {
-                return Ok((Report::problem(log, Outcome::Spooled, error.to_string()), true));
+                return Ok((
+                    Report::problem(log, Outcome::Spooled, error.to_string()),
+                    Next::Unavailable,
+                ));
             }
         };
         stored().map_err(|error| Stop::Spool(format!("the spool cannot be changed: {error}")))?;
@@ -301,7 +320,7 @@ impl Sender {
             submission,
             notes: delivered.notes.clone(),
             problem,
-            is_token_refused: false,
+            is_final: true,
         };
         let report = match await_verdict(&self.client, &delivered.submission, self.wait) {
             Ok((submission, true)) if submission["state"] == "failed" => {
@@ -325,7 +344,7 @@ impl Sender {
                 Some(error.to_string()),
             ),
         };
-        Ok((report, false))
+        Ok((report, Next::Answered))
     }
 
     /// Sends the submissions of the spool that are for this register.
@@ -336,7 +355,13 @@ impl Sender {
                 "another drivetest submit --spool sends the submissions of this spool".to_owned(),
             ));
         };
-        for entry in self.spool.entries(&lock).map_err(failed)? {
+        let mut damaged = Vec::new();
+        let entries = self.spool.entries(&lock, &mut damaged).map_err(failed)?;
+        for error in damaged {
+            print_diagnostic(&error);
+            self.codes.push(EXIT_ERROR);
+        }
+        for entry in entries {
             let log = entry.submission.files.first();
             let log = log.map_or_else(String::new, |file| file.name.clone());
             if entry.register != self.client.address() {
@@ -348,14 +373,14 @@ impl Sender {
             }
             let spool = &self.spool;
             let mut stored = || spool.remove(&entry);
-            let (mut report, is_unavailable) = self.send(log, &entry.submission, &mut stored)?;
-            if report.outcome == Outcome::Refused && report.submission.is_null() && !report.is_token_refused {
+            let (mut report, next) = self.send(log, &entry.submission, &mut stored)?;
+            if report.outcome == Outcome::Refused && report.submission.is_null() && report.is_final {
                 let problem = report.problem.take().unwrap_or_default();
                 let place = self.spool.set_aside(&entry, &problem).map_err(failed)?;
                 report.problem = Some(format!("{problem}; the submission is in {}", place.display()));
             }
             self.report(&report)?;
-            if is_unavailable || report.is_token_refused {
+            if next == Next::Unavailable || !report.is_final && report.outcome == Outcome::Refused {
                 break;
             }
         }

@@ -163,11 +163,12 @@ impl Spool {
         }
     }
 
-    /// Returns the submissions, the oldest first. Removes what ended processes left.
+    /// Returns the submissions, the oldest first. Removes what ended processes left. `damaged` gets the errors of entries
+    /// that cannot be read.
     ///
     /// # Errors
-    /// If the spool cannot be read, or an entry is damaged.
-    pub fn entries(&self, _: &SpoolLock) -> io::Result<Vec<Entry>> {
+    /// If the spool cannot be read.
+    pub fn entries(&self, _: &SpoolLock, damaged: &mut Vec<io::Error>) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
         for found in fs::read_dir(&self.folder)? {
             let folder = found?.path();
@@ -178,8 +179,11 @@ impl Spool {
                 .into_owned();
             if name.starts_with(SENT) || (name.starts_with(INCOMING) && is_abandoned(&folder)) {
                 fs::remove_dir_all(&folder)?;
-            } else if !name.starts_with('.') && name != REFUSED && folder.is_dir() {
-                entries.push(read_entry(folder)?);
+            } else if is_entry_name(&name) {
+                match read_entry(folder) {
+                    Ok(entry) => entries.push(entry),
+                    Err(error) => damaged.push(error),
+                }
             }
         }
         entries.sort_by_key(|entry| entry.spooled_unix_ms);
@@ -220,6 +224,11 @@ impl Spool {
     fn sync(&self) -> io::Result<()> {
         File::open(&self.folder)?.sync_all()
     }
+}
+
+/// Returns whether a name is that of an entry: a SHA-256. Others are no business of the spool, such as lost+found.
+fn is_entry_name(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn new_folder() -> DirBuilder {
@@ -328,7 +337,7 @@ mod tests {
         spool.add(REGISTER, &added).unwrap();
         fs::remove_file(folder.path().join("load.log")).unwrap();
         let lock = spool.lock().unwrap().unwrap();
-        let entries = spool.entries(&lock).unwrap();
+        let entries = spool.entries(&lock, &mut Vec::new()).unwrap();
         let entry = &entries[0].submission;
         assert_eq!((&entry.facts, entry.slice_s), (&added.facts, 3600));
         assert_eq!(entry.files[0].name, "load.log");
@@ -347,7 +356,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(2));
         }
         let lock = spool.lock().unwrap().unwrap();
-        let entries = spool.entries(&lock).unwrap();
+        let entries = spool.entries(&lock, &mut Vec::new()).unwrap();
         let read = |entry: &Entry| fs::read_to_string(&entry.submission.files[0].path).unwrap();
         assert_eq!(entries.iter().map(read).collect::<Vec<_>>(), ["b", "a", "b"]);
     }
@@ -372,7 +381,7 @@ mod tests {
         fs::create_dir(&interrupted).unwrap();
         fs::write(interrupted.join("0"), "lo").unwrap();
         let lock = spool.lock().unwrap().unwrap();
-        assert!(spool.entries(&lock).unwrap().is_empty());
+        assert!(spool.entries(&lock, &mut Vec::new()).unwrap().is_empty());
         // It may belong to a process that runs.
         assert!(interrupted.exists());
     }
@@ -387,7 +396,7 @@ mod tests {
         let sent = folder.path().join(format!("{SENT}1"));
         fs::rename(entry, &sent).unwrap();
         let lock = spool.lock().unwrap().unwrap();
-        assert!(spool.entries(&lock).unwrap().is_empty());
+        assert!(spool.entries(&lock, &mut Vec::new()).unwrap().is_empty());
         assert!(!sent.exists());
     }
 
@@ -400,12 +409,26 @@ mod tests {
             spool
                 .add(REGISTER, &submission(folder.path(), "log", "EX4"))
                 .unwrap();
-            let entry = spool.entries(&lock).unwrap().remove(0);
+            let entry = spool.entries(&lock, &mut Vec::new()).unwrap().remove(0);
             let place = spool.set_aside(&entry, "no category").unwrap();
             assert_eq!(fs::read_to_string(place.join(REASON)).unwrap(), "no category\n");
             assert_eq!(fs::read(place.join("0")).unwrap(), b"log");
-            assert!(spool.entries(&lock).unwrap().is_empty());
+            assert!(spool.entries(&lock, &mut Vec::new()).unwrap().is_empty());
         }
+    }
+
+    #[test]
+    fn a_damaged_entry_is_reported_and_the_others_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::open(folder.path()).unwrap();
+        spool
+            .add(REGISTER, &submission(folder.path(), "log", "EX4"))
+            .unwrap();
+        fs::create_dir(folder.path().join("lost+found")).unwrap();
+        fs::create_dir(folder.path().join("0".repeat(64))).unwrap();
+        let (lock, mut damaged) = (spool.lock().unwrap().unwrap(), Vec::new());
+        assert_eq!(spool.entries(&lock, &mut damaged).unwrap().len(), 1);
+        assert_eq!(damaged.len(), 1);
     }
 
     #[test]
