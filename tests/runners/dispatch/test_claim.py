@@ -89,6 +89,15 @@ def test_a_load_that_is_alone_on_its_host_and_another_one_wait_for_each_other(
 
 
 @pytest.mark.django_db
+def test_a_lost_program_that_may_still_run_keeps_a_load_from_being_alone(in_state, on_other_drive, connect):
+    lost, waiting = in_state(State.LOST), on_other_drive(alone_on_host=True)
+    assert not claim(waiting, connect)
+    assert lost.public_id in waiting.reason
+    Dispatch.objects.filter(pk=lost.pk).update(ended_at=timezone.now())
+    assert claim(waiting, connect)
+
+
+@pytest.mark.django_db
 def test_loads_share_a_host_unless_one_is_alone(in_state, on_other_drive, connect):
     in_state(State.RUNNING)
     assert claim(on_other_drive(), connect)

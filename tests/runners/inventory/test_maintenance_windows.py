@@ -51,6 +51,16 @@ def test_a_run_starts_when_the_window_is_over(dispatch, connect, staff, monkeypa
     assert claim(dispatch, connect)
 
 
+@pytest.mark.parametrize("state", [State.CLAIMED, State.PREPARING])
+def test_a_run_that_was_claimed_before_a_window_does_not_start_in_it(in_state, connect, staff, fake, state):
+    claimed = in_state(state)
+    window = plan_window(claimed.device.host, timezone.now(), None, "new firmware", staff)
+    assert poll_state(claimed, connect) == state
+    assert window_message(window) in Dispatch.objects.get(pk=claimed.pk).reason
+    end_window(window, staff)
+    assert poll_state(claimed, connect) == State.RUNNING
+
+
 def test_a_run_that_has_started_continues_in_a_window(running, connect, staff):
     plan_window(running.device.host, timezone.now(), None, "new firmware", staff)
     assert poll_state(running, connect) == State.RUNNING

@@ -11,6 +11,7 @@ from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import State
 from runners.retention.leftover_archive import FETCH_REQUESTED, last_fetch_event
 from tests.runners.ssh_host import HEALTH, PINNED
+from tests.webapp.api.lab.conftest import script_of
 from tests.webapp.lab.shared.test_drive_status import DATA, EXT4, holding
 
 pytestmark = pytest.mark.django_db
@@ -239,3 +240,10 @@ def test_leftover_files_are_archived_on_request(olga, in_state):
     assert command(olga, failed, "archive").status_code == 200
     assert last_fetch_event(failed).kind == FETCH_REQUESTED
     assert command(olga, failed, "archive").status_code == 409
+
+
+def test_a_machine_does_not_declare_that_a_lost_program_has_ended(in_state, staff, a_lab):
+    lost, machine = in_state(State.LOST), script_of(staff, a_lab, "order", kind="machine")
+    answer = post(machine, f"{lost.public_id}/ended/", reason="verified on the host")
+    assert answer.status_code == 403
+    assert Dispatch.objects.get().ended_at is None

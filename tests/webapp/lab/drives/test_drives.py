@@ -8,6 +8,7 @@ from runners.inventory.devices import bind
 from runners.models import Campaign, Device, Dispatch, DriveState
 from runners.models.states import State
 from webapp.lab.campaigns.templates import QUICK
+from webapp.lab.drives import views
 from webapp.lab.drives.overview import DriveFilter, drive_rows
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +136,13 @@ def test_a_finished_run_is_ordered_again_with_its_settings(lab_client, in_state)
     assert (form["nx_load"].value(), form["duration_s"].value()) == (done.nx_load, 60)
     assert (form["vendor"].value(), form["firmware"].value()) == ("Acme", "")
     assert Dispatch.objects.count() == 1
+    shown = {name: value for name in form.fields if (value := form[name].value()) not in (None, "", False)}
+    assert lab_client.post(f"/lab/devices/{done.device_id}/order/", shown).status_code == 302
+    again = Dispatch.objects.exclude(pk=done.pk).get()
+    assert (again.nx_load, again.duration_s, again.options) == (done.nx_load, 60, done.options)
+
+
+def test_a_selection_of_too_many_drives_is_refused_with_their_number(lab_client, device, monkeypatch):
+    monkeypatch.setattr(views, "SELECTED_MAX", 0)
+    page = lab_client.get(ADDRESS, {"device": device.pk}, follow=True)
+    assert "drives, got 1. Select fewer drives." in page.text
