@@ -220,7 +220,7 @@ def make_world() -> World:
     world.foreign_objects = (
         {"user_id": stranger.pk}
         | _objects_of_webhook(foreign, stranger)
-        | {name: world.own["stranger"][name] for name in ("invitation_id", "token_id")}
+        | {name: world.own["stranger"][name] for name in ("invitation_id", "token_id", "publisher_id")}
     )
     *_, user_id, signature, _ = preference_link(stranger, "stranger@example.org").split("/")
     world.links = {"user_id": user_id, "signature": signature, "secret": "invitation-of-stranger"}
@@ -243,7 +243,7 @@ def _objects_of_organisation(
     mail = Mail.objects.create(recipient=owner, message_id="1", is_digest=False, state=Mail.State.FAILED)
     machine, _ = issue_token(owner, organisation, "bench", kind="machine")
     members = {"user_id": users["viewer"].pk, "invitation_id": _invite(organisation, owner, "new@example.org").pk}
-    members["token_id"] = machine.pk
+    members |= {"token_id": machine.pk, "publisher_id": _trust(organisation, owner).pk}
     webhook = _objects_of_webhook(organisation, owner)
     return {
         "/accounts/organisations/": {"slug": organisation.slug} | members | webhook,
@@ -306,6 +306,15 @@ def _invite(organisation: Organisation, owner: Any, email: str) -> Invitation:
     )  # fmt: skip
 
 
+def _trust(organisation: Organisation, user: Any) -> TrustedPublisher:
+    number = TrustedPublisher.objects.count()
+    publisher: TrustedPublisher = TrustedPublisher.objects.create(
+        organisation=organisation, created_by=user, name=f"publisher-{number}-of-{user}",
+        issuer="https://issuer.example", audience="register", claims={"sub": str(user)},
+    )  # fmt: skip
+    return publisher
+
+
 def _own_objects(user: Any, organisation: Organisation, inviting: Organisation) -> dict[str, int]:
     number = APIToken.objects.count()
     token = APIToken.objects.create(
@@ -316,13 +325,9 @@ def _own_objects(user: Any, organisation: Organisation, inviting: Organisation) 
     )
     (owner,) = (membership.user for membership in inviting.memberships.all())
     invitation = _invite(inviting, owner, f"{user}@example.org")
-    publisher = TrustedPublisher.objects.create(
-        organisation=organisation, created_by=user, name=f"publisher-of-{user}", issuer="https://issuer.example",
-        audience="register", claims={"sub": str(user)},
-    )  # fmt: skip
     return {
         "token_id": token.pk,
-        "publisher_id": publisher.pk,
+        "publisher_id": _trust(organisation, user).pk,
         "session_id": session.pk,
         "pk": token.pk,
         "invitation_id": invitation.pk,
