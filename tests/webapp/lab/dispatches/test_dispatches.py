@@ -293,7 +293,7 @@ def test_a_failed_or_cancelled_dispatch_is_ordered_again_once(lab_client, in_sta
 @pytest.mark.parametrize("state", [State.RUNNING, State.DONE, State.LOST])
 def test_a_successful_or_possibly_running_dispatch_is_not_ordered_again(lab_client, in_state, state):
     dispatch = in_state(state)
-    assert "Order again" not in page(lab_client, dispatch).text
+    assert f"{dispatch.public_id}/retry/" not in page(lab_client, dispatch).text
     assert "was not ordered again" in lab_client.post(f"/lab/dispatches/{dispatch.public_id}/retry/", follow=True).text
     assert Dispatch.objects.count() == 1
 
