@@ -25,8 +25,8 @@ INDEX_TIMEOUT_S = 240
 # Licences under which the register may be given away as it is (Apache-2.0), with its packages next to it.
 ALLOWED = {
     "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0",
-    "CDLA-Permissive-2.0", "EPL-2.0", "ISC", "LGPL-3.0-only", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0", "OFL-1.1",
-    "PSF-2.0", "Unicode-3.0", "Unlicense", "Zlib",
+    "CDLA-Permissive-2.0", "EPL-2.0", "ISC",
+    "LGPL-3.0-only", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0", "OFL-1.1", "PSF-2.0", "Unicode-3.0", "Unlicense", "Zlib",
 }  # fmt: skip
 OF_CLASSIFIER = {
     "Apache Software License": "Apache-2.0",
@@ -163,36 +163,55 @@ def check() -> int:
     return FOUND if problems else CLEAN
 
 
+# `make` ends with 2 after every failure: only the last line distinguishes a finding from a missing answer.
+RESULTS = {
+    CLEAN: "Result: clean. All packages were compared with the advisories, and none is about them.",
+    FOUND: "Result: FINDING (exit status 1). Update or replace the packages above.",
+    NOT_AUDITED: "Result: NOT AUDITED (exit status 2). No finding was made: advisories or a program were missing, as "
+    "stated above. Run it again on a machine that reaches pypi.org and github.com, with cargo-deny.",
+}
+
+
 def audit() -> int:
-    """Print the advisories about the pinned packages."""
-    statuses = [audit_wheels(), audit_crates()]
-    if FOUND in statuses:
-        return FOUND
-    return NOT_AUDITED if NOT_AUDITED in statuses else CLEAN
+    """Print the advisories about the pinned packages, and the result in one line."""
+    status = _worst([audit_wheels(), audit_crates()])
+    print(RESULTS[status])
+    return status
+
+
+def _worst(statuses: list[int]) -> int:
+    """Return the status of several audits: a finding also counts if another part could not be audited."""
+    return FOUND if FOUND in statuses else max(statuses)
 
 
 def audit_wheels() -> int:
     """Compare the Python packages with the advisories of PyPI. A package that was skipped counts as a finding."""
+    status = _worst([_audit_requirements(name) for name in REQUIREMENTS])
+    if status == CLEAN:
+        print("Python packages: no advisories")
+    return status
+
+
+def _audit_requirements(name: str) -> int:
+    options = ("--format", "json", "--disable-pip", "--require-hashes", "--requirement", name)
+    answer = run(str(Path(sys.executable).parent / "pip-audit"), *options, cwd=ROOT)
+    try:
+        packages = json.loads(answer.stdout)["dependencies"]
+    except (ValueError, KeyError):
+        print(f"{name}: not audited: {(answer.stderr.strip().splitlines() or ['no output'])[-1]}")
+        return NOT_AUDITED
+    if all("skip_reason" in package for package in packages):
+        reason = packages[0]["skip_reason"] if packages else "no packages"
+        print(f"{name}: not audited: the index has advisories for none of {len(packages)} packages: {reason}")
+        return NOT_AUDITED
     findings = []
-    for name in REQUIREMENTS:
-        options = ("--format", "json", "--disable-pip", "--require-hashes", "--requirement", name)
-        answer = run(str(Path(sys.executable).parent / "pip-audit"), *options, cwd=ROOT)
-        try:
-            packages = json.loads(answer.stdout)["dependencies"]
-        except (ValueError, KeyError):
-            reason = (answer.stderr.strip().splitlines() or ["no output"])[-1]
-            print(f"{name}: not audited: {reason}")
-            return NOT_AUDITED
-        if all("skip_reason" in package for package in packages):  # an index that has no advisories
-            print(f"{name}: not audited: {packages[0]['skip_reason'] if packages else 'no packages'}")
-            return NOT_AUDITED
-        for package in packages:
-            ids = [advisory["id"] for advisory in package.get("vulns", [])]
-            if "skip_reason" in package:
-                findings.append(f"{name}: {package['name']} was skipped: {package['skip_reason']}")
-            elif ids:
-                findings.append(f"{name}: {package['name']} {package['version']}: {', '.join(ids)}")
-    print("\n".join(findings) or "Python packages: no advisories")
+    for package in packages:
+        ids = [advisory["id"] for advisory in package.get("vulns", [])]
+        if "skip_reason" in package:
+            findings.append(f"{name}: {package['name']} was skipped: {package['skip_reason']}")
+        elif ids:
+            findings.append(f"{name}: {package['name']} {package['version']}: {', '.join(ids)}")
+    print("\n".join(findings), end="\n" if findings else "")
     return FOUND if findings else CLEAN
 
 

@@ -24,7 +24,7 @@ from runners.inventory.maintenance_windows import blocking_window, window_messag
 from runners.inventory.safety import identify_device, objections_to_start, ordered_path
 from runners.lifecycle import stages
 from runners.lifecycle.stages import poll_telemetry, telemetry_message
-from runners.lifecycle.transitions import transition, update_reason
+from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, DriveState, exit_codes
 from runners.models.states import FINAL, State
 from runners.monitoring.connectivity import record_heartbeat
@@ -93,7 +93,8 @@ def _waits_for_window(dispatch: Dispatch) -> bool:
     window = blocking_window(dispatch)
     if window is None:
         return False
-    update_reason(dispatch, f"{window_message(window)}; the run waits for its end")
+    # With the heartbeat: one without a reason ends the reason.
+    record_heartbeat(dispatch, reason=f"{window_message(window)}; the run waits for its end")
     return True
 
 

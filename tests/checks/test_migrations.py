@@ -7,8 +7,6 @@ from django.db.migrations.executor import MigrationExecutor
 
 from results.models import Profile
 
-OURS = ("accounts", "notices", "results", "runners")
-
 
 @pytest.mark.django_db
 def test_every_model_change_has_its_migration():
@@ -19,7 +17,7 @@ def test_every_model_change_has_its_migration():
 @pytest.mark.django_db(transaction=True)
 def test_all_tables_can_be_dropped_and_created_again_with_one_profile():
     """The step that adds the profile runs again over the row that its reversal left."""
-    newest = [leaf for leaf in MigrationExecutor(connection).loader.graph.leaf_nodes() if leaf[0] in OURS]
+    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()  # also of the apps that depend on these
     for step in ("0002_append_only", "0003_operational_database_1"):
         MigrationExecutor(connection).migrate([("results", step)])
         assert profiles_count() == 1

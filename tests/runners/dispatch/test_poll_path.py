@@ -46,11 +46,12 @@ def calls_with_a_dispatch():
         sys.setprofile(before)
 
 
-def test_a_poll_passes_the_dispatch_through_six_modules_and_never_upwards(running, connect, fake):
+def test_a_poll_passes_the_dispatch_through_seven_modules_and_never_upwards(running, connect, fake):
     fake.write_log(running.public_id, b"another line\n")
     with calls_with_a_dispatch() as calls:
         poll_state(running, connect)
     assert {module for module, _, _ in calls} == {
+        "dispatch/failures.py",
         "dispatch/poll_scheduler.py",
         "dispatch/steps.py",
         "lifecycle/stages.py",
