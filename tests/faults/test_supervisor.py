@@ -122,15 +122,19 @@ def test_reaching_the_socket_is_not_enough(running):
         redis.Redis(unix_socket_path=str(sockets(running) / "redis.sock")).ping()
 
 
-def test_no_server_listens_on_the_network(running):
+def test_only_the_web_servers_listen_and_on_loopback_alone(running):
     inodes = {inode for pid in running.processes() for inode in socket_inodes(pid)}
     listening = {
-        int(fields[1].split(":")[1], 16)
+        tuple(fields[1].split(":"))
         for table in ("tcp", "tcp6")
         for fields in map(str.split, Path(f"/proc/net/{table}").read_text().splitlines()[1:])
         if fields[3] == "0A" and fields[9] in inodes
     }
-    assert listening == {running.port}
+    loopback = "0100007F"  # 127.0.0.1, as the kernel writes it
+    assert {address for address, _ in listening} == {loopback}
+    ports = {int(port, 16) for _, port in listening}
+    assert running.port in ports
+    assert len(ports) == 2  # the other one is for waiting clients
 
 
 def socket_inodes(pid):
