@@ -19,6 +19,7 @@ def test_the_schema_is_served_and_asks_for_a_bearer_token(client):
 
 def test_the_page_lists_every_address_without_javascript(client):
     page = client.get("/api/v1/docs/").content.decode()
+    page = page.replace("<wbr>", "")  # long addresses have places where a line may break
     patterns = get_resolver("webapp.api.urls").url_patterns
     for pattern in patterns:
         address = str(pattern.pattern).replace("<slug:", "{").replace(">", "}")
