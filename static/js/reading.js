@@ -1,5 +1,5 @@
 // Pages of a log that the register reads: they load themselves again as soon as the result is there.
-// A draft asks often, at a small address. A submission waits longer: it asks for its own page, and shows each attempt.
+// A draft requests its state often, at a small address. A submission requests its own page, less often, and shows each attempt.
 const DRAFT_PERIOD_MS = 250, SUBMISSION_PERIOD_MS = 2000;
 const draft = document.querySelector('[data-state]'), submission = document.querySelector('[data-reading]');
 
@@ -10,14 +10,14 @@ const isRead = {
   },
   async submission() {
     const response = await fetch(location.href, {headers: {Accept: 'text/html'}});
-    if (response.status >= 500) return false;  // the next turn asks again
+    if (response.status >= 500) return false;  // the next turn repeats the request
     const shown = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('[data-reading]');
     if (shown && shown.textContent !== submission.textContent) submission.replaceChildren(...shown.childNodes);
     return !shown;  // read; after a sign-out the server's own page explains what to do
   },
 };
 
-// What somebody has typed on the page stays: they reload it themselves.
+// What a person has typed on the page stays: that person reloads the page.
 const hasTyped = () => [...document.querySelectorAll('main :is(input, textarea)')].some(field => field.value !== field.defaultValue);
 
 function showResult() {

@@ -58,7 +58,7 @@ class State:
 
     @property
     def is_readable(self) -> bool:
-        """Whether the client may read the resource now."""
+        """Return whether the client may read the resource now."""
         return self.status == 200 and self.etag != ""
 
 

@@ -9,6 +9,7 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from http.client import HTTPConnection, HTTPException
@@ -171,16 +172,14 @@ def _connected(parts: SplitResult, limits: Limits, end: float) -> socket.socket:
 def _open(scheme: str, host: str, resolved: Resolved, limit_s: float) -> socket.socket:
     """Return a connection to an address, which is not resolved again; with TLS, it is checked for the name."""
     family, address = resolved
-    sock = socket.socket(family, socket.SOCK_STREAM)
-    try:
+    with ExitStack() as unless_open:
+        sock = unless_open.enter_context(socket.socket(family, socket.SOCK_STREAM))
         sock.settimeout(limit_s)
         sock.connect(address)
-        if scheme != "https":
-            return sock
-        return _tls_context(settings.OUTBOUND_CA_FILE).wrap_socket(sock, server_hostname=host)
-    except BaseException:
-        sock.close()
-        raise
+        if scheme == "https":
+            sock = _tls_context(settings.OUTBOUND_CA_FILE).wrap_socket(sock, server_hostname=host)
+        unless_open.pop_all()
+    return sock
 
 
 @cache

@@ -1,6 +1,6 @@
 """The public keys of an issuer, as OpenID Connect Discovery and a JSON Web Key Set state them.
 
-They are read with the client for servers of others (webapp/outbound), and kept for ten minutes.
+They are read with the client for servers of others (webapp/outbound), and cached for ten minutes.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from webapp.outbound.client import Limits, OutboundError, send
 
 DISCOVERY = "/.well-known/openid-configuration"
 LIMITS = Limits(connect_s=3, total_s=5, bytes_max=256 * 1024)  # a thread of the web server waits
-KEPT_S = 600
+CACHE_S = 600
 # The keys of an issuer are read again for an unknown one, but not more often than this.
 READ_AGAIN_AFTER_S = 10
 # Signatures by a private key. With a shared secret (HS256), the public key would be that secret.
@@ -29,12 +29,12 @@ class IssuerError(Exception):
 def find_key(issuer: str, key_id: str) -> PyJWK | None:
     """Return the key of an issuer with an id; None if the issuer has no such key now. Raises IssuerError."""
     name = _name(issuer)
-    kept = cache.get(name)
-    if kept is not None and (key := _key_of(kept, key_id)):
+    cached = cache.get(name)
+    if cached is not None and (key := _key_of(cached, key_id)):
         return key
     # Anyone can state an unknown key: only one request in this time reads the keys, also if the issuer does not answer.
     if not cache.add(f"{name}:read", 1, READ_AGAIN_AFTER_S):
-        if kept is not None:
+        if cached is not None:
             return None
         raise IssuerError(f"{issuer}: its keys were requested less than {READ_AGAIN_AFTER_S} s ago, without an answer")
     return _key_of(read_keys(issuer), key_id)
@@ -51,7 +51,7 @@ def read_keys(issuer: str) -> list[dict[str, Any]]:
     keys = _read_object(address).get("keys")
     if not isinstance(keys, list) or not all(isinstance(key, dict) for key in keys):
         raise IssuerError(f"{address}: expected a list of keys, found none")
-    cache.set(_name(issuer), keys, KEPT_S)
+    cache.set(_name(issuer), keys, CACHE_S)
     return keys
 
 

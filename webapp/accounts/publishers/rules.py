@@ -13,7 +13,7 @@ from jwt.exceptions import InvalidAudienceError, InvalidTokenError
 from results.models import Organisation
 from webapp.accounts.audit.trail import Actor, Kind, record
 from webapp.accounts.models import APIToken, TrustedPublisher
-from webapp.accounts.publishers.keys import ALGORITHMS, IssuerError, find_key
+from webapp.accounts.publishers.keys import IssuerError, find_key
 from webapp.accounts.tokens.rules import FOR_SENDERS, issue_token, revoke_tokens
 
 TOKEN_LIFE = timedelta(hours=1)  # enough to send a log of days and to wait for its verdict
@@ -134,7 +134,7 @@ def _verified(identity: str, key: jwt.PyJWK, issuer: str, audiences: list[str]) 
         claims: Mapping[str, Any] = jwt.decode(
             identity,
             key,
-            algorithms=[key.algorithm_name] if key.algorithm_name in ALGORITHMS else [],
+            algorithms=[key.algorithm_name],  # `find_key` returns no other than those of private keys
             audience=audiences,
             issuer=issuer,
             leeway=CLOCK_OFFSET_S,

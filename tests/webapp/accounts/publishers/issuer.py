@@ -26,11 +26,11 @@ def key_of(algorithm, number=0):
 
 
 class Issuer:
-    """A CI service with one key at a time. `asked` lists the paths that were requested."""
+    """A CI service with one key at a time. `requested` lists the paths that were requested."""
 
     def __init__(self, port):
         self.address = f"http://127.0.0.1:{port}"
-        self.asked, self.documents = [], {}
+        self.requested, self.documents = [], {}
         self.use_key("RS256")
 
     def use_key(self, algorithm):
@@ -85,7 +85,7 @@ def running_issuer():
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            issuer.asked.append(self.path)
+            issuer.requested.append(self.path)
             found = issuer.documents.get(self.path)
             body = json.dumps(found).encode() if not isinstance(found, bytes) else found
             self.send_response(200 if found is not None else 404)

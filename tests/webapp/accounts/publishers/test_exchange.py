@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from results.models import Submission
 from tests.results.builders import make_user
-from tests.webapp.accounts.publishers.issuer import AUDIENCE, KEY_KINDS, encoded, key_of, part, running_issuer
+from tests.webapp.accounts.publishers.issuer import AUDIENCE, KEY_KINDS, encoded, key_of, part
 from webapp.accounts.audit.trail import Actor
 from webapp.accounts.memberships.members import remove
 from webapp.accounts.models import AccountEvent, APIToken
@@ -23,19 +23,13 @@ pytestmark = pytest.mark.django_db
 ADDRESS = "/api/v1/trusted-publishing/"
 
 
-@pytest.fixture(scope="module")
-def service():
-    with running_issuer() as issuer:
-        yield issuer
-
-
 @pytest.fixture
 def issuer(service, settings):
     """Return a CI service that the register may reach, with a new key."""
     settings.OUTBOUND_ALLOWED_NETWORKS = [ip_network("127.0.0.1")]
     cache.clear()
     service.use_key("RS256")
-    service.asked.clear()
+    service.requested.clear()
     return service
 
 
@@ -100,7 +94,7 @@ def test_the_tokens_of_a_publisher_end_with_the_trust_in_it(issuer, publisher, o
     assert exchange(issuer.token()).json()["code"] == "issuer-not-trusted"
 
 
-def test_a_publisher_stays_when_its_creator_leaves_and_the_owners_are_told(issuer, publisher, organisation, owner):
+def test_a_publisher_stays_when_its_creator_leaves_and_the_owners_are_notified(issuer, publisher, organisation, owner):
     olaf = make_user("olaf")
     organisation.memberships.create(user=olaf, role="owner")
     remove(Actor(olaf), owner.pk, organisation)
@@ -182,13 +176,13 @@ def test_a_symmetric_key_of_the_issuer_is_not_used(issuer, publisher):
 def test_something_else_is_refused(issuer, publisher, identity):
     status, code = refusal(identity)
     assert (status, code) in {(403, "identity-unreadable"), (400, None)}
-    assert not issuer.asked
+    assert not issuer.requested
 
 
 def test_a_stranger_does_not_learn_whom_an_organisation_trusts(issuer, publisher, organisation):
     foreign = issuer.token(iss="https://other.example")
     assert exchange(foreign).json() == exchange(foreign, "nobody").json()
-    assert not issuer.asked
+    assert not issuer.requested
 
 
 def test_a_new_key_of_the_issuer_is_found(issuer, publisher):
@@ -196,13 +190,13 @@ def test_a_new_key_of_the_issuer_is_found(issuer, publisher):
     issuer.use_key("ES256")
     cache.delete(f"{keys._name(issuer.address)}:read")
     assert exchange(issuer.token()).status_code == 201
-    assert issuer.asked.count("/keys") == 2
+    assert issuer.requested.count("/keys") == 2
 
 
 def test_unknown_keys_do_not_make_the_register_ask_again_and_again(issuer, publisher):
     assert exchange(issuer.token()).status_code == 201
     assert {exchange(issuer.token({"kid": f"unknown-{number}"})).status_code for number in range(5)} == {403}
-    assert issuer.asked.count("/keys") == 1
+    assert issuer.requested.count("/keys") == 1
 
 
 @pytest.mark.parametrize(
@@ -229,7 +223,7 @@ def test_an_issuer_without_readable_keys_is_named(issuer, publisher, path, docum
 def test_an_issuer_that_does_not_answer_is_requested_once_in_a_while(issuer, publisher):
     issuer.documents["/keys"] = None
     assert {exchange(issuer.token()).json()["code"] for _ in range(5)} == {"issuer-unreachable"}
-    assert issuer.asked.count("/keys") == 1
+    assert issuer.requested.count("/keys") == 1
 
 
 @pytest.mark.parametrize("issued_at", ["soon", -(10**400)])
@@ -259,7 +253,7 @@ def test_each_token_is_in_the_events_of_the_organisation(issuer, publisher):
 def test_an_issuer_in_a_network_that_is_not_public_is_not_asked(issuer, publisher, settings):
     settings.OUTBOUND_ALLOWED_NETWORKS = []
     assert refusal(issuer.token()) == (503, "issuer-unreachable")
-    assert not issuer.asked
+    assert not issuer.requested
 
 
 def test_an_ended_publisher_is_no_longer_listed(publisher, organisation, owner):

@@ -5,18 +5,11 @@ from ipaddress import ip_network
 import pytest
 
 from tests.results.builders import make_user
-from tests.webapp.accounts.publishers.issuer import running_issuer
 from webapp.accounts.models import AccountEvent, Role, TrustedPublisher
 from webapp.accounts.publishers.rules import PUBLISHERS_MAX
 
 pytestmark = pytest.mark.django_db
 PAGE = "/accounts/organisations/exemplar/publishers/"
-
-
-@pytest.fixture(scope="module")
-def service():
-    with running_issuer() as issuer:
-        yield issuer
 
 
 @pytest.fixture

@@ -117,8 +117,8 @@ impl Spool {
         submission: &Submission,
         now_ms: u128,
     ) -> io::Result<PathBuf> {
-        let held = File::open(incoming)?;
-        flock(&held, FlockOperation::NonBlockingLockExclusive)?;
+        let lock = File::open(incoming)?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
         let mut document = Document {
             schema: SCHEMA.to_owned(),
             register: register.to_owned(),
@@ -138,7 +138,7 @@ impl Spool {
         let mut file = new_file(&incoming.join(DOCUMENT))?;
         file.write_all(&serde_json::to_vec_pretty(&document)?)?;
         file.sync_all()?;
-        held.sync_all()?;
+        lock.sync_all()?;
         let entry = self.folder.join(name);
         match fs::rename(incoming, &entry) {
             Err(_) if entry.join(DOCUMENT).is_file() => fs::remove_dir_all(incoming)?,
@@ -435,10 +435,10 @@ mod tests {
     fn one_process_sends_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::open(folder.path()).unwrap();
-        let held = spool.lock().unwrap();
-        assert!(held.is_some());
+        let lock = spool.lock().unwrap();
+        assert!(lock.is_some());
         assert!(spool.lock().unwrap().is_none());
-        drop(held);
+        drop(lock);
         assert!(spool.lock().unwrap().is_some());
     }
 }
