@@ -1,5 +1,6 @@
 // Pages of a log that the register reads: they load themselves again as soon as the result is there.
-// A draft requests its state often, at a small address. A submission requests its own page, less often, and shows each attempt.
+// A draft requests its state often, at a small address. A submission requests its own page, less often, and shows each
+// attempt.
 const DRAFT_PERIOD_MS = 250, SUBMISSION_PERIOD_MS = 2000;
 const draft = document.querySelector('[data-state]'), submission = document.querySelector('[data-reading]');
 
