@@ -150,5 +150,5 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _record(actor: AbstractBaseUser | None, kind: str, host: Host, **details: str) -> None:
-    record_event(actor, kind, ("host", host.name[:SUBJECT_ID_CHARS]), details=details)
+def _record(actor: AbstractBaseUser | None, event_kind: str, host: Host, **details: str) -> None:
+    record_event(actor, event_kind, ("host", host.name[:SUBJECT_ID_CHARS]), details=details)
