@@ -17,7 +17,7 @@ from runners.inventory.agents import enrol_agent_host, join, revoke
 from runners.models import AgentExchange, Host
 from tests.lab_hosts.stand_in_agent import StandInAgent
 from tests.register import wait_for
-from tests.web_server import PATIENCE_S, web_server
+from tests.web_server import PATIENCE_S
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 HEALTHY = {"boot_id": "b-1"}
@@ -27,16 +27,6 @@ def respond(requests, document=HEALTHY):
     """Return what `drivetest host` answers, with the same document for each request."""
     response = json.dumps({"ok": document, "bytes": 0, "worked_ms": 0}).encode() + b"\n"
     return response * requests.count(b"\n")
-
-
-@pytest.fixture(scope="module")
-def register(tmp_path_factory, django_db_setup):
-    """Return the ports of a register and of its process of waiting clients."""
-    directory = tmp_path_factory.mktemp("register")
-    live = web_server(directory / "live", "webapp.asgi:application", interface="asgi")
-    (directory / "live").mkdir()
-    with web_server(directory) as web, live as waiting:
-        yield web.port, waiting.port
 
 
 @pytest.fixture
