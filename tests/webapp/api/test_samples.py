@@ -192,6 +192,7 @@ def sample_lab(sampler, olga):
     sample_maintenance(sampler, olga)
     sample_campaign(sampler, olga, stated)
     sample_selection(sampler, olga, host)
+    sample_agent(sampler)
 
 
 def sample_ended_run(sampler, olga, values, consent):
@@ -371,7 +372,6 @@ def found(catalogue, evidence_dir, real_reader, settings, exemplar):
     bench.refresh_from_db()
     operator = make_user("olga", bench, is_operator=True)
     sample_lab(sampler, client_of(operator, bench, ["order"]))
-    sample_agent(sampler)
     settings.LIVE_URL = "https://live.register.example"
     sample_waiting(sampler)
     settings.OUTBOUND_ALLOWED_NETWORKS = [ip_network("127.0.0.1")]
