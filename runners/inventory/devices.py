@@ -67,12 +67,7 @@ def is_missing(device: Device) -> bool:
     """
     host = device.host
     may_run = Dispatch.objects.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED, device__host=host)
-    if (
-        host.kind != Host.Kind.LOCAL
-        or host.machine_id == UNASSIGNED
-        or not is_this_machine(host.machine_id)
-        or may_run.exists()
-    ):
+    if host.is_remote or host.machine_id == UNASSIGNED or not is_this_machine(host.machine_id) or may_run.exists():
         return device.is_missing
     lab_host = LocalHost()
     try:

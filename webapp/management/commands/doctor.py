@@ -186,7 +186,7 @@ def examine_hosts() -> Iterator[Check]:
 
 
 def _last_check(host: Host) -> str:
-    if host.kind == Host.Kind.LOCAL:
+    if not host.is_remote:
         return (
             "this machine, looked at now"
             if is_this_machine(host.machine_id)
