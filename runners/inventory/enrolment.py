@@ -68,13 +68,15 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
     """
     if wrong := pins.objections():
         raise ValueError("; ".join(f"{field}: {sentence}" for field, sentence in wrong.items()))
-    if Host.objects.filter(name=name).exclude(kind=Host.Kind.SSH).exists():
-        raise ValueError(f"{name}: is the register's own machine; choose another name")
+    other = Host.objects.filter(name=name).exclude(kind=Host.Kind.SSH).first()
+    if other is not None:
+        what = "is the register's own machine" if not other.is_remote else "has an agent"
+        raise ValueError(f"{name}: {what}; choose another name")
     columns = vars(pins) | {"kind": Host.Kind.SSH, "objections": [], "checked_at": None}
     columns |= {"next_check_at": Now(), "silent_checks": 0}
     with transaction.atomic():
         if (before := Host.objects.filter(name=name).first()) is not None:
-            _check_replaceable(before)
+            check_replaceable(before)
             if any(getattr(before, pin) != getattr(pins, pin) for pin in MACHINE_PINS):
                 columns |= {"health": {}}  # of another machine, with other drives
         host, is_new = Host.objects.update_or_create(name=name, defaults=columns)
@@ -83,7 +85,7 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
     return host
 
 
-def _check_replaceable(host: Host) -> None:
+def check_replaceable(host: Host) -> None:
     """Raise ValueError if a host is retired or a run may be active there. Lock it as a claim does: no run starts."""
     if host.retired_at is not None:
         raise ValueError(f"{host}: {retired_message(host)}; return it to service on its page first")

@@ -11,9 +11,10 @@ class Host(models.Model):
     """A lab machine.
 
     `machine_id` is the machine of the host `local` (runners/hosts/machine.py), empty until a worker
-    assigns it. The register identifies an SSH host by its pinned key, and runs there the program with the pinned
-    SHA-256. `health` is the report of the last check, `objections` are the reasons against work since then.
-    runners/inventory/health.py decides whether a check is too old.
+    assigns it. The register identifies an SSH host by its pinned key, and an agent host by the secret of its agent
+    (runners/models/agent.py). It runs there the program with the pinned SHA-256. `health` is the report of the last
+    check, `objections` are the reasons against work since then. runners/inventory/health.py decides whether a check is
+    too old.
 
     `silent_checks` counts the latest checks in a row that got no answer. `next_check_at` uses the database's clock.
     `region` and `zone` locate a cloud instance, in its provider's terms; runs there report them. `retired_at` is None
@@ -25,6 +26,7 @@ class Host(models.Model):
 
         LOCAL = "local", "this machine"
         SSH = "ssh", "over SSH"
+        AGENT = "agent", "by its agent"
 
     name = models.SlugField(unique=True)
     kind = models.CharField(max_length=10, choices=Kind)
@@ -56,6 +58,11 @@ class Host(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether `drivetest host` serves the requests: the host is checked on schedule and has a list of drives."""
+        return self.kind != self.Kind.LOCAL
 
 
 class Device(models.Model):
