@@ -13,7 +13,7 @@ from runners.models import Host
 class Command(BaseCommand):
     """Run the scheduled check of a host now."""
 
-    help = "Check a lab host over SSH now; the exit status is 1 if it gets no work."
+    help = "Check a remote lab host now; the exit status is 1 if it gets no work."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the host's name as an argument."""
@@ -21,9 +21,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the host, and print its report."""
-        host = Host.objects.filter(name=options["name"], kind=Host.Kind.SSH).first()
+        host = Host.objects.filter(name=options["name"]).exclude(kind=Host.Kind.LOCAL).first()
         if host is None:
-            raise CommandError(f"{options['name']}: expected an SSH host, found none; see manage.py add_host")
+            raise CommandError(
+                f"{options['name']}: expected a host with an agent or over SSH, found none; see manage.py add_host"
+            )
         if retired := retired_message(host):
             raise CommandError(f"{host}: {retired}; return it to service on its page first")
         objections = check(host)

@@ -130,7 +130,7 @@ def _reports_of_hosts(devices: Iterable[Device]) -> tuple[set[int], dict[int, st
     for host, of_host in by_host.items():
         is_queried = is_queried_now(host)
         missing |= {each.pk for each in of_host if (is_missing_now(each) if is_queried else each.is_missing)}
-        if is_queried or host.kind != Host.Kind.LOCAL:
+        if is_queried or host.is_remote:
             uses |= _uses_by(host)
     return missing, uses
 

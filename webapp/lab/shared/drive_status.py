@@ -5,7 +5,7 @@ Every page that orders a run includes lab/shared/consent.html.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -134,7 +134,7 @@ def _data_warnings(
 
 
 def _overwrite_instruction(host: Host) -> str:
-    if host.kind == Host.Kind.SSH:
+    if host.is_remote:
         return f"Host {host} refuses every run on this drive. Wipe the drive at the host, then refresh the device."
     return "To overwrite this data, type the label of the device when you order."
 
@@ -157,7 +157,7 @@ def _overload_warnings(device: Device) -> list[DriveWarning]:
 
 
 def _listing_warnings(host: Host, drive_key: str) -> list[DriveWarning]:
-    if host.kind != Host.Kind.SSH:
+    if not host.is_remote:
         return []
     listed, at = is_listed(host, drive_key), moment(reported_at(host.health))
     if listed is None:

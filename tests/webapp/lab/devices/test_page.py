@@ -60,7 +60,7 @@ def test_no_sweep_is_offered_or_ordered_over_ssh(lab_client, device):
     Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
     assert address(device, "ycsb/") not in text(lab_client.get(address(device)))
     said = text(lab_client.post(address(device, "ycsb/"), {"preset": "no-database", "client": "java"}))
-    assert "is a host over SSH" in said
+    assert "is a remote host" in said
     assert not Dispatch.objects.exists()
 
 
@@ -173,5 +173,5 @@ def test_a_sweep_with_requests_over_ssh_cannot_be_chosen(lab_client, device):
 def test_a_sweep_on_a_drive_over_ssh_is_refused_with_the_reason(lab_client, device):
     Device.objects.filter(pk=device.pk).update(host=ssh_host())
     form_data = {"preset": "micron-7450-rocksdb", "client": "java"}
-    assert "lab-1 is a host over SSH" in text(lab_client.post(address(device, "ycsb/"), form_data))
+    assert "lab-1 is a remote host" in text(lab_client.post(address(device, "ycsb/"), form_data))
     assert not Dispatch.objects.exists()
