@@ -65,7 +65,7 @@ def is_queried_now(host: Host) -> bool:
     Only this machine is queried, and not while a run may be on one of its drives: a search for a drive would disturb
     the measurement.
     """
-    if host.kind != Host.Kind.LOCAL or host.machine_id == UNASSIGNED or not is_this_machine(host.machine_id):
+    if host.is_remote or host.machine_id == UNASSIGNED or not is_this_machine(host.machine_id):
         return False
     return not Dispatch.objects.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED, device__host=host).exists()
 

@@ -23,9 +23,7 @@ class Command(BaseCommand):
         """Check the host, and print its report."""
         host = Host.objects.filter(name=options["name"]).exclude(kind=Host.Kind.LOCAL).first()
         if host is None:
-            raise CommandError(
-                f"{options['name']}: expected a host with an agent or over SSH, found none; see manage.py add_host"
-            )
+            raise CommandError(f"{options['name']}: expected a remote host, found none; see manage.py add_host")
         if retired := retired_message(host):
             raise CommandError(f"{host}: {retired}; return it to service on its page first")
         objections = check(host)

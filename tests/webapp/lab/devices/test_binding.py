@@ -7,7 +7,7 @@ from results.models import Event
 from runners.dispatch.orders import Order, order
 from runners.hosts.protocol import Identity
 from runners.models import Device, Host
-from tests.runners.ssh_host import ssh_host
+from tests.runners.ssh_host import agent_host, ssh_host
 from webapp.lab.devices.forms import DeviceForm, default_label
 
 pytestmark = pytest.mark.django_db
@@ -195,11 +195,12 @@ def test_recognised_data_is_shown_before_the_device_is_added(found, lab_client):
     assert text.index("ext2, ext3 or ext4 file system") < text.index("Add this device")
 
 
-@pytest.mark.parametrize("kind", ["local", "ssh"])
+@pytest.mark.parametrize("kind", ["local", "ssh", "agent"])
 def test_a_plain_file_is_offered_only_if_the_host_accepts_one(lab_client, kind):
     Host.objects.create(name="local", kind="local")
-    ssh_host("over-ssh")
-    text = lab_client.get(f"/lab/hosts/{'local' if kind == 'local' else 'over-ssh'}/devices/add/").text
+    ssh_host("ssh")
+    agent_host("agent")
+    text = lab_client.get(f"/lab/hosts/{kind}/devices/add/").text
     assert ("plain file" in text, 'name="create_mib"' in text) == (kind == "local", kind == "local")
 
 

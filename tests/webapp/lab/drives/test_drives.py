@@ -165,8 +165,12 @@ def remote_drive(staff, uses, reported_at=None):
 
 @pytest.mark.parametrize(
     ("uses", "use", "is_free"),
-    [(["mounted"], "mounted at /", False), (["swap", "held"], "used as swap, held by another device", False)]
-    + [([], "", True), (None, "", True)],
+    [
+        (["mounted"], "mounted at /", False),
+        (["swap", "held"], "used as swap, held by another device", False),
+        ([], "", True),
+        (None, "", True),
+    ],
 )
 def test_a_drive_that_its_remote_host_uses_is_not_free(lab_client, staff, uses, use, is_free):
     remote_drive(staff, uses)
