@@ -7,6 +7,7 @@ from celery import shared_task
 
 from runners.campaigns import scheduler as campaign_scheduler
 from runners.dispatch.poll_scheduler import poll, run_due
+from runners.hosts.agent import delete_abandoned
 from runners.retention.maintenance import check_pool
 
 
@@ -30,5 +31,9 @@ def advance_campaigns() -> None:
 
 @shared_task(name="runners.check_hosts")
 def check_hosts() -> None:
-    """Start the check of each SSH host that is due. Polling continues while a check waits for its host."""
+    """Start the check of each remote host that is due. Polling continues while a check waits for its host.
+
+    Delete the exchanges that no worker waits for any more, too.
+    """
     check_pool().fill()
+    delete_abandoned()

@@ -184,7 +184,7 @@ def expected_refusal(device: Device, requested: Order) -> str:
 
 def _refusal_by_last_check(device: Device) -> Iterator[str]:
     host = device.host
-    if host.kind != Host.Kind.SSH:
+    if not host.is_remote:
         if is_missing(device):
             yield f"Host {host} does not find drive {device.drive_key} now. Attach it, and order again."
         return
@@ -203,7 +203,7 @@ def _refusal_by_last_check(device: Device) -> Iterator[str]:
 
 
 def _refusal_for_data(device: Device, requested: Order) -> Iterator[str]:
-    """Yield a refusal for recognised data. Overwriting needs consent; on SSH hosts only the operator gives it."""
+    """Yield a refusal for recognised data. Overwriting needs consent; on remote hosts only the operator gives it."""
     document, at = last_identified(device)
     signature = signature_of(document)
     if not signature or requested.options.get(CONSENT_OPTION):

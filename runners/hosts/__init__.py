@@ -3,18 +3,21 @@
 from collections.abc import Callable
 
 from runners.errors import HostElsewhereError
+from runners.hosts.agent import AgentHost
 from runners.hosts.local import LocalHost
 from runners.hosts.machine import is_this_machine, machine_id
 from runners.hosts.protocol import LabHost
 from runners.hosts.ssh import SshHost
+from runners.hosts.wire import RemoteHost
 from runners.models import Host
 
-CONNECTORS: dict[str, Callable[[Host], LabHost]] = {Host.Kind.LOCAL: lambda host: LocalHost(), Host.Kind.SSH: SshHost}
+REMOTE: dict[str, Callable[[Host], RemoteHost]] = {Host.Kind.SSH: SshHost, Host.Kind.AGENT: AgentHost}
+CONNECTORS: dict[str, Callable[[Host], LabHost]] = {Host.Kind.LOCAL: lambda host: LocalHost(), **REMOTE}
 
 
 def is_reachable(host: Host) -> bool:
     """Return whether this machine can reach a host. A local host that is not assigned yet is any machine's."""
-    return host.kind != Host.Kind.LOCAL or is_this_machine(host.machine_id)
+    return host.is_remote or is_this_machine(host.machine_id)
 
 
 def connect(host: Host) -> LabHost:

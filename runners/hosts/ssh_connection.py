@@ -22,6 +22,7 @@ from django.utils.functional import SimpleLazyObject
 from runners.errors import HostUnavailableError
 from runners.hosts.machine import create_once
 from runners.hosts.protocol import ResponseTimer
+from runners.hosts.wire import ANSWER_BYTES_MAX
 
 if TYPE_CHECKING:
     import asyncssh
@@ -61,8 +62,6 @@ def fingerprint(key: str) -> str:
 
 # The only command that the key may run and that sudo allows. Requests go to its standard input.
 COMMAND = "sudo -n /usr/local/sbin/drivetest host"
-# More than the longest batch: a log's piece is at most 4 MiB.
-ANSWER_BYTES_MAX = 16 * 1024 * 1024
 STDERR_BYTES_MAX = 64 * 1024
 # A link that was cut is noticed after three of these, also without requests.
 KEEPALIVE_S = 5

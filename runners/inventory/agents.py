@@ -122,11 +122,11 @@ def revoke(host: Host, actor: AbstractBaseUser | None) -> None:
 
 
 def pin_program(host: Host, program_sha256: str, actor: AbstractBaseUser | None) -> None:
-    """Expect another drivetest on an agent host from now on; empty: the one that joins next.
+    """Expect another drivetest on an agent host from now on. The health check objects to the earlier one.
 
     Raise ValueError for a text that is no hash, if the host is retired, and while a run may be active there.
     """
-    if program_sha256 and not SHA256.fullmatch(program_sha256):
+    if not SHA256.fullmatch(program_sha256):
         raise ValueError(f"Expected 64 hexadecimal digits, as sha256sum prints, got {program_sha256[:80]!r}.")
     with transaction.atomic():
         check_replaceable(host)
@@ -150,5 +150,5 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _record(actor: AbstractBaseUser | None, kind: str, host: Host, **details: str) -> None:
-    record_event(actor, kind, ("host", host.name[:SUBJECT_ID_CHARS]), details=details)
+def _record(actor: AbstractBaseUser | None, event_kind: str, host: Host, **details: str) -> None:
+    record_event(actor, event_kind, ("host", host.name[:SUBJECT_ID_CHARS]), details=details)

@@ -13,12 +13,13 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from runners.errors import HostError, StartFailedError
+from runners.hosts import REMOTE
 from runners.hosts.drive_keys import is_among
 from runners.hosts.machine import UNASSIGNED, is_this_machine, machine_id_error
-from runners.hosts.ssh import SshHost
+from runners.hosts.wire import RemoteHost
 from runners.inventory.safety import follow_drive
 from runners.inventory.service_state import retired_message
-from runners.models import Device, Host
+from runners.models import Agent, Device, Host
 
 # This many periods may pass without a check: a worker's restart may skip one.
 PERIODS_WITHOUT = 3
@@ -44,7 +45,7 @@ def no_work_reasons(host: Host) -> list[str]:
     """
     if retired := retired_message(host):
         return [f"it is {retired}"]
-    if host.kind == Host.Kind.LOCAL:
+    if not host.is_remote:
         return _own_objections(host)
     if host.objections:
         return list(host.objections)
@@ -62,25 +63,27 @@ def _own_objections(host: Host) -> list[str]:
 
 
 def take_due_hosts(limit: int) -> list[Host]:
-    """Take up to `limit` SSH hosts in service whose check is due, the longest due first. Workers do not share a host.
+    """Take up to `limit` remote hosts in service whose check is due, the longest due first. No two workers share one.
 
     Taking postpones the next check by a period: hosts that a dead worker took wait that long.
     """
     with transaction.atomic():
-        checked = Host.objects.filter(kind=Host.Kind.SSH, retired_at=None)
+        checked = Host.objects.filter(retired_at=None).exclude(kind=Host.Kind.LOCAL)
         due = checked.filter(next_check_at__lte=Now()).order_by("next_check_at", "pk")
         hosts = list(due.select_for_update(skip_locked=True)[:limit])
         Host.objects.filter(pk__in=[host.pk for host in hosts]).update(next_check_at=Now() + _period())
     return hosts
 
 
-def check(host: Host, lab_host: SshHost | None = None) -> list[str]:
+def check(host: Host, lab_host: RemoteHost | None = None) -> list[str]:
     """Query a host's health, store its report, and return the objections to giving it work.
 
     If the pins changed meanwhile, the report is not stored: it belongs to another machine or another program.
     """
     pins = {name: getattr(host, name) for name in PINS}
-    report, objections = _query(host, lab_host or SshHost(host))
+    if host.kind == Host.Kind.AGENT:  # another machine may join meanwhile
+        pins |= {"agent__secret_hash": Agent.objects.values_list("secret_hash", flat=True).get(host=host)}
+    report, objections = _query(host, lab_host or REMOTE[host.kind](host))
     silent_checks = 0 if report is not None else min(host.silent_checks + 1, SILENT_CHECKS_MAX)
     seen = {"objections": objections, "checked_at": timezone.now(), "silent_checks": silent_checks}
     again = {"next_check_at": Now() + _until_next(objections, silent_checks)}
@@ -108,7 +111,7 @@ def _until_next(objections: list[str], silent_checks: int) -> timedelta:
     return min(_period(), timedelta(seconds=seconds))
 
 
-def _query(host: Host, lab_host: SshHost) -> tuple[dict[str, Any] | None, list[str]]:
+def _query(host: Host, lab_host: RemoteHost) -> tuple[dict[str, Any] | None, list[str]]:
     """Return a host's report, None if it gave none, and the objections to giving it work."""
     before = timezone.now()
     try:
@@ -142,7 +145,7 @@ def _objections(host: Host, report: dict[str, Any]) -> Iterable[str]:
     if found != host.program_sha256:
         yield (
             f"its drivetest has SHA-256 {found[:16]}..., expected {host.program_sha256[:16]}..., the pinned one; "
-            "install that program, or pin the new one with `manage.py add_host --replace`"
+            f"{_program_remedy(host)}"
         )
     if abs(clock_offset_s) > settings.HOST_CLOCK_OFFSET_MAX_S:
         yield (
@@ -152,6 +155,16 @@ def _objections(host: Host, report: dict[str, Any]) -> Iterable[str]:
     yield from _room(report)
     if not report["drives"]:
         yield "its operator has listed no drive that may be loaded; list the drives in /etc/drivecert/host.toml"
+
+
+def _program_remedy(host: Host) -> str:
+    """Return how the program of a host and the pinned one become the same."""
+    if host.kind == Host.Kind.AGENT:
+        return (
+            f"install that program, or add {host.program_sha256} to the list `updates` in /etc/drivecert/host.toml "
+            "there: its agent then fetches it from the register"
+        )
+    return "install that program, or pin the new one with `manage.py add_host --replace`"
 
 
 def _room(report: dict[str, Any]) -> Iterable[str]:
@@ -171,14 +184,14 @@ def _own_room() -> dict[str, Any]:
     return {"state_dir": str(directory), "free_bytes": shutil.disk_usage(existing).free}
 
 
-def _device(lab_host: SshHost, device: Device, listed: list[str]) -> dict[str, Any]:
+def _device(lab_host: RemoteHost, device: Device, listed: list[str]) -> dict[str, Any]:
     """Return the current paths of a bound device and whether it may be loaded. A missing drive affects only itself."""
     paths = lab_host.find(device.drive_key, device.size_bytes)
     may_be_loaded = is_among(device.drive_key, listed)
     return {"label": device.label, "drive_key": device.drive_key, "paths": paths, "listed": may_be_loaded}
 
 
-def _found(lab_host: SshHost) -> list[dict[str, Any]] | None:
+def _found(lab_host: RemoteHost) -> list[dict[str, Any]] | None:
     """Return the drives of a host; None if its drivetest is too old for the request."""
     try:
         return [asdict(drive) for drive in lab_host.list_drives()]
@@ -195,7 +208,7 @@ def reported_at(report: dict[str, Any]) -> datetime | None:
 def is_listed(host: Host, drive_key: str) -> bool | None:
     """Return whether a host's operator lists a drive as loadable; None if not reported, and on hosts without a list."""
     listed = host.health.get("drives")
-    if host.kind != Host.Kind.SSH or listed is None:
+    if not host.is_remote or listed is None:
         return None
     return is_among(drive_key, listed)
 

@@ -142,8 +142,8 @@ MIN_DEVICE_BYTES = 64 * LARGE_BLOCK_BYTES
 
 
 def may_consent_on_page(device: Device) -> bool:
-    """Return whether an order may allow recognised data to be overwritten. On SSH hosts only the operator may."""
-    return device.host.kind != Host.Kind.SSH
+    """Return whether an order may allow recognised data to be overwritten. On remote hosts only the operator may."""
+    return not device.host.is_remote
 
 
 def objections_to_device(identity: Identity) -> list[str]:

@@ -19,10 +19,10 @@ SCHEMA = "drivecert.programs/1"
 def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
     """Return why a sweep cannot use these hosts; empty if it can. `load_host` is None if the drive's host sends."""
     for host in filter(None, [drive_host, load_host]):
-        if host.kind == Host.Kind.SSH:
+        if host.is_remote:
             return (
-                f"{host} is reached over SSH: such a host starts ACT loads and preparations only, no YCSB; "
-                "expected this machine"
+                f"{host} is reached {host.get_kind_display()}: such a host starts ACT loads and preparations only, no "
+                "YCSB; expected this machine"
             )
     if load_host is not None and load_host.machine_id != drive_host.machine_id:
         return f"{load_host} is another machine than {drive_host}; no worker can reach both; expected one machine"
@@ -109,4 +109,4 @@ def _is_missing(path: Path) -> bool:
 
 
 def _is_this_machine(host: Host) -> bool:
-    return host.kind == Host.Kind.LOCAL and is_this_machine(host.machine_id)
+    return not host.is_remote and is_this_machine(host.machine_id)

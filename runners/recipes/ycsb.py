@@ -131,7 +131,7 @@ def telemetry_argv(dispatch: Dispatch) -> tuple[str, ...]:
 
 def _programs(host: Host) -> tuple[str, ...]:
     """Return the option for the list of programs. Only this machine's list may be set by the register's settings."""
-    is_ours = host.kind == Host.Kind.LOCAL and settings.LAB_PROGRAMS
+    is_ours = not host.is_remote and settings.LAB_PROGRAMS
     return ("--programs", str(settings.LAB_PROGRAMS)) if is_ours else ()
 
 

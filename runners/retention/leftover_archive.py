@@ -167,8 +167,8 @@ def request_fetch(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
     if not may_be_fetched(dispatch):
         raise FetchRefusedError(f"{dispatch} has no leftover files on a host in service; reload its page")
     record_event(actor, FETCH_REQUESTED, ("dispatch", dispatch.public_id))
-    over_ssh = Host.objects.filter(pk=dispatch.device.host_id, kind=Host.Kind.SSH)
-    over_ssh.update(next_check_at=Now())
+    remote = Host.objects.filter(pk=dispatch.device.host_id).exclude(kind=Host.Kind.LOCAL)
+    remote.update(next_check_at=Now())
 
 
 def last_fetch_event(dispatch: Dispatch) -> Event | None:

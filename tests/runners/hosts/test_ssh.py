@@ -222,7 +222,7 @@ def trips(host):
 def test_a_fetched_log_is_the_host_s_byte_for_byte(there, host, start, monkeypatch):
     start(files=config(duration_s=2))
     wait_until(lambda: host.status("d-one").state is ProgramState.ENDED)
-    monkeypatch.setattr("runners.hosts.ssh.PIECE_BYTES", 1000)
+    monkeypatch.setattr("runners.hosts.wire.PIECE_BYTES", 1000)
     with host.fetch("d-one", "log") as log:
         fetched = log.read()
     assert len(fetched) > 1000

@@ -6,7 +6,7 @@ import pytest
 
 from runners.errors import FileMissingError, HostUnavailableError
 from runners.hosts.protocol import ResponseTimer
-from runners.hosts.ssh import parse_responses
+from runners.hosts.wire import parse_responses
 from runners.hosts.ssh_connection import _read_all
 
 
