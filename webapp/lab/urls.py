@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hosts/<slug:name>/", hosts.detail, name="lab-host"),
     path("hosts/<slug:name>/check/", hosts.check, name="lab-host-check"),
     path("hosts/<slug:name>/agent/code/", hosts.print_join_command, name="lab-agent-code"),
+    path("hosts/<slug:name>/agent/program/", hosts.pin_own_program, name="lab-agent-program"),
     path("hosts/<slug:name>/agent/revoke/", hosts.revoke_agent, name="lab-agent-revoke"),
     path("hosts/<slug:name>/place/", hosts.place, name="lab-host-place"),
     path("hosts/<slug:name>/maintenance/", hosts.plan_maintenance, name="lab-window-plan"),

@@ -16,6 +16,7 @@ PAGES = ["/lab/", "/lab/hosts/add/", "/lab/hosts/local/", "/lab/hosts/local/devi
          "/lab/campaigns/{campaign}/", "/lab/campaigns/{campaign}/live/", "/lab/campaigns/{campaign}/ladder.json",
          ]  # fmt: skip
 DEEDS = ["/lab/hosts/local/add/", "/lab/hosts/lab-1/agent/code/", "/lab/hosts/lab-1/agent/revoke/",
+         "/lab/hosts/lab-1/agent/program/",
          "/lab/devices/{device}/label/", "/lab/hosts/local/devices/bind/",
          "/lab/dispatches/{dispatch}/cancel/", "/lab/dispatches/{dispatch}/fetch/",
          "/lab/dispatches/{dispatch}/retry/", "/lab/campaigns/{campaign}/pause/", "/lab/campaigns/{campaign}/resume/",

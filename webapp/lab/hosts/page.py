@@ -101,7 +101,8 @@ class AgentState(TextChoices):
 def agent_of(host: Host) -> dict[str, Any] | None:
     """Return the agent of a host, its state and its latest events; None for a host without an agent.
 
-    `code_expires_at` is the end of a join code that nobody has used yet.
+    `code_expires_at` is the end of a join code that no agent has used yet. `new_program` is the SHA-256 of the
+    register's drivetest if another one is pinned.
     """
     agent = Agent.objects.select_related("created_by").filter(host=host).first()
     if agent is None:
@@ -116,7 +117,9 @@ def agent_of(host: Host) -> dict[str, Any] | None:
     events = Event.objects.filter(subject_type="host", subject_id=host.name[:SUBJECT_ID_CHARS], kind__in=AGENT_EVENTS)
     latest = events.select_related("actor").order_by("-at", "-pk")[:EVENTS_SHOWN]
     history = [(event, event_label(event.kind)) for event in latest]
-    return {"agent": agent, "state": state, "code_expires_at": pending, "history": history}
+    own = own_program_sha256()
+    found = {"agent": agent, "state": state, "code_expires_at": pending, "history": history}
+    return found | {"new_program": own if host.program_sha256 and own != host.program_sha256 else ""}
 
 
 def own_machine(host: Host) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -243,6 +244,19 @@ def print_join_command(request: UserRequest, name: str) -> HttpResponse:
         messages.error(request, f"No command was printed: {error}.")
         return redirect("lab-host", host.name)
     return _render_host(request, host, PlaceForm(initial={"region": host.region, "zone": host.zone}), code)
+
+
+@operator_command("lab-host", "Nothing was pinned:")
+def pin_own_program(request: UserRequest, name: str) -> str:
+    """Pin the register's own drivetest on a host whose agent can fetch it from the register."""
+    host, own = get_object_or_404(Host, name=name, kind=Host.Kind.AGENT), own_program_sha256()
+    if not own:
+        raise RequestRefusedError(f"the register has no drivetest at {settings.DRIVETEST}. Build it first.")
+    try:
+        agents.pin_program(host, own, request.user)
+    except ValueError as error:
+        raise RequestRefusedError(str(error)) from error
+    return f"The drivetest with SHA-256 {own} is pinned. Host {host} gets work when it has this program."
 
 
 @operator_command("lab-host")

@@ -1,5 +1,6 @@
 """The agent of a host on its page: the command with the join code, the state of the agent, and its revocation."""
 
+import hashlib
 import html
 import re
 from datetime import timedelta
@@ -10,6 +11,7 @@ from django.utils import timezone
 from results.models import Event
 from runners.inventory import agents
 from runners.models import Agent, Host
+from runners.models.states import State
 from runners.retention.retirement import retire_host
 from tests.runners.ssh_host import HEALTH, PINNED, agent_host, ssh_host
 
@@ -117,7 +119,45 @@ def test_a_retired_host_shows_no_command_and_its_agent_can_be_revoked(lab_client
     assert "systemctl disable --now drivecert-agent.service" in page
 
 
-@pytest.mark.parametrize("deed", ["code", "revoke"])
+@pytest.fixture
+def own_program(settings, tmp_path):
+    """Give the register a drivetest, and return its SHA-256."""
+    settings.DRIVETEST = tmp_path / "drivetest"
+    settings.DRIVETEST.write_bytes(b"program")
+    return hashlib.sha256(b"program").hexdigest()
+
+
+def test_the_registers_own_program_is_pinned_on_the_page_if_another_one_is(lab_client, staff, own_program):
+    host = agent_host(health=HEALTH)
+    assert own_program in lab_client.get("/lab/hosts/lab-1/").text
+    page = lab_client.post("/lab/hosts/lab-1/agent/program/", follow=True).text
+    assert f"The drivetest with SHA-256 {own_program} is pinned." in page
+    assert "Pin this drivetest" not in page
+    host.refresh_from_db()
+    assert host.program_sha256 == own_program
+    assert Event.objects.get(kind="host-pinned-anew").actor == staff
+
+
+def test_no_program_is_pinned_before_the_agent_joins_or_if_the_register_has_none(lab_client, settings, tmp_path):
+    agent_host(is_joined=False)
+    assert "Pin this drivetest" not in lab_client.get("/lab/hosts/lab-1/").text
+    settings.DRIVETEST = tmp_path / "none"
+    assert "Nothing was pinned:" in lab_client.post("/lab/hosts/lab-1/agent/program/", follow=True).text
+    assert Host.objects.get().program_sha256 == ""
+    assert "Pin this drivetest" not in lab_client.get("/lab/hosts/lab-1/").text
+
+
+def test_no_command_and_no_program_while_a_run_may_be_active(lab_client, in_state, own_program):
+    dispatch = in_state(State.RUNNING)
+    Host.objects.filter(pk=dispatch.device.host_id).update(kind="agent", program_sha256="5e" * 32)
+    Agent.objects.create(host=dispatch.device.host, secret_hash=SECRET_SHA256)
+    for deed, refusal in (("code", "No command was printed"), ("program", "Nothing was pinned")):
+        page = lab_client.post(f"/lab/hosts/local/agent/{deed}/", follow=True).text
+        assert refusal in page
+        assert f"{dispatch} is running there" in page
+
+
+@pytest.mark.parametrize("deed", ["code", "revoke", "program"])
 def test_a_host_over_ssh_has_no_agent(lab_client, deed):
     ssh_host()
     assert lab_client.post(f"/lab/hosts/lab-1/agent/{deed}/").status_code == 404
