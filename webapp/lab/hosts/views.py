@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from typing import Any
+from urllib.parse import urlparse
 
 from django import forms
 from django.conf import settings
@@ -166,7 +167,7 @@ def add(request: UserRequest) -> HttpResponse:
         host = enrol(form.cleaned_data["name"], form.pins(), request.user)
         messages.success(request, f"Host {host} was added. Carry out the set-up below, then check the host.")
         return redirect("lab-host", host.name)
-    return render_page(request, "lab/hosts/add.html", {"form": form, "agent_form": agent_form})
+    return render_page(request, "lab/hosts/add.html", {"form": form, "agent_form": agent_form} | _address())
 
 
 @operator_page
@@ -217,8 +218,13 @@ def _render_host(request: UserRequest, host: Host, place_form: PlaceForm, code: 
     if context["is_ssh"]:
         context["fingerprint"] = fingerprint(host.host_key)
     else:
-        context |= {"joining": agent_of(host), "has_new_code": bool(code)}
+        context |= {"joining": agent_of(host), "has_new_code": bool(code)} | _address()
     return render_page(request, "lab/hosts/host.html", context)
+
+
+def _address() -> dict[str, Any]:
+    """Return the address of the register as hosts reach it, and whether agents refuse it."""
+    return {"public_url": settings.PUBLIC_URL, "is_without_tls": urlparse(settings.PUBLIC_URL).scheme != "https"}
 
 
 @operator_action

@@ -171,3 +171,19 @@ def test_the_page_of_an_agent_host_shows_its_report_and_no_ssh(lab_client):
         assert shown in page
     for hidden in ("Pinned identity", "ssh", "may be overwritten, because"):
         assert hidden not in page
+
+
+@pytest.mark.parametrize(("url", "is_warned"), [("http://127.0.0.1:8000", True), ("https://register.example", False)])
+def test_an_address_without_https_is_named_before_a_command_is_printed(lab_client, settings, url, is_warned):
+    settings.PUBLIC_URL = url
+    assert ("An agent joins over HTTPS only" in lab_client.get("/lab/hosts/add/").text) is is_warned
+    page = lab_client.post("/lab/hosts/add/", NEW).text
+    assert ("An agent joins over HTTPS only" in page) is is_warned
+    assert f"curl -fsSo drivetest {url}/api/v1/agents/program/" in page
+
+
+def test_a_host_is_checked_on_its_page_only_when_its_agent_has_joined(lab_client):
+    agent_host()
+    agent_host("lab-2", is_joined=False)
+    assert "Check now" in lab_client.get("/lab/hosts/lab-1/").text
+    assert "Check now" not in lab_client.get("/lab/hosts/lab-2/").text
