@@ -104,7 +104,7 @@ PIECE_BYTES = 4 * 1024 * 1024
 # have begun there, and the page shows the last lines.
 LOG_OVERLAP_BYTES = 32 * 1024
 FETCHED_IN_MEMORY_BYTES = 8 * 1024 * 1024
-NO_FILES = "a plain file can be a device on the register's own machine only; name a block device"
+NO_FILES = "a plain file cannot be a device on a remote host; name a block device"
 
 # The end of each run's log when this process last saw it, by host and run.
 _log_ends: dict[tuple[int, str], int] = {}

@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from webapp.api.schema import CODE_OF_REFUSALS
 from webapp.api.views import View
 
-METHODS = ["get", "post", "patch", "delete"]
+METHODS = ["get", "post", "put", "patch", "delete"]
 SAMPLES = Path(__file__).with_name("samples.json")  # written by tests/webapp/api/test_samples.py
 
 

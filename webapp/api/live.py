@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 
+from webapp.api.agents import ExchangesSerializer
 from webapp.api.lab.campaigns import CampaignDetailSerializer
 from webapp.api.lab.dispatches import DispatchDetailSerializer
 from webapp.api.problems import Problem
@@ -39,14 +40,14 @@ class Redirected(View):
     permission_classes = [AllowAny]
     parameters = ("wait",)
 
-    def get(self, request: Request, public_id: str) -> HttpResponseRedirect:
+    def get(self, request: Request, **_: str) -> HttpResponseRedirect:
         """Redirect to the process of waiting clients. Raises Problem if there is none."""
         if not settings.LIVE_URL:
             raise Problem(404, NO_PROCESS, code="no-live-process")
         return HttpResponseRedirect(settings.LIVE_URL + request.get_full_path(), status=307)
 
 
-def _waits_for(what: str, path: str, serializer: type) -> Any:
+def _waits_for(what: str, path: str, serializer: type, scheme: str = "token") -> Any:
     """Return the decorator that describes a view in the schema."""
     return extend_schema_view(
         get=extend_schema(
@@ -58,9 +59,14 @@ def _waits_for(what: str, path: str, serializer: type) -> Any:
                 304: OpenApiResponse(description="not changed within the wait"),
                 307: OpenApiResponse(description="served at the address in Location"),
             },
-            auth=[{"token": []}],  # type: ignore[list-item]  # as OpenAPI writes a security requirement
+            auth=[{scheme: []}],  # type: ignore[list-item]  # as OpenAPI writes a security requirement
         )
     )
+
+
+@_waits_for("list of exchanges", "/api/v1/agents/exchanges/", ExchangesSerializer, "agent")
+class LiveAgentExchanges(Redirected):
+    """The exchanges that wait for an agent."""
 
 
 @_waits_for("submission", "/api/v1/submissions/<id>/", SubmissionSerializer)

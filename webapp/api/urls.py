@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from webapp.api import (
+    agents,
     catalogue,
     checks,
     claims,
@@ -64,6 +65,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("live/submissions/<slug:public_id>/", live.LiveSubmission.as_view(), name="api-live-submission"),
     path("live/lab/dispatches/<slug:public_id>/", live.LiveDispatch.as_view(), name="api-live-dispatch"),
     path("live/lab/campaigns/<slug:public_id>/", live.LiveCampaign.as_view(), name="api-live-campaign"),
+    path("live/agents/exchanges/", live.LiveAgentExchanges.as_view(), name="api-live-agent-exchanges"),
+    path("agents/", agents.AgentList.as_view(), name="api-agent-list"),
+    path("agents/exchanges/", agents.AgentExchangeList.as_view(), name="api-agent-exchange-list"),
+    path("agents/exchanges/<slug:public_id>/", agents.AgentExchangeDetail.as_view(), name="api-agent-exchange-detail"),
+    path("agents/program/", agents.AgentProgram.as_view(), name="api-agent-program"),
+    path("agents/program/<slug:sha256>/", agents.AgentProgramVersion.as_view(), name="api-agent-program-version"),
     path("webhooks/", webhooks.WebhookList.as_view(), name="api-webhook-list"),
     path("webhooks/<slug:public_id>/", webhooks.WebhookDetail.as_view(), name="api-webhook-detail"),
     path("webhooks/<slug:public_id>/trial/", webhooks.WebhookTrial.as_view(), name="api-webhook-trial"),

@@ -35,7 +35,10 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 ROOT, API = "/api/v1/live/", "/api/v1/"
-WATCHED = re.compile(rf"{ROOT}(submissions|lab/dispatches|lab/campaigns)/[a-z]-[{ALPHABET}]{{{ID_CHARS}}}/")
+OF_AGENTS = "agents/exchanges/"
+WATCHED = re.compile(
+    rf"{ROOT}((submissions|lab/dispatches|lab/campaigns)/[a-z]-[{ALPHABET}]{{{ID_CHARS}}}/|{OF_AGENTS})"
+)
 PUBLIC_ID = re.compile(rf"\b[a-z]-[{ALPHABET}]{{{ID_CHARS}}}\b".encode())
 THREADS = 4  # each has a connection to the database while it reads
 WAIT_DEFAULT_S, WAIT_MOST_S = 30, 60
@@ -121,7 +124,7 @@ class LiveServer:
             await _respond(send, self._health())
             return
         if not WATCHED.fullmatch(scope["path"]):
-            expected = "submissions/<id>/, lab/dispatches/<id>/ or lab/campaigns/<id>/"
+            expected = f"submissions/<id>/, lab/dispatches/<id>/, lab/campaigns/<id>/ or {OF_AGENTS}"
             raise RefusedError(404, "Not Found", f"Expected {ROOT} and {expected}, got {scope['path'][:200]}.")
         if scope["method"] != "GET":
             raise RefusedError(405, "Method Not Allowed", f"Expected GET, got {scope['method']}.", allow="GET")
@@ -172,7 +175,7 @@ class LiveServer:
 
     async def _states(self, scope: Scope, deadline: float, period_s: float = WAIT_MOST_S) -> AsyncIterator[State]:
         """Yield the present state, and again after each change and each period; the last time at the deadline."""
-        is_repeat = False
+        is_repeat, is_of_agent = False, scope["path"] == API + OF_AGENTS  # a worker waits for an agent
         while True:
             since = self.changes.count
             state = await asyncio.get_running_loop().run_in_executor(self._threads, self._read, scope, is_repeat)
@@ -182,7 +185,7 @@ class LiveServer:
             if remaining <= 0:
                 return
             # The last state, at the deadline, also has what no notification announces.
-            if await self.changes.wait(state.ids, since, min(remaining, period_s)):
+            if await self.changes.wait(state.ids, since, min(remaining, period_s)) and not is_of_agent:
                 await asyncio.sleep(min(STATE_PERIOD_S, remaining))
 
     def _read(self, scope: Scope, is_repeat: bool) -> State:
