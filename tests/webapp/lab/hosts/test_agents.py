@@ -185,5 +185,7 @@ def test_an_address_without_https_is_named_before_a_command_is_printed(lab_clien
 def test_a_host_is_checked_on_its_page_only_when_its_agent_has_joined(lab_client):
     agent_host()
     agent_host("lab-2", is_joined=False)
+    ssh_host("lab-3")
+    assert "Check now" in lab_client.get("/lab/hosts/lab-3/").text
     assert "Check now" in lab_client.get("/lab/hosts/lab-1/").text
     assert "Check now" not in lab_client.get("/lab/hosts/lab-2/").text
