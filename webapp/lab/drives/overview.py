@@ -126,7 +126,8 @@ def _reports_of_hosts(devices: Iterable[Device]) -> tuple[set[int], dict[int, st
     by_host: dict[Host, list[Device]] = {}
     for device in devices:
         by_host.setdefault(device.host, []).append(device)
-    missing, uses = set(), {}
+    missing: set[int] = set()
+    uses: dict[int, str] = {}
     for host, of_host in by_host.items():
         is_queried = is_queried_now(host)
         missing |= {each.pk for each in of_host if (is_missing_now(each) if is_queried else each.is_missing)}
