@@ -150,6 +150,12 @@ class NamespaceHost:
         inside = ["--mount", "--net", "--pid", "--uts", "--ipc", f"--root=/proc/{self.first}/root", "--wd=/"]
         return run("nsenter", f"--target={self.first}", *inside, *argv, check=check)
 
+    def serve(self, payload: bytes) -> bytes:
+        """Give requests to `drivetest host` on the host as its root, as an agent does, and return its answer."""
+        inside = ["--mount", "--net", "--pid", "--uts", "--ipc", f"--root=/proc/{self.first}/root", "--wd=/"]
+        command = ["nsenter", f"--target={self.first}", *inside, PROGRAM, "host"]
+        return subprocess.run(command, input=payload, capture_output=True, check=True).stdout
+
     def path(self, path: str) -> Path:
         """Return a path of the host as this machine can reach it, as long as the host is up."""
         return Path(f"/proc/{self.first}/root{path}")

@@ -226,7 +226,8 @@ class AgentExchangeDetail(OfAgent):
         responses={204: OpenApiResponse(description="the answer is stored")},
     )
     def put(self, request: Request, public_id: str) -> Response:
-        answer = request.data.get("content", b"")
+        sent: Any = request.data  # empty for a body without a byte
+        answer = sent["content"] if sent else b""
         own = AgentExchange.objects.filter(public_id=public_id, host=self.agent.host_id)
         is_stored = own.filter(answered_at=None, expires_at__gt=Now()).update(answer=answer, answered_at=Now())
         if not is_stored and not own.exclude(answered_at=None).exists():

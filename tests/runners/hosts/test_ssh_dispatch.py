@@ -1,7 +1,8 @@
-"""A dispatch from its order to its evidence, on a lab host over a real sshd."""
+"""A dispatch from its order to its evidence, on a lab host over a real sshd or with an agent."""
 
 import hashlib
 import time
+from contextlib import ExitStack
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -12,28 +13,43 @@ from django.utils import timezone
 from results.models import Evidence, Submission
 from runners.dispatch.orders import Order, order
 from runners.dispatch.poll_scheduler import poll
-from runners.hosts.ssh import SshHost
+from runners.hosts import connect
 from runners.inventory import health
+from runners.inventory.agents import enrol_agent_host
 from runners.inventory.devices import bind
-from runners.models import Dispatch
+from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import FINAL, State
 from runners.retention.cleanup import remove_old_run_dirs
+from tests.lab_hosts.stand_in_agent import StandInAgent
 from tests.runners.hosts.test_local import wait_until
 
 pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db(transaction=True)]
 
 
+BOTH_KINDS = pytest.mark.parametrize("enrolled", [Host.Kind.SSH, Host.Kind.AGENT], indirect=True)
+
+
 @pytest.fixture
-def enrolled(new_enrolled):
+def enrolled(request, new_enrolled):
+    """Yield a host that passed its check, and its row: over SSH unless the test states the other kind."""
     there, row = new_enrolled()
-    assert health.check(row) == []
-    return there, row
+    with ExitStack() as until_end:
+        if getattr(request, "param", Host.Kind.SSH) == Host.Kind.AGENT:
+            row.delete()
+            agent = StandInAgent(*request.getfixturevalue("register"), there.serve)
+            row, code = enrol_agent_host("lab-host", None)
+            assert agent.join(code)[0] == 201
+            row.refresh_from_db()
+            there.stop_sshd()
+            until_end.enter_context(agent.running())
+        assert health.check(row) == []
+        yield there, row
 
 
 @pytest.fixture
 def ordered(enrolled, staff, a_lab):
     row = enrolled[1]
-    device = bind(row, SshHost(row).identify("/dev/nvme0n1"), "a drive", staff)
+    device = bind(row, connect(row).identify("/dev/nvme0n1"), "a drive", staff)
     wanted = Order(Decimal("0.1"), 3, 1, {"report_interval_s": 1})
     return order(device, a_lab, wanted, staff)
 
@@ -48,6 +64,7 @@ def run_to_its_end(dispatch, for_s=180):
     return dispatch
 
 
+@BOTH_KINDS
 def test_a_dispatch_leaves_the_host_s_log_as_evidence(enrolled, ordered):
     there, _ = enrolled
     run_to_its_end(ordered)
@@ -55,6 +72,7 @@ def test_a_dispatch_leaves_the_host_s_log_as_evidence(enrolled, ordered):
     log = there.path(f"/var/lib/drivecert/{ordered.public_id}/log").read_bytes()
     assert Submission.objects.get().log.sha256 == hashlib.sha256(log).hexdigest()
     assert ordered.progress["tail"]
+    assert not HostOutage.objects.exists()
 
 
 def test_a_drive_that_was_renamed_since_the_order_is_loaded_and_the_other_keeps_its_bytes(
@@ -84,11 +102,12 @@ def test_a_drive_that_went_away_since_the_order_refuses_the_dispatch(enrolled, o
 @pytest.fixture
 def prep_ordered(enrolled, staff, a_lab):
     row = enrolled[1]
-    device = bind(row, SshHost(row).identify("/dev/nvme0n1"), "a drive", staff)
+    device = bind(row, connect(row).identify("/dev/nvme0n1"), "a drive", staff)
     return lambda **options: order(device, a_lab, Order(recipe="prep", options=options), staff)
 
 
-def test_a_drive_is_prepared_over_ssh_with_evidence(enrolled, prep_ordered, loop_drives):
+@BOTH_KINDS
+def test_a_drive_is_prepared_with_evidence(enrolled, prep_ordered, loop_drives):
     dispatch = run_to_its_end(prep_ordered())
     assert (dispatch.state, dispatch.reason) == (State.DONE, "the program finished")
     assert dispatch.preparation.evidence.kind == Evidence.Kind.PREP
@@ -132,6 +151,7 @@ def test_a_host_passes_its_check_after_its_operator_fixed_it(enrolled):
     wait_until(lambda: health.check(row) == [])
 
 
+@BOTH_KINDS
 def test_a_program_that_differs_from_the_pinned_one_is_reported(enrolled, ordered):
     there, row = enrolled
     with there.path("/usr/local/sbin/drivetest").open("ab") as program:
@@ -148,9 +168,10 @@ def left_after_a_turn(there, row):
     return {path.name for path in there.path("/var/lib/drivecert").iterdir()}
 
 
-def test_run_directories_are_removed_over_ssh_once_they_are_old(enrolled, staff, a_lab, settings):
+@BOTH_KINDS
+def test_run_directories_are_removed_once_they_are_old(enrolled, staff, a_lab, settings):
     there, row = enrolled
-    device = bind(row, SshHost(row).identify("/dev/nvme0n1"), "a drive", staff)
+    device = bind(row, connect(row).identify("/dev/nvme0n1"), "a drive", staff)
     first, second = (run_to_its_end(order(device, a_lab, Order(Decimal("0.1"), 2, 2), staff)) for _ in range(2))
     settings.RUN_DIR_RETENTION_S = 1
     Dispatch.objects.update(ended_at=timezone.now() - timedelta(seconds=2))

@@ -6,8 +6,8 @@ import pytest
 
 from runners.errors import FileMissingError, HostUnavailableError
 from runners.hosts.protocol import ResponseTimer
-from runners.hosts.wire import parse_responses
 from runners.hosts.ssh_connection import _read_all
+from runners.hosts.wire import parse_responses
 
 
 def test_a_host_reports_its_working_time_with_each_answer():

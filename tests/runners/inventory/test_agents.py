@@ -45,7 +45,7 @@ def test_an_agent_joins_with_a_code_and_is_recognised_by_its_secret():
 
 
 def test_the_register_stores_neither_code_nor_secret():
-    host, code = enrol_agent_host("lab-9", None)
+    _, code = enrol_agent_host("lab-9", None)
     join(code, sha256(SECRET), PROGRAM, "0.10.0")
     stored = str([*Agent.objects.values(), *Host.objects.values(), *Event.objects.values()])
     assert code not in stored

@@ -19,12 +19,15 @@ from results.ingest.queue import sweep
 from results.lifecycle.objection_filing import file_objection
 from results.lifecycle.objections import admit
 from results.models import Certificate, Organisation, Product, Profile, Run, Submission, Visibility, YcsbRun
+from runners.inventory.agents import enrol_agent_host
+from runners.inventory.enrolment import own_program_sha256
 from runners.models import Dispatch
 from tests.results.builders import DATA, log_bytes, make_organisation, make_user
 from tests.runners.ssh_host import HEALTH, ssh_host
 from tests.webapp.accounts.publishers.issuer import AUDIENCE, running_issuer
 from tests.webapp.submissions.drafts.uploads import announce, append
 from webapp.accounts.audit.trail import Actor
+from webapp.accounts.models import hash_token
 from webapp.accounts.publishers.rules import trust
 from webapp.accounts.tokens.rules import issue_token
 from webapp.api.documentation import SAMPLES, operations, samples
@@ -60,7 +63,7 @@ class Sampler:
             path = path.replace(f"{{{name}}}", value)
         answer = getattr(client, method.lower())(f"{path}{query}", **kwargs)
         assert answer.status_code < 400, (method, path, answer.text)
-        body = answer.json() if answer.content else None
+        body = answer.json() if not answer.streaming and answer.content else None  # a file is no sample
         sample = {"request": f"{method} {path}{query}", "status": answer.status_code, "response": body}
         self.found.setdefault(f"{method} {operation}", sample)
         return body
@@ -81,6 +84,7 @@ def stable(found):
     text = re.sub(r"whsec_[\w-]{43}", "whsec_" + "x" * 43, text)
     text = re.sub(r"cursor=(?![a-z]-)[^&\"]+", "cursor=cD0x", text)
     text = UPLOAD.sub("/uploads/0123456789abcdef0123456789abcdef/", text)
+    text = re.sub(r"(program_sha256\": \"|/program/)[0-9a-f]{64}", r"\g<1>" + "5e" * 32, text)
     text = re.sub(r'"token": "[^"]*"', '"token": "dc_..."', text)
     text = re.sub(r'"(reader_version|version|revision)": "[^"]*"', r'"\1": "0.1.0"', text)
     text = re.sub(r'"(id|device)": \d+', r'"\1": 1', text)
@@ -188,6 +192,7 @@ def sample_lab(sampler, olga):
     sample_maintenance(sampler, olga)
     sample_campaign(sampler, olga, stated)
     sample_selection(sampler, olga, host)
+    sample_agent(sampler)
 
 
 def sample_ended_run(sampler, olga, values, consent):
@@ -225,8 +230,25 @@ def sample_campaign(sampler, olga, stated):
         sampler.send(olga, "POST", f"{address}campaigns/{{public_id}}/{command}/", values, data={}, content_type=JSON)
 
 
+def sample_agent(sampler):
+    """Join as the agent of a host, read an exchange, answer it, and fetch the program."""
+    host, code = enrol_agent_host("lab-2", None)
+    secret, program = "0f" * 32, own_program_sha256() or "5e" * 32
+    stated = {"code": code, "secret_sha256": hash_token(secret), "program_sha256": program, "version": "0.1.0"}
+    sampler.send(Client(), "POST", "/api/v1/agents/", data=stated, content_type=JSON)
+    host.exchanges.create(payload=b'{"verb": "health"}\n', expires_at=timezone.now() + timedelta(minutes=1))
+    agent, address = Client(headers={"Authorization": f"Bearer {secret}"}), "/api/v1/agents/exchanges/"
+    listed = sampler.send(agent, "GET", address)
+    values = {"public_id": listed["exchanges"][0]["id"]}
+    answer = {"data": b'{"ok": {}, "bytes": 0}\n', "content_type": "application/octet-stream"}
+    sampler.send(agent, "PUT", f"{address}{{public_id}}/", values, **answer)
+    sampler.send(Client(), "GET", "/api/v1/agents/program/")
+    sampler.send(Client(), "GET", "/api/v1/agents/program/{sha256}/", {"sha256": program})
+
+
 def sample_waiting(sampler):
     """Wait for one resource of each kind, at the address of the site."""
+    sampler.send(Client(), "GET", "/api/v1/live/agents/exchanges/", query="?wait=50")
     for kind, public_id in (("submissions", "s"), ("lab/dispatches", "d"), ("lab/campaigns", "c")):
         values = {"public_id": f"{public_id}-7kd2m9qp"}
         sampler.send(Client(), "GET", f"/api/v1/live/{kind}/{{public_id}}/", values, "?wait=60")
