@@ -9,6 +9,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 from runners.inventory.enrolment import own_program_sha256
 
@@ -30,7 +31,7 @@ class StandInAgent:
         self.answers: list[int] = []  # the status of each answer
         self._seen: set[str] = set()
         self._waiting: http.client.HTTPConnection | None = None
-        self._is_ended = False
+        self._ended = threading.Event()
 
     @property
     def secret_sha256(self) -> str:
@@ -45,7 +46,7 @@ class StandInAgent:
         status, content = self._send("POST", "/api/v1/agents/", json.dumps(stated).encode(), headers)
         return status, json.loads(content)
 
-    def exchanges(self) -> tuple[int, dict]:
+    def exchanges(self) -> tuple[int, dict[str, Any]]:
         """Return the exchanges that wait now."""
         status, content = self._send("GET", "/api/v1/agents/exchanges/", None, self._authorization)
         return status, json.loads(content)
@@ -65,7 +66,7 @@ class StandInAgent:
         try:
             yield self
         finally:
-            self._is_ended = True
+            self._ended.set()
             if self._waiting is not None and self._waiting.sock is not None:
                 self._waiting.sock.shutdown(2)  # ends a poll that waits
             thread.join()
@@ -73,11 +74,11 @@ class StandInAgent:
     def _run(self) -> None:
         known = ""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            while not self._is_ended:
+            while not self._ended.is_set():
                 try:
                     status, etag, content = self._poll(known)
                 except (OSError, http.client.HTTPException):
-                    if self._is_ended:
+                    if self._ended.is_set():
                         return
                     raise
                 self.polls.append(status)

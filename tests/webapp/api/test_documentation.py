@@ -35,4 +35,6 @@ def test_the_page_states_which_addresses_need_a_token(client):
     open_to_readers_too = [row for row in of_tokens if row.route.endswith("/intervals/")]
     # A web server only redirects waiting clients. The process that serves them asks for the token.
     waiting = [row for row in documented() if row.route.startswith("/api/v1/live/")]
-    assert page.count("needs a token") == len(of_tokens) - len(open_to_readers_too) + len(waiting) > 20
+    of_agents = [row for row in documented() if row.route.startswith("/api/v1/agents/exchanges/")]
+    expected = len(of_tokens) - len(open_to_readers_too) + len(waiting) + len(of_agents)
+    assert page.count("needs a token") == expected > 20

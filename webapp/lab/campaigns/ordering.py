@@ -22,8 +22,16 @@ def start_campaign(
 
     Raises RequestRefusedError if the consent is missing, the drive is taken, or its host would refuse the runs.
     """
+    return commands.start(device, organisation, check_campaign(posted, device, campaign_order), actor)
+
+
+def check_campaign(posted: Mapping[str, str], device: Device, campaign_order: CampaignOrder) -> CampaignOrder:
+    """Return the order of a campaign with the consent that was posted with it. It may query the host of the device.
+
+    Raises RequestRefusedError if the consent is missing, or the host would refuse the runs.
+    """
     checked = check_order(posted, device, Order(options=campaign_order.options))
-    return commands.start(device, organisation, replace(campaign_order, options=checked.options), actor)
+    return replace(campaign_order, options=checked.options)
 
 
 def pause(campaign: Campaign, actor: User) -> None:

@@ -10,6 +10,7 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 
 from results.models import Organisation
+from runners.campaigns import commands
 from runners.campaigns.commands import CampaignOrder
 from runners.errors import RequestRefusedError
 from runners.inventory.service_state import lock_all
@@ -17,7 +18,7 @@ from runners.models import Campaign, Device
 from webapp.accounts.models import User
 from webapp.accounts.requests import UserRequest
 from webapp.lab.campaigns.forms import CampaignForm
-from webapp.lab.campaigns.ordering import start_campaign
+from webapp.lab.campaigns.ordering import check_campaign
 from webapp.lab.campaigns.templates import TEMPLATES, initial_of
 from webapp.lab.dispatches.ordering import require_lab
 from webapp.lab.dispatches.views import lab_of
@@ -100,14 +101,19 @@ def start_campaigns(
 
     The consent of a device is posted in fields that end with its id, such as typed_label-12.
     """
-    started, reasons = [], {}
+    started, checked, reasons = [], {}, {}
+    for device in devices:  # outside of the transaction: hosts answer slowly, and agent hosts only after a commit
+        fields = (LABEL_FIELD, SHOWN_FIELD, LOCATION_FIELD)
+        consent = {name: posted[key] for name in fields if (key := f"{name}-{device.pk}") in posted}
+        try:
+            checked[device.pk] = check_campaign(consent, device, order)
+        except RequestRefusedError as error:
+            reasons[device.pk] = str(error)
     with transaction.atomic():
         lock_all(devices)
-        for device in devices:
-            fields = (LABEL_FIELD, SHOWN_FIELD, LOCATION_FIELD)
-            consent = {name: posted[key] for name in fields if (key := f"{name}-{device.pk}") in posted}
+        for device in (device for device in devices if device.pk in checked):
             try:
-                started.append(start_campaign(consent, device, organisation, order, actor))
+                started.append(commands.start(device, organisation, checked[device.pk], actor))
             except RequestRefusedError as error:
                 reasons[device.pk] = str(error)
         if reasons:
