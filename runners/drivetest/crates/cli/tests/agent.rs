@@ -319,7 +319,8 @@ fn a_page_of_a_proxy_revokes_nothing() {
         0 => Reply::json(401, &json!("sign in")),
         _ => once(request, list(&[], "")),
     });
-    let agent = Host::joined(&stand).start();
+    let host = Host::joined(&stand);
+    let agent = host.start();
     stand.wait_for(|requests| requests.len() == 3);
     assert_eq!(agent.stop().0, Some(0));
 }
@@ -331,7 +332,8 @@ fn a_wait_without_a_change_is_repeated_with_the_same_tag() {
         1 | 2 => Reply::empty(304),
         _ => Reply::Hold,
     });
-    let agent = Host::joined(&stand).start();
+    let host = Host::joined(&stand);
+    let agent = host.start();
     stand.wait_for(|requests| requests.len() == 4);
     assert_eq!(agent.stop().0, Some(0));
     let tags: Vec<_> = stand
@@ -351,7 +353,8 @@ fn a_register_without_a_live_process_is_polled() {
         "GET" => list(&[("x-1", HEALTH)], ""),
         _ => Reply::empty(204),
     });
-    let agent = Host::joined(&stand).start();
+    let host = Host::joined(&stand);
+    let agent = host.start();
     stand.wait_for(|requests| requests.iter().any(|each| is_put(each, "x-1")));
     assert_eq!(agent.stop().0, Some(0));
     assert!(
@@ -368,7 +371,8 @@ fn the_agent_waits_longer_each_time_while_the_register_is_away() {
         0 | 1 => Reply::Close,
         _ => once(request, list(&[], "")),
     });
-    let agent = Host::joined(&stand).start();
+    let host = Host::joined(&stand);
+    let agent = host.start();
     stand.wait_for(|requests| requests.len() == 4);
     let requests = stand.requests();
     let (code, messages) = agent.stop();
@@ -387,7 +391,8 @@ fn a_signal_ends_the_agent_after_the_exchange_that_runs() {
         "GET" => once(request, list(&[("x-1", HEALTH)], "")),
         _ => Reply::Pause,
     });
-    let agent = Host::joined(&stand).start();
+    let host = Host::joined(&stand);
+    let agent = host.start();
     stand.wait_for(|requests| requests.iter().any(|each| is_put(each, "x-1")));
     agent.terminate();
     stand.proceed(Reply::empty(204));
@@ -402,7 +407,8 @@ fn a_signal_ends_the_agent_while_the_register_does_not_answer() {
         "GET" => once(request, list(&[("x-1", HEALTH)], "")),
         _ => problem(503, "busy").header("Retry-After", "60"),
     });
-    let agent = Host::joined(&stand).start();
+    let host = Host::joined(&stand);
+    let agent = host.start();
     stand.wait_for(|requests| requests.iter().any(|each| is_put(each, "x-1")));
     let (code, messages) = agent.stop();
     assert_eq!(code, Some(0), "{messages}");
