@@ -1,4 +1,5 @@
 //! `drivetest agent` and `agent join` against a register on this host, with the real `drivetest host` as its child.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "support/register.rs"]
 mod register;
