@@ -1,15 +1,19 @@
-"""Check that `drivetest submit` works in an empty root directory: against a TLS server found by name, and by a proxy.
+"""Check that `drivetest submit` and `agent` work in an empty root directory: against a TLS server found by name, and by
+a proxy.
 
-Usage: check_submit.py PROGRAM LOG, as root. The servers and the program are in a network of their own, in which
+Usage: check_register.py PROGRAM LOG, as root. The servers and the program are in a network of their own, in which
 the only name server is this script. The root directory has the program, the log and the certificate, and no other file.
+The agent also needs /proc, because it runs itself as `drivetest host`.
 """
 
+import base64
 import ctypes
 import fcntl
 import http.server
 import json
 import os
 import shutil
+import signal
 import socket
 import ssl
 import struct
@@ -35,10 +39,11 @@ def require(is_met, problem):
 
 
 class Register(http.server.BaseHTTPRequestHandler):
-    """The part of a register that a submission needs."""
+    """The part of a register that a submission and an agent need."""
 
     protocol_version = "HTTP/1.1"
     received = bytearray()
+    answer, answered = b"", threading.Event()
 
     def respond(self, status, document=None, **headers):
         body = b"" if document is None else json.dumps(document).encode()
@@ -53,7 +58,11 @@ class Register(http.server.BaseHTTPRequestHandler):
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def do_POST(self):
-        self.body()
+        content = self.body()
+        if self.path == "/api/v1/agents/":
+            require(json.loads(content)["code"] == "check", "another code")
+            self.respond(201, {"agent": "a-1", "host": "lab-1", "live_url": ""})
+            return
         require(self.headers["Authorization"] == "Bearer dc_check", "no token")
         if self.path == "/uploads/":
             self.received.clear()
@@ -65,8 +74,26 @@ class Register(http.server.BaseHTTPRequestHandler):
         self.received.extend(self.body())
         self.respond(204, Upload_Offset=str(len(self.received)))
 
+    def do_PUT(self):
+        require(self.path == "/api/v1/agents/exchanges/x-1/", "another path")
+        Register.answer = self.body()
+        self.respond(204)
+        Register.answered.set()
+
     def do_GET(self):
+        if self.path.startswith("/api/v1/live/agents/"):
+            self.wait()
+            return
         self.respond(200, {"state": "read", "facts": {}})
+
+    def wait(self):
+        """List one exchange, and then let the agent wait."""
+        if self.headers["If-None-Match"]:
+            self.rfile.read(1)
+            return
+        requests = base64.b64encode(b'{"verb": "health"}\n').decode()
+        exchanges = [{"id": "x-1", "requests": requests}]
+        self.respond(200, {"agent": "a-1", "program_sha256": "", "exchanges": exchanges}, ETag='"1"')
 
     def log_message(self, *_):
         """Print nothing."""
@@ -159,12 +186,29 @@ def submit(root, *options, **variables):
     return subprocess.run(command, env=environment, preexec_fn=lambda: os.chroot(root), check=False).returncode
 
 
+def check_agent(root, **variables):
+    """Join the register, and let the agent answer an exchange and end by a signal."""
+    Register.answered.clear()
+    shutil.rmtree(root / "etc", ignore_errors=True)
+
+    def start(*words):
+        return subprocess.Popen(["/drivetest", "agent", *words], env=variables, preexec_fn=lambda: os.chroot(root))
+
+    joined = start("join", f"https://{REGISTER}", "check", "--ca-file", "/roots.pem", "--no-service").wait()
+    require(joined == 0, "agent join failed")
+    agent = start()
+    arrived = Register.answered.wait(60)
+    agent.send_signal(signal.SIGTERM)
+    require((arrived, agent.wait()) == (True, 0), "the agent answered nothing, or did not end")
+    require(b"drivecert.host-health/1" in Register.answer, f"another answer: {Register.answer[:500]!r}")
+
+
 def main(program, log):
-    """Submit the log directly, by a proxy, past a proxy, and without the root."""
+    """Submit the log directly, by a proxy, past a proxy, and without the root. Run the agent directly and by a proxy."""
     try:
         enter_own_network()
     except OSError as error:
-        sys.exit(f"submit was not checked: no own network: {error}")
+        sys.exit(f"submit and agent were not checked: no own network: {error}")
     with tempfile.TemporaryDirectory() as name:
         folder, root = Path(name), Path(name) / "root"
         root.mkdir()
@@ -181,6 +225,15 @@ def main(program, log):
         count = proxy.count
         require(submit(root, "--ca-file", "/roots.pem", HTTPS_PROXY=through, NO_PROXY=REGISTER) == 0, "NO_PROXY")
         require(proxy.count == count, "the proxy was used despite NO_PROXY")
+        (root / "proc").mkdir()
+        subprocess.run(["mount", "-t", "proc", "proc", root / "proc"], check=True)
+        try:
+            check_agent(root)
+            require(proxy.count == count, "the agent used a proxy")
+            check_agent(root, HTTPS_PROXY=through)
+            require(proxy.count > count, "the agent did not use the proxy")
+        finally:
+            subprocess.run(["umount", root / "proc"], check=True)
         # Without the root, the certificate is refused: the submission waits in the spool.
         require(submit(root) == 4, "an unknown certificate was accepted")
 
