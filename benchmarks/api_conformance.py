@@ -43,7 +43,8 @@ def violations(
     done = subprocess.run(command, cwd=report.parent, env=os.environ | own, capture_output=True, text=True, check=False)
     if not report.exists():
         raise RuntimeError(done.stdout + done.stderr)
-    return json.loads(report.read_text()) | {"output": done.stdout}
+    found: dict[str, Any] = json.loads(report.read_text())
+    return found | {"output": done.stdout}
 
 
 def row_of(role: str, report: dict[str, Any]) -> Row:
