@@ -389,6 +389,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "webapp.api.schema.add_problems",
+        "webapp.api.schema.add_links",
     ],
     "COMPONENT_SPLIT_REQUEST": True,  # files are bytes in a request and addresses in a response
     "ENUM_NAME_OVERRIDES": {

@@ -204,7 +204,7 @@ def check_agent(root, **variables):
 
 
 def main(program, log):
-    """Submit the log directly, by a proxy, past a proxy, and without the root. Run the agent directly and by a proxy."""
+    """Submit the log directly, by a proxy, past a proxy and without the root; run the agent directly and by a proxy."""
     try:
         enter_own_network()
     except OSError as error:
