@@ -1,5 +1,4 @@
-"""Check that `drivetest submit` and `agent` work in an empty root directory: against a TLS server found by name, and by
-a proxy.
+"""Check `drivetest submit` and `agent` in an empty root directory, with a TLS server found by name, and with a proxy.
 
 Usage: check_register.py PROGRAM LOG, as root. The servers and the program are in a network of their own, in which
 the only name server is this script. The root directory has the program, the log and the certificate, and no other file.
@@ -21,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 REGISTER, PROXY = "register.example", "proxy.example"
@@ -186,13 +186,35 @@ def submit(root, *options, **variables):
     return subprocess.run(command, env=environment, preexec_fn=lambda: os.chroot(root), check=False).returncode
 
 
+def check_submit(root, content, proxy, through):
+    """Submit the log directly, by the proxy and past the proxy."""
+    require(submit(root, "--ca-file", "/roots.pem") == 0, "submit failed")
+    require((bytes(Register.received), proxy.count) == (content, 0), "other bytes arrived")
+    require(submit(root, SSL_CERT_FILE="/roots.pem", HTTPS_PROXY=through) == 0, "submit failed with a proxy")
+    require((bytes(Register.received), proxy.count > 0) == (content, True), "the proxy was not used")
+    count = proxy.count
+    require(submit(root, "--ca-file", "/roots.pem", HTTPS_PROXY=through, NO_PROXY=REGISTER) == 0, "NO_PROXY")
+    require(proxy.count == count, "the proxy was used despite NO_PROXY")
+
+
+@contextmanager
+def proc_mounted(folder):
+    """Mount the processes of this host at a folder."""
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "proc", "proc", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
 def check_agent(root, **variables):
     """Join the register, and let the agent answer an exchange and end by a signal."""
     Register.answered.clear()
     shutil.rmtree(root / "etc", ignore_errors=True)
 
     def start(*words):
-        return subprocess.Popen(["/drivetest", "agent", *words], env=variables, preexec_fn=lambda: os.chroot(root))
+        return subprocess.Popen([shutil.which("chroot"), root, "/drivetest", "agent", *words], env=variables)
 
     joined = start("join", f"https://{REGISTER}", "check", "--ca-file", "/roots.pem", "--no-service").wait()
     require(joined == 0, "agent join failed")
@@ -204,7 +226,7 @@ def check_agent(root, **variables):
 
 
 def main(program, log):
-    """Submit the log directly, by a proxy, past a proxy and without the root; run the agent directly and by a proxy."""
+    """Check submit and agent, and that submit refuses a certificate of an unknown authority."""
     try:
         enter_own_network()
     except OSError as error:
@@ -217,23 +239,14 @@ def main(program, log):
         shutil.copy(log, root / "log")
         shutil.copy(folder / "roots.pem", root)
         proxy = serve(folder)
-        content, through = Path(log).read_bytes(), f"http://{PROXY}:{PROXY_PORT}"
-        require(submit(root, "--ca-file", "/roots.pem") == 0, "submit failed")
-        require((bytes(Register.received), proxy.count) == (content, 0), "other bytes arrived")
-        require(submit(root, SSL_CERT_FILE="/roots.pem", HTTPS_PROXY=through) == 0, "submit failed with a proxy")
-        require((bytes(Register.received), proxy.count > 0) == (content, True), "the proxy was not used")
-        count = proxy.count
-        require(submit(root, "--ca-file", "/roots.pem", HTTPS_PROXY=through, NO_PROXY=REGISTER) == 0, "NO_PROXY")
-        require(proxy.count == count, "the proxy was used despite NO_PROXY")
-        (root / "proc").mkdir()
-        subprocess.run(["mount", "-t", "proc", "proc", root / "proc"], check=True)
-        try:
+        through = f"http://{PROXY}:{PROXY_PORT}"
+        check_submit(root, Path(log).read_bytes(), proxy, through)
+        with proc_mounted(root / "proc"):
+            count = proxy.count
             check_agent(root)
             require(proxy.count == count, "the agent used a proxy")
             check_agent(root, HTTPS_PROXY=through)
             require(proxy.count > count, "the agent did not use the proxy")
-        finally:
-            subprocess.run(["umount", root / "proc"], check=True)
         # Without the root, the certificate is refused: the submission waits in the spool.
         require(submit(root) == 4, "an unknown certificate was accepted")
 
