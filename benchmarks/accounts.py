@@ -93,15 +93,15 @@ def conditions() -> dict[str, str]:
     }
 
 
-def write(rows: list[Row], stated: dict[str, str]) -> None:
+def write(rows: list[Row], stated: dict[str, str], path: Path = RESULT) -> None:
     """Write the results as a document."""
-    lines = ["# Results of `accounts.py`", "", "| condition | value |", "|---|---|"]
+    lines = [f"# Results of `{Path(sys.argv[0]).name}`", "", "| condition | value |", "|---|---|"]
     lines += [f"| {name} | {value} |" for name, value in stated.items()]
     lines += ["", "| measure | must show | found | met |", "|---|---|---|---|"]
     for row in rows:
         lines.append(f"| {row.measure} | {row.target} | {row.found} | {'yes' if row.is_met else '**no**'} |")
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text("\n".join(lines) + "\n")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
 
 
 def _load() -> str:
@@ -109,9 +109,9 @@ def _load() -> str:
 
 
 @contextmanager
-def running_site(directory: Path) -> Iterator[Site]:
+def running_site(directory: Path, **settings: str) -> Iterator[Site]:
     """Run a register with its own data directory and servers."""
-    register: Any = Register(directory / "var", **WITHOUT_SNAPSHOTS)  # type: ignore[no-untyped-call]
+    register: Any = Register(directory / "var", **WITHOUT_SNAPSHOTS, **settings)  # type: ignore[no-untyped-call]
     try:
         register.start_and_wait()
         yield Site(register)

@@ -288,7 +288,7 @@ STAGE_LIMIT_S = env.read_int("STAGE_LIMIT_S", default=3600)
 CLIENT_LIMIT_S = env.read_int("CLIENT_LIMIT_S", default=7 * 24 * 3600)
 PREP_BYTES_PER_S_MIN = env.read_int("PREP_BYTES_PER_S_MIN", default=20_000_000)
 SILENT_PERIOD_S = env.read_int("SILENT_PERIOD_S", default=30)
-# The period of the checks of a host over SSH. After three periods without a check, the host gets no work.
+# The period of the checks of a remote host. After three periods without a check, the host gets no work.
 HOST_CHECK_PERIOD_S = env.read_int("HOST_CHECK_PERIOD_S", default=300)
 # Requirements for a host that takes work: a clock that agrees with the register's, and space for logs.
 HOST_CLOCK_OFFSET_MAX_S = env.read_int("HOST_CLOCK_OFFSET_MAX_S", default=30, least=0)
@@ -389,6 +389,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "webapp.api.schema.add_problems",
+        "webapp.api.schema.add_links",
     ],
     "COMPONENT_SPLIT_REQUEST": True,  # files are bytes in a request and addresses in a response
     "ENUM_NAME_OVERRIDES": {

@@ -3,6 +3,7 @@
 import io
 import json
 from secrets import token_urlsafe
+from typing import Any
 
 from results.intake.submissions import accept_submission
 from results.models import Organisation, Reading, Run, Submission, Visibility
@@ -12,6 +13,7 @@ from webapp.accounts.tokens.rules import issue_token
 MEMBERS = {"exemplar": ("vera", "dora", "kim", "milo", "paula", "tess"), "other": ("otto",)}
 # Each token may send 60 logs and ask for 600 pages in a minute.
 TOKENS_OF_MEMBER = 20
+TOKENS_OF_ROLE = 100
 
 
 def create() -> None:
@@ -25,6 +27,22 @@ def create() -> None:
             tokens = [issue_token(user, organisation, f"script {n}")[1] for n in range(TOKENS_OF_MEMBER)]
             people[name] = {"password": password, "tokens": tokens}
     print(json.dumps(people))
+
+
+def create_roles() -> None:
+    """Create a person of each role. Prints their tokens."""
+    maker, lab = make_organisation("maker"), make_organisation("lab")
+    roles: dict[str, tuple[Any, list[str], dict[str, bool]]] = {
+        "submitter": (maker, ["submit"], {}),
+        "owner": (maker, ["submit", "read-own"], {}),
+        "reviewer": (lab, ["submit", "read-own", "review"], {"is_reviewer": True}),
+        "operator": (lab, ["submit", "read-own", "order", "host"], {"is_operator": True}),
+    }
+    created = {}
+    for role, (organisation, scopes, columns) in roles.items():
+        user = make_user(role, organisation, **columns)
+        created[role] = [issue_token(user, organisation, f"script {n}", scopes)[1] for n in range(TOKENS_OF_ROLE)]
+    print(json.dumps(created))
 
 
 def embargo(submission_id: str) -> None:

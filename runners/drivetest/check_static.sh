@@ -30,7 +30,7 @@ if [ "$(id -u)" = 0 ]; then
     mkdir "$folder/empty" "$folder/empty/bin"
     cp "$program" "$folder/empty/bin/drivetest"
     PATH=/usr/sbin:$PATH chroot "$folder/empty" /bin/drivetest --version > "$folder/output" || fail "does not run in an empty root directory"
-    python3 "$(dirname "$0")/check_submit.py" "$program" "$folder/log" > "$folder/output" 2>&1 || { cat "$folder/output" >&2; fail "submit failed in an empty root directory"; }
-    submitted=", submit"
+    python3 "$(dirname "$0")/check_register.py" "$program" "$folder/log" > "$folder/output" 2>&1 || { cat "$folder/output" >&2; fail "submit or agent failed in an empty root directory"; }
+    submitted=", submit, agent"
 fi
 echo "$program: static, $(stat --format %s "$program") bytes; --version, identify, storage, prep${submitted:-} run"

@@ -284,12 +284,17 @@ def parse_drives(document: Mapping[str, Any]) -> list[FoundDrive]:
 
 
 def _found_drive(document: Mapping[str, Any]) -> FoundDrive:
-    """Return one drive. Raise KeyError, or TypeError that names a field of another type."""
+    """Return one drive. Raise KeyError, ValueError for an unknown use, or TypeError that names a field's type."""
     names = (each.name for each in fields(FoundDrive) if each.name not in {USES, MOUNT_POINTS})
     drive = FoundDrive(**{name: document[name] for name in names}, **_use_of(document))
     for name, value in vars(drive).items():
         if type(value) not in TYPES_OF_DRIVE.get(name, {str}):
             raise TypeError(f"{name}: {value!r:.40}")
+    for use in drive.uses or ():
+        DriveUse(use)
+    for point in drive.mount_points or ():
+        if not isinstance(point, str):
+            raise TypeError(f"{MOUNT_POINTS}: {point!r:.40}")
     return drive
 
 

@@ -59,16 +59,27 @@ def refresh_identity(device: Device, host: LabHost, actor: AbstractBaseUser) -> 
     device.refresh_from_db()
 
 
+def is_queried_now(host: Host) -> bool:
+    """Return whether pages query a host about its drives when they are opened, instead of showing its last check.
+
+    Only this machine is queried, and not while a run may be on one of its drives: a search for a drive would disturb
+    the measurement.
+    """
+    if host.is_remote or host.machine_id == UNASSIGNED or not is_this_machine(host.machine_id):
+        return False
+    return not Dispatch.objects.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED, device__host=host).exists()
+
+
 def is_missing(device: Device) -> bool:
     """Return whether a host does not find a device's drive: at its last check, or now if it is this machine.
 
-    If the host cannot answer, False. This machine is not queried while a run may be on one of its drives: a search for
-    the drive would disturb the measurement.
+    If the host cannot answer, False.
     """
-    host = device.host
-    may_run = Dispatch.objects.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED, device__host=host)
-    if host.is_remote or host.machine_id == UNASSIGNED or not is_this_machine(host.machine_id) or may_run.exists():
-        return device.is_missing
+    return is_missing_now(device) if is_queried_now(device.host) else device.is_missing
+
+
+def is_missing_now(device: Device) -> bool:
+    """Return whether this machine does not find a device's drive now. If it cannot answer, False."""
     lab_host = LocalHost()
     try:
         if is_bound(device, lab_host.identify(device.path)):

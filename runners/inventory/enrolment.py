@@ -1,4 +1,7 @@
-"""Enrolment of SSH hosts: what the register pins, and what the operator sets up there, and removes again."""
+"""Enrolment of hosts: what the register pins of an SSH host, and what the operator of any remote host sets up there.
+
+The same steps in reverse remove the set-up again.
+"""
 
 import hashlib
 import json
@@ -121,11 +124,29 @@ def sshd_rule(user: str) -> str:
     return f"Match User {user}\n  {keys}\n  AuthorizedKeysCommand none\nMatch all"
 
 
-def setup_steps(host: Host) -> list[tuple[str, str]]:
-    """Return the operator's setup steps: sentences with their commands."""
-    allowed, others = _lines(host)
-    # Pasting the list again drops no drive and adds only chosen ones.
-    listing = "".join([*(f"  {line}\n" for line in allowed), *(f"  # {line}\n" for line in others)])
+def join_commands(code: str) -> str:
+    """Return the commands with which a host fetches drivetest from the register and lets its agent join with a code."""
+    # sudo does not search /usr/local/sbin on every distribution.
+    return (
+        f"curl -fsSo drivetest {settings.PUBLIC_URL}/api/v1/agents/program/ &&\n"
+        f"sudo install -o root -g root -m 0755 drivetest {PROGRAM} &&\n"
+        f"sudo {PROGRAM} agent join {settings.PUBLIC_URL} {code}"
+    )
+
+
+def setup_steps(host: Host, code: str = "") -> list[tuple[str, str]]:
+    """Return the operator's setup steps: sentences with their commands.
+
+    On an agent host the first step needs a join code, which is shown only once; it is left out without a code.
+    """
+    if host.kind != Host.Kind.AGENT:
+        return [*_ssh_setup_steps(host), _listing_step(host)]
+    join = ("Install drivetest and let its agent join. The code is valid for an hour, and once.", join_commands(code))
+    return [*([join] if code else []), _listing_step(host)]
+
+
+def _ssh_setup_steps(host: Host) -> list[tuple[str, str]]:
+    """Return the steps that give the register access to one command over SSH."""
     return [
         (
             f"Install drivetest for root, the program with SHA-256 {host.program_sha256}; "
@@ -147,14 +168,25 @@ def setup_steps(host: Host) -> list[tuple[str, str]]:
             "Allow that account to run the command as root: one line in /etc/sudoers.d/drivecert, mode 0440.",
             f"echo '{sudo_line(host.user)}' > /etc/sudoers.d/drivecert\nchmod 0440 /etc/sudoers.d/drivecert\nvisudo -c",
         ),
-        (
-            "List the drives that may be loaded. A load destroys all data on them. No other drive is ever loaded. "
-            f"{_which_drives(allowed, others)}",
-            f"{PROGRAM} identify   # lists the drives of this host, each with its drive_key\n"
-            "install -d -m 0755 /etc/drivecert\n"
-            f"cat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{listing}]\n{_state_dir_line(host)}END",
-        ),
     ]
+
+
+def _listing_step(host: Host) -> tuple[str, str]:
+    """Return the step in which the operator lists the drives. Repeating it removes no drive and adds only chosen ones.
+
+    On an agent host, the same file has the programs to which the agent may update itself.
+    """
+    allowed, others = _lines(host)
+    listing = "".join([*(f"  {line}\n" for line in allowed), *(f"  # {line}\n" for line in others)])
+    is_agent = host.kind == Host.Kind.AGENT
+    updates, keep = (UPDATES_LINE, " Keep the line updates if the file has one.") if is_agent else ("", "")
+    return (
+        "List the drives that may be loaded. A load destroys all data on them. No other drive is ever loaded. "
+        f"{_which_drives(allowed, others)}{keep}",
+        f"{PROGRAM} identify   # lists the drives of this host, each with its drive_key\n"
+        "install -d -m 0755 /etc/drivecert\n"
+        f"cat > /etc/drivecert/host.toml <<'END'\ndrives = [\n{listing}]\n{_state_dir_line(host)}{updates}END",
+    )
 
 
 def _which_drives(allowed: list[str], others: list[str]) -> str:
@@ -198,6 +230,7 @@ def _line(drive_key: str, paths: Mapping[str, str]) -> str:
 
 
 STATE_DIR = "/var/lib/drivecert"  # of a host that never reported one
+UPDATES_LINE = "# updates = []   # SHA-256 of each drivetest to which the agent may update itself\n"
 
 
 def teardown_steps(host: Host) -> list[tuple[str, str]]:
@@ -207,18 +240,34 @@ def teardown_steps(host: Host) -> list[tuple[str, str]]:
     """
     state_dir = shlex.quote(str(host.health.get("state_dir", STATE_DIR)))
     return [
-        (
-            "Remove the register's key, and with it its access.",
-            f"rm /etc/ssh/authorized/{host.user} /etc/ssh/sshd_config.d/drivecert.conf\n{RELOAD_SSHD}",
-        ),
-        ("Remove the sudo rule.", "rm /etc/sudoers.d/drivecert\nvisudo -c"),
-        ("Remove the account.", f"userdel --remove {host.user}"),
+        *(_agent_teardown_steps() if host.kind == Host.Kind.AGENT else _ssh_teardown_steps(host)),
         ("Remove the list of drives that may be loaded.", "rm /etc/drivecert/host.toml"),
         (
             "Remove the run directories and the drive locks when nothing in them is needed.",
             f"rm -r {state_dir}/d-* {state_dir}/locks",
         ),
         ("Remove drivetest, unless something else there uses it.", f"rm {PROGRAM}"),
+    ]
+
+
+def _agent_teardown_steps() -> list[tuple[str, str]]:
+    return [
+        (
+            "Stop the agent and remove its secret, and with it the register's access. Loads continue to their end.",
+            "systemctl disable --now drivecert-agent.service\n"
+            "rm /etc/systemd/system/drivecert-agent.service /etc/drivecert/agent.toml\nsystemctl daemon-reload",
+        ),
+    ]
+
+
+def _ssh_teardown_steps(host: Host) -> list[tuple[str, str]]:
+    return [
+        (
+            "Remove the register's key, and with it its access.",
+            f"rm /etc/ssh/authorized/{host.user} /etc/ssh/sshd_config.d/drivecert.conf\n{RELOAD_SSHD}",
+        ),
+        ("Remove the sudo rule.", "rm /etc/sudoers.d/drivecert\nvisudo -c"),
+        ("Remove the account.", f"userdel --remove {host.user}"),
     ]
 
 

@@ -67,6 +67,21 @@ def test_a_run_is_cancelled_without_javascript(new_page, signed_in, drive):
     page.wait_for_selector(".verdict >> text=cancelled", timeout=PATIENCE_MS)
 
 
+def test_a_host_is_added_with_its_agent_and_its_pages_fit_a_phone(new_page, signed_in):
+    page = new_page(viewport=PHONE, storage_state=signed_in)
+    page.goto("/lab/hosts/add/")
+    assert (broken_rules(page), page.evaluate(SHOWN_WIDTH) <= PHONE["width"]) == ([], True)
+    page.get_by_role("textbox", name="Name").fill("lab-1")
+    page.get_by_role("button", name="Add the host", exact=True).click()
+    page.get_by_text("Copy them now.").wait_for()
+    assert "agent join" in page.get_by_role("status").inner_text()
+    assert (broken_rules(page), page.evaluate(SHOWN_WIDTH) <= PHONE["width"]) == ([], True)
+    page.get_by_role("link", name="the page of this host").click()
+    page.get_by_role("button", name="Print a new command").wait_for()
+    assert page.get_by_text("agent join").count() == 0
+    assert (broken_rules(page), page.evaluate(SHOWN_WIDTH) <= PHONE["width"]) == ([], True)
+
+
 @pytest.mark.parametrize("path", ["/lab/", "/lab/hosts/local/devices/add/"])
 def test_a_page_of_the_lab_fits_a_phone(new_page, signed_in, path):
     page = new_page(viewport=PHONE, storage_state=signed_in)

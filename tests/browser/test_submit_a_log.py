@@ -97,6 +97,7 @@ def show_unread_once(page):
     def answer(route):
         read = route.fetch()
         unread = '<div role="status" data-reading>The log waits.</div>'
+        unread += "<select><option>first<option>second</select><input type=checkbox value=1>"
         unread += '<script type="module" src="/static/js/reading.js">'
         body = read.text().replace("<h2>Progress</h2>", f"{unread}</script><h2>Progress</h2>")
         route.fulfill(response=read, body=body)
@@ -121,3 +122,20 @@ def test_the_page_of_an_unread_log_keeps_what_was_typed(staff_page):
     field.fill("2030-01-01T00:00")
     expect(staff_page.get_by_role("link", name="Reload this page")).to_be_visible()
     assert field.input_value() == "2030-01-01T00:00"
+
+
+def choose_second(page):
+    page.locator("[data-reading] + select").select_option("second")
+
+
+def tick(page):
+    page.locator("[data-reading] ~ [type=checkbox]").first.check()
+
+
+@pytest.mark.parametrize("enter", [choose_second, tick], ids=["a menu", "a box"])
+def test_the_page_of_an_unread_log_keeps_what_was_chosen(staff_page, enter):
+    upload(staff_page, LOGS / "four-us.log")
+    wait_until_read(staff_page)
+    show_unread_once(staff_page)
+    enter(staff_page)
+    expect(staff_page.get_by_role("link", name="Reload this page")).to_be_visible()

@@ -1,6 +1,10 @@
-"""A host over SSH as a row, and the report of a healthy host."""
+"""Remote hosts as rows, one over SSH and one with an agent, and the report of a healthy host."""
 
-from runners.models import Host
+from datetime import timedelta
+
+from django.utils import timezone
+
+from runners.models import Agent, Host
 
 PINNED = {
     "address": "192.0.2.1",
@@ -30,3 +34,14 @@ HEALTH = {
 def ssh_host(name="lab-1", **columns):
     """Add a host that was never checked, unless the columns differ."""
     return Host.objects.create(name=name, kind="ssh", **PINNED | columns)
+
+
+def agent_host(name="lab-1", is_joined=True, **columns):
+    """Add a host whose agent has joined, or waits to join with a code that is valid for an hour."""
+    columns = {"program_sha256": PINNED["program_sha256"] if is_joined else ""} | columns
+    host = Host.objects.create(name=name, kind="agent", **columns)
+    state = {"code_hash": "c0" * 32, "code_expires_at": timezone.now() + timedelta(hours=1)}
+    if is_joined:
+        state = {"secret_hash": "5e" * 32, "joined_at": timezone.now(), "version": "0.5.0"}
+    Agent.objects.create(host=host, **state)
+    return host

@@ -8,8 +8,8 @@ from django.test import override_settings
 from django.utils import timezone
 
 from runners.hosts import machine
-from runners.models import Host
-from tests.runners.ssh_host import ssh_host
+from runners.models import Agent, Host
+from tests.runners.ssh_host import agent_host, ssh_host
 from webapp import celery
 from webapp.management.commands import doctor
 from webapp.management.commands.doctor import Check
@@ -155,6 +155,17 @@ def test_a_retired_host_is_not_listed(db):
     assert host_lines()["lab host lab-1"][1] == "no answer; if it is gone for good, retire it on its page"
     Host.objects.update(retired_at=timezone.now())
     assert host_lines() == {}
+
+
+def test_a_host_whose_agent_has_not_joined_is_listed_with_what_to_do(db):
+    host = agent_host(is_joined=False)
+    found, remedy = host_lines()["lab host lab-1"]
+    assert found == "no agent has joined; gets no work"
+    assert "print a command on its page, and run it on the host" in remedy
+    Agent.objects.update(secret_hash="5e" * 32)
+    assert host_lines()["lab host lab-1"][0].startswith("not checked yet")
+    Host.objects.filter(pk=host.pk).update(checked_at=timezone.now())
+    assert host_lines()["lab host lab-1"][1] == ""
 
 
 def test_a_machine_without_an_id_is_reported_and_not_changed(db, monkeypatch, settings, tmp_path):

@@ -36,7 +36,7 @@ EXCHANGES_SHOWN = 16
 REVOKED = "The register does not know this agent, or has revoked it. Print a new command on the page of the host."
 LATE = "No worker waits for this answer any more: the time of the exchange is over, or it is not of this host."
 TOO_LONG = "Expected at most {most} bytes of answer, got more."
-NO_PROGRAM = "This register has no drivetest to offer. Set DRIVETEST to its path, or copy one to the host."
+NO_PROGRAM = "This register has no drivetest to offer. Build one (`make drivetest-static`) and copy it to the host."
 OTHER_PROGRAM = "This register's drivetest has the SHA-256 {own}. Pin that one on the page of the host."
 OCTETS = "application/octet-stream"
 

@@ -107,7 +107,7 @@ class FleetCheck(View):
 
     @extend_schema(
         summary="Check a list of drives",
-        request={"application/json": OpenApiTypes.STR, "text/csv": OpenApiTypes.STR, "text/plain": OpenApiTypes.STR},
+        request={"application/json": OpenApiTypes.ANY, "text/csv": OpenApiTypes.STR, "text/plain": OpenApiTypes.STR},
         responses={200: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request) -> Response:

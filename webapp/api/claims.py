@@ -23,7 +23,8 @@ def _text_fields(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 CLAIM = inline_serializer("Claim", _text_fields(FIELDS))
-FIGURE = inline_serializer("ClaimFigure", _text_fields(FIGURE_FIELDS))
+THREADS = {"threads": serializers.IntegerField(allow_null=True)}
+FIGURE = inline_serializer("ClaimFigure", _text_fields(FIGURE_FIELDS) | THREADS)
 
 
 class ClaimList(View):

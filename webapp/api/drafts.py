@@ -81,7 +81,7 @@ class DraftSerializer(serializers.ModelSerializer[Draft]):
     url = serializers.SerializerMethodField()
     organisation = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     state = serializers.SerializerMethodField()
-    submission = serializers.SlugRelatedField[Any](slug_field="public_id", read_only=True)
+    submission = serializers.SlugRelatedField[Any](slug_field="public_id", read_only=True, allow_null=True)
     files = DraftFileSerializer(many=True)
 
     class Meta:

@@ -45,7 +45,7 @@ INTEGERS = frozenset({
     "at_least_nodes",
 })  # fmt: skip
 BOOLEANS = frozenset({"historical", "sole_tenant", "is_on_no_drive"})
-NULLABLE_BOOLEANS = frozenset({"sole_tenant"})
+NULLABLE_BOOLEANS = frozenset({"sole_tenant", "is_on_no_drive"})
 Field = serializers.Field[Any, Any, Any, Any]
 
 

@@ -1,5 +1,6 @@
 """Errors of the API as problem details (RFC 9457)."""
 
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
@@ -105,7 +106,20 @@ def _failing_fields(detail: Any) -> list[dict[str, str]]:
     """Return one entry per message, each with the name of its field if it has one."""
     by_field = detail if isinstance(detail, dict) else {"": detail}
     return [
-        {"field": "" if field in UNNAMED else field, "detail": str(message)}
+        {"field": name, "detail": message}
         for field, messages in by_field.items()
-        for message in (messages if isinstance(messages, list) else [messages])
+        for name, message in _messages("" if field in UNNAMED else field, messages)
     ]
+
+
+def _messages(field: str, detail: Any) -> Iterator[tuple[str, str]]:
+    """Yield each message with its field; a message about an item of a list has its place, from 0: uploads[3]."""
+    if isinstance(detail, dict):
+        for key, inner in detail.items():
+            own = f"[{key}]" if isinstance(key, int) else f".{key}" * (key not in UNNAMED)
+            yield from _messages(f"{field}{own}", inner)
+    elif isinstance(detail, list):
+        for inner in detail:
+            yield from _messages(field, inner)
+    else:
+        yield field, str(detail)

@@ -18,12 +18,12 @@ from webapp.api.payloads import list_schema
 from webapp.api.views import View
 from webapp.register.http.query_params import read_parameters, text
 from webapp.register.news.changes import changes_page
-from webapp.register.news.views import BEFORE, FIELDS, change_values
+from webapp.register.news.views import BEFORE, EVENT_MAX, FIELDS, change_values
 from webapp.register.ycsb.exports import FIGURE_FIELDS, POINT_FIELDS, figure_values, point_values
 from webapp.register.ycsb.loads import LOAD_KEY_DIGITS, load_of
 from webapp.register.ycsb.publications import by_publication
 
-INTEGERS = frozenset({"event", "capacity_gb", "threads", "ops_count", "over_provisioned_to_gb"})
+INTEGERS = frozenset({"event", "capacity_gb", "threads", "at_ops_per_s", "ops_count", "over_provisioned_to_gb"})
 NO_PUBLICATION = "The register has no publication {}. It has: {}."
 NO_LOAD = "No public YCSB run has the load {}. The field sweep_key of a run begins with the name of its load."
 
@@ -93,7 +93,7 @@ class News(View):
             "withdrawals, objections and recomputed claims. With the number of an event in before, it returns the "
             "changes before that event."
         ),
-        parameters=[OpenApiParameter("before", int)],
+        parameters=[OpenApiParameter("before", {"type": "integer", "minimum": 1, "maximum": EVENT_MAX})],
         responses=list_schema("News", _row("Change", FIELDS), next=serializers.URLField(allow_null=True)),
     )
     def get(self, request: Request) -> Response:

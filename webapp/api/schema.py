@@ -1,9 +1,12 @@
-"""Additions to the generated schema: the form of a refusal, which every operation may return."""
+"""Additions to the generated schema: the form of a refusal, and the links between operations."""
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 CODE_OF_REFUSALS = "4XX"
 PROBLEM = "Problem"
+PARAMETER = re.compile(r"{(\w+)}")
 TEXT = {"type": "string"}
 FIELDS = {
     "type": TEXT,
@@ -28,3 +31,29 @@ def add_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
             refusal = {"description": "the request is refused", "content": content}
             operation["responses"].setdefault(CODE_OF_REFUSALS, refusal)
     return result
+
+
+def add_links(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Return the schema with links from the rows of lists, and from new rows, to the operations on a row."""
+    for target, source, parameters, field in _operations_on_rows(result["paths"]):
+        for method, pointer in (("get", "/results/0/"), ("post", "/")):
+            for code, response in result["paths"][source].get(method, {}).get("responses", {}).items():
+                if code.startswith("2") and "content" in response:
+                    link = {"operationId": target, "parameters": {**parameters, **_read(field, pointer)}}
+                    response.setdefault("links", {})[target] = link
+    return result
+
+
+def _operations_on_rows(paths: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str], str]]:
+    """Yield each operation on a row: its id, the path of the list, the parameters of both, and its own parameter."""
+    for path, operations in paths.items():
+        *shared, own = PARAMETER.findall(path) or [""]
+        source = path.partition(f"{{{own}}}")[0]
+        if own and source in paths:
+            parameters = {name: f"$request.path.{name}" for name in shared}
+            yield from ((each["operationId"], source, parameters, own) for each in operations.values())
+
+
+def _read(parameter: str, pointer: str) -> dict[str, str]:
+    """Return the value of a parameter in a response: the name of a row, or its id."""
+    return {parameter: f"$response.body#{pointer}{'name' if parameter == 'name' else 'id'}"}

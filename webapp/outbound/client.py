@@ -83,8 +83,8 @@ def send(
         connection.sock = sock
         try:
             connection.request(method, _target_of(parts), body or None, {"Connection": "close", **(headers or {})})
-            response = connection.getresponse()
-            content = response.read(stated.bytes_max + 1)
+            with connection.getresponse() as response:  # it holds the socket open until its end is read
+                content = response.read(stated.bytes_max + 1)
         except (OSError, HTTPException, ValueError) as error:
             if deadline.has_passed:
                 raise OutboundError(Failure.TIMEOUT) from error

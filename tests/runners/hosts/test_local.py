@@ -333,6 +333,15 @@ def test_a_list_of_drives_with_a_field_of_another_type_is_invalid(field, value):
         parse_drives({"drives": [record]})
 
 
+@pytest.mark.parametrize(
+    "use", [{"uses": ["unknown"]}, {"uses": [5]}, {"uses": [[]]}, {"uses": ["mounted"], "mount_points": [None]}]
+)
+def test_a_list_of_drives_with_an_unknown_use_is_invalid(use):
+    record = asdict(FoundDrive("/dev/sda", "scsi", "scsi:naa.5", 512)) | use
+    with pytest.raises(HostUnavailableError, match=r"drivecert.drives/1, got"):
+        parse_drives({"drives": [record]})
+
+
 def test_a_device_that_disappears_while_devices_are_listed_is_skipped(local, monkeypatch, tmp_path):
     (tmp_path / "gone/size").mkdir(parents=True)  # listed, and cannot be read
     (tmp_path / "found").mkdir()

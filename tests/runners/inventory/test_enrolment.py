@@ -1,4 +1,5 @@
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -13,12 +14,13 @@ from django.utils import timezone
 from results.models import Event
 from runners.hosts.protocol import FoundDrive, Identity
 from runners.hosts.ssh_connection import fingerprint, key_path, public_key
+from runners.inventory.agents import JoinRefusedError, join
 from runners.inventory.devices import bind
 from runners.inventory.enrolment import Pins, enrol, setup_steps, sshd_rule, sudo_line
-from runners.models import Device, Host
+from runners.models import Agent, Device, Host
 from runners.models.states import LIVE, State
 from runners.retention.retirement import retire_host, return_to_service
-from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
+from tests.runners.ssh_host import HEALTH, PINNED, agent_host, ssh_host
 
 pytestmark = pytest.mark.django_db
 KEY = PINNED["host_key"]
@@ -45,6 +47,80 @@ def test_the_output_of_the_command_can_be_pasted(capsys):
         assert f"\n{commands}\n" in output
         read = subprocess.run(["sh", "-n"], input=commands, capture_output=True, text=True, check=True)
         assert read.stderr == ""
+
+
+PASTED = re.compile(r"sudo /usr/local/sbin/drivetest agent join http\S+ (dcj_[0-9a-f]{40})\n")
+
+
+def test_the_command_enrols_a_host_with_an_agent_and_prints_its_code_once(capsys):
+    call_command("add_host", "lab-1", "--agent")
+    output = capsys.readouterr().out
+    (code,) = PASTED.findall(output)
+    assert "curl -fsSo drivetest http" in output
+    assert "/etc/drivecert/host.toml" in output
+    assert "manage.py check_host lab-1" in output
+    host = Host.objects.get()
+    assert (host.kind, host.program_sha256) == ("agent", "")
+    assert code not in str(Agent.objects.values().get())
+    assert join(code, "5e" * 32, SHA256, "0.5.0").host == host
+
+
+@pytest.mark.parametrize("code", ["", "dcj_1"])
+def test_the_steps_of_an_agent_host_can_be_pasted_and_lack_the_join_without_a_code(code):
+    steps = setup_steps(agent_host(), code)
+    assert [("agent join" in commands) for _, commands in steps] == [True] * bool(code) + [False]
+    for _, commands in steps:
+        read = subprocess.run(["sh", "-n"], input=commands, capture_output=True, text=True, check=True)
+        assert read.stderr == ""
+
+
+def test_the_list_of_an_agent_host_names_the_line_of_updates():
+    host = agent_host(health={"drives": ["nvme:M:S1"], "state_dir": "/srv/a b"})
+    document = {"drives": ["nvme:M:S1"], "state_dir": "/srv/a b"}
+    assert tomllib.loads(toml_of(host)) == document
+    assert tomllib.loads(toml_of(host).replace("# updates", "updates")) == document | {"updates": []}
+    assert "Keep the line updates" in setup_steps(host)[-1][0]
+    assert "updates" not in "".join(map("".join, setup_steps(ssh_host("lab-2"))))
+
+
+def test_another_agent_takes_the_place_of_an_enrolled_one_only_with_replace(capsys):
+    call_command("add_host", "lab-1", "--agent")
+    with pytest.raises(CommandError, match="add --replace"):
+        call_command("add_host", "lab-1", "--agent")
+    call_command("add_host", "lab-1", "--agent", "--replace", "--sha256", SHA256)
+    first, second = PASTED.findall(capsys.readouterr().out)
+    assert Host.objects.get().program_sha256 == SHA256
+    with pytest.raises(JoinRefusedError):
+        join(first, "5e" * 32, SHA256, "0.5.0")
+    assert join(second, "5e" * 32, SHA256, "0.5.0")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], "expected --agent, or --address and --host-key"),
+        (["--address", "192.0.2.1"], "expected --agent, or --host-key"),
+        (["--agent", "--address", "192.0.2.1"], "got both"),
+        (["--agent", "--sha256", "abc"], "Expected 64 hexadecimal digits"),
+    ],
+)
+def test_the_command_refuses_options_that_do_not_fit_together(options, expected):
+    with pytest.raises(CommandError, match=expected):
+        call_command("add_host", "lab-1", *options)
+    assert not Host.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["lab 1", "lab/1", ""])
+def test_an_agent_host_needs_a_name_that_fits_an_address(name):
+    with pytest.raises(CommandError, match="expected a name of letters"):
+        call_command("add_host", name, "--agent")
+    assert not Host.objects.exists()
+
+
+def test_a_host_over_ssh_gets_no_agent():
+    ssh_host()
+    with pytest.raises(CommandError, match="choose another name"):
+        call_command("add_host", "lab-1", "--agent")
 
 
 def toml_of(host):

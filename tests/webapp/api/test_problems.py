@@ -69,6 +69,13 @@ def test_400_lists_the_failing_fields(script):
     assert "The file is empty" in problem["detail"]
 
 
+def test_400_names_an_item_of_a_list_by_its_place(script):
+    body = {"uploads": ["/uploads/a/", "/uploads/\0/"]}
+    problem = is_problem(script.post("/api/v1/drafts/", body, content_type="application/json"), 400)
+    assert problem["errors"] == [{"field": "uploads[1]", "detail": "Null characters are not allowed."}]
+    assert problem["detail"] == "Null characters are not allowed."
+
+
 def test_413_for_a_log_beyond_the_limit_only(script, settings, evidence_dir):
     settings.UPLOAD_MAX_BYTES = 1000
     assert script.post("/api/v1/submissions/", log_file(bytes(1000))).status_code == 201

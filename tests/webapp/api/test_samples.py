@@ -13,6 +13,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
+from jsonschema import Draft4Validator
 
 from results.catalogue.claims import import_claims, import_figures
 from results.ingest.queue import sweep
@@ -381,6 +382,29 @@ def found(catalogue, evidence_dir, real_reader, settings, exemplar):
 
 def test_each_request_of_the_schema_has_a_sample():
     assert {f"{each['method']} {each['path']}" for each in operations()} == samples().keys()
+
+
+def with_nulls(schema):
+    """Return a schema of OpenAPI 3.0 as JSON Schema, which has no `nullable`."""
+    if isinstance(schema, list):
+        return [with_nulls(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: with_nulls(each) for name, each in schema.items()}
+    return {"anyOf": [found, {"type": "null"}]} if found.pop("nullable", False) is True else found
+
+
+def test_each_sample_is_as_the_schema_describes_it(client):
+    schema = with_nulls(client.get("/api/v1/schema/").json())
+    wrong = []
+    for operation, sample in samples().items():
+        method, path = operation.split()
+        response = schema["paths"][path][method.lower()]["responses"][str(sample["status"])]
+        for content in response.get("content", {}).values():
+            validator = Draft4Validator(content["schema"] | {"components": schema["components"]})
+            errors = validator.iter_errors(sample["response"])
+            wrong += [f"{operation} {each.json_path}: {each.message}" for each in errors]
+    assert wrong == []
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@ from django.test import Client
 
 from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.terms import Terms
+from tests.runners.ssh_host import agent_host
 
 pytestmark = pytest.mark.django_db
 
@@ -14,7 +15,9 @@ PAGES = ["/lab/", "/lab/hosts/add/", "/lab/hosts/local/", "/lab/hosts/local/devi
          "/lab/devices/{device}/campaign/", "/lab/campaigns/",
          "/lab/campaigns/{campaign}/", "/lab/campaigns/{campaign}/live/", "/lab/campaigns/{campaign}/ladder.json",
          ]  # fmt: skip
-DEEDS = ["/lab/hosts/local/add/", "/lab/devices/{device}/label/", "/lab/hosts/local/devices/bind/",
+DEEDS = ["/lab/hosts/local/add/", "/lab/hosts/lab-1/agent/code/", "/lab/hosts/lab-1/agent/revoke/",
+         "/lab/hosts/lab-1/agent/program/",
+         "/lab/devices/{device}/label/", "/lab/hosts/local/devices/bind/",
          "/lab/dispatches/{dispatch}/cancel/", "/lab/dispatches/{dispatch}/fetch/",
          "/lab/dispatches/{dispatch}/retry/", "/lab/campaigns/{campaign}/pause/", "/lab/campaigns/{campaign}/resume/",
          "/lab/campaigns/{campaign}/cancel/", "/lab/campaigns/{campaign}/terms/", "/lab/hosts/local/retire/",
@@ -23,6 +26,7 @@ DEEDS = ["/lab/hosts/local/add/", "/lab/devices/{device}/label/", "/lab/hosts/lo
 
 @pytest.fixture
 def address(dispatch, a_lab, staff):
+    agent_host()
     campaign = start(dispatch.device, a_lab, CampaignOrder(Terms()), staff)
     names = {"device": dispatch.device.pk, "dispatch": dispatch.public_id, "campaign": campaign.public_id}
     return lambda pattern: pattern.format(**names)

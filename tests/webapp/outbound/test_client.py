@@ -18,6 +18,7 @@ from tests.webapp.outbound.receiver import (
     receiving,
     reply,
 )
+from webapp.outbound import client
 from webapp.outbound.client import Failure, Limits, OutboundError, send
 
 
@@ -148,6 +149,22 @@ def test_a_slow_response_ends_at_the_limit_of_time(certificate, slow):
         began = time.monotonic()
         assert failure_of("POST", receiver.url(), limits=Limits(total_s=0.5)) == Failure.TIMEOUT
         assert time.monotonic() - began < 2.5
+
+
+def test_a_response_that_breaks_off_leaves_no_connection_open(certificate, monkeypatch):
+    opened = []
+
+    def open_and_note(*arguments):
+        opened.append(open_connection(*arguments))
+        return opened[-1]
+
+    open_connection = client._open
+    monkeypatch.setattr(client, "_open", open_and_note)
+    with receiving(certificate) as receiver:
+        receiver.respond = lambda handler: drip(handler, 0.05)
+        with pytest.raises(OutboundError) as refused:  # the error refers to the response until it is gone itself
+            send("POST", receiver.url(), limits=Limits(total_s=0.5))
+    assert (refused.value.failure, [each.fileno() for each in opened]) == (Failure.TIMEOUT, [-1])
 
 
 @pytest.mark.parametrize(("length", "is_cut"), [(100, False), (101, True)])

@@ -45,9 +45,9 @@ class DeviceForm(forms.Form):
     )
 
     def __init__(self, *args: Any, host: Host | None = None, **more: Any) -> None:
-        """Remove the file size for a host over SSH, which refuses plain files."""
+        """Remove the file size for a remote host, which refuses plain files."""
         super().__init__(*args, **more)
-        if host is not None and host.kind == Host.Kind.SSH:
+        if host is not None and host.is_remote:
             del self.fields["create_mib"]
             self.fields["path"].help_text = "Path of a block device under /dev on the host."
 

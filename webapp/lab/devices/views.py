@@ -53,7 +53,7 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "availability": availability_of(device),
         "retirement": retirement_of(device),
         "out_of_service": out_of_service(device),
-        "may_be_swept": device.host.kind == Host.Kind.LOCAL,
+        "may_be_swept": not device.host.is_remote,
     }
     return render_page(request, "lab/devices/device.html", context | consent_context(device))
 
@@ -117,7 +117,7 @@ def identify_device(request: UserRequest, name: str) -> HttpResponse:
             form.add_error("path", str(error))
         except LabelTakenError as error:
             form.add_error("label", str(error))
-    context = {"host": host, "form": form, "is_ssh": host.kind == Host.Kind.SSH}
+    context = {"host": host, "form": form, "is_remote": host.is_remote}
     context |= {"host_drives": drives_of(host), "after_check": RETURN_TO_DEVICES}
     return render_page(request, "lab/devices/find.html", context)
 

@@ -216,7 +216,7 @@ class YcsbForm(forms.Form):
         label="Database configuration file", required=False, widget=forms.Textarea(attrs={"rows": 6})
     )
     load_host = forms.ModelChoiceField(
-        Host.objects.filter(retired_at=None).exclude(kind=Host.Kind.SSH).order_by("name"),
+        Host.objects.filter(retired_at=None, kind=Host.Kind.LOCAL).order_by("name"),
         required=False,
         empty_label="the host of the drive",
     )

@@ -9,7 +9,7 @@ from runners.dispatch import orders
 from runners.dispatch.orders import Order, expected_refusal
 from runners.errors import RequestRefusedError
 from runners.inventory.service_state import OutOfServiceError, out_of_service
-from runners.models import Device, Dispatch, Host
+from runners.models import Device, Dispatch
 from webapp.accounts.models import User
 from webapp.lab.shared.drive_status import options_with_consent
 
@@ -45,10 +45,9 @@ def check_orderable(device: Device, organisation: Organisation | None) -> Organi
 
 
 def check_sweep(device: Device, organisation: Organisation | None) -> Organisation:
-    """Return the lab that orders. Raises RequestRefusedError: SSH hosts do not format, mount or start databases."""
-    if device.host.kind != Host.Kind.LOCAL:
-        name = device.host.name
-        sentence = f"Host {name} is a host over SSH. YCSB sweeps run only on the register's own machine."
+    """Return the lab that orders. Raises RequestRefusedError: remote hosts do not format, mount or start databases."""
+    if device.host.is_remote:
+        sentence = f"Host {device.host.name} is a remote host. YCSB sweeps run only on the register's own machine."
         raise RequestRefusedError(sentence, "host-unfit")
     return check_orderable(device, organisation)
 

@@ -125,7 +125,7 @@ def _archive_message(dispatch: Dispatch) -> str:
 def _run_dirs(dispatch: Dispatch) -> list[tuple[Host, str]]:
     """Return the run directories that may hold leftover files, each with its host."""
     return [
-        (host, f"{settings.LAB_DIR if host.kind == Host.Kind.LOCAL else host.health.get('state_dir', STATE_DIR)}/{run}")
+        (host, f"{host.health.get('state_dir', STATE_DIR) if host.is_remote else settings.LAB_DIR}/{run}")
         for host, run in run_dirs_of(dispatch, begun_stages(dispatch))
     ]
 

@@ -1,17 +1,19 @@
 """Rows of the overview of drives: what uses each drive, until when, and what waits for it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Q, TextChoices
 
-from runners.inventory.devices import all_last_identified
-from runners.models import LOST_UNCONFIRMED, Campaign, Device, Dispatch, DriveState
+from runners.hosts.protocol import DriveUse
+from runners.inventory.devices import is_missing_now, is_queried_now
+from runners.models import LOST_UNCONFIRMED, Campaign, Device, Dispatch, DriveState, Host
 from runners.models.states import LIVE, State
-from webapp.lab.shared.drive_status import with_warning_labels
+from webapp.lab.hosts.page import drives_of, use_message
+from webapp.lab.shared.drive_status import with_reports
 
 
 class DriveFilter(TextChoices):
@@ -21,13 +23,17 @@ class DriveFilter(TextChoices):
     FREE = "free", "free"
     BUSY = "busy", "busy or in a campaign"
     QUEUED = "queued", "with waiting runs"
+    IN_USE = "in-use", "in use by their host"
     MISSING = "missing", "not found"
     NEW_FIRMWARE = "new-firmware", "firmware changed since the last run"
 
 
 @dataclass(frozen=True)
 class DriveRow:
-    """A drive. `ends_at` is the ordered end of its run; `celsius` is its highest temperature in that run."""
+    """A drive. `ends_at` is the ordered end of its run; `celsius` is its highest temperature in that run.
+
+    `use` says what the host itself uses the drive for, for example for its file systems; empty if it reported no use.
+    """
 
     device: Device
     labels: list[str]
@@ -37,11 +43,13 @@ class DriveRow:
     campaign: Campaign | None
     last_campaign: Campaign | None
     queued_count: int
+    is_missing: bool
+    use: str
 
     @property
     def is_free(self) -> bool:
         """Return whether an order would be claimed at once, as far as other runs are concerned."""
-        return not (self.device.is_missing or self.dispatch or self.campaign or self.queued_count)
+        return not (self.is_missing or self.use or self.dispatch or self.campaign or self.queued_count)
 
     @property
     def is_firmware_new(self) -> bool:
@@ -68,7 +76,8 @@ class DriveRow:
             DriveFilter.FREE: self.is_free,
             DriveFilter.BUSY: bool(self.dispatch or self.campaign),
             DriveFilter.QUEUED: self.queued_count > 0,
-            DriveFilter.MISSING: self.device.is_missing,
+            DriveFilter.IN_USE: bool(self.use),
+            DriveFilter.MISSING: self.is_missing,
             DriveFilter.NEW_FIRMWARE: self.is_firmware_new,
         }.get(DriveFilter(drive_filter), True)
 
@@ -76,9 +85,8 @@ class DriveRow:
 def drive_rows(words: str = "", drive_filter: str = DriveFilter.ALL) -> list[DriveRow]:
     """Return the drives in service that have all of these words in label, host, path, drive or firmware."""
     devices = Device.objects.filter(retired_at=None, host__retired_at=None).order_by("host__name", "pk")
-    reports = all_last_identified(devices)
-    labels = with_warning_labels(devices)
-    keys = [device.drive_key for device, _ in labels]
+    reports = with_reports(devices)
+    keys = [device.drive_key for device, *_ in reports]
     of_drives = Dispatch.objects.filter(drive_key__in=keys)
     live = _by_drive(of_drives.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED).order_by("ordered_at"))
     campaigns = Campaign.objects.filter(drive_key__in=keys).order_by("ordered_at")
@@ -89,21 +97,57 @@ def drive_rows(words: str = "", drive_filter: str = DriveFilter.ALL) -> list[Dri
         DriveState.objects.filter(drive_key__in=keys).exclude(firmware="").exclude(firmware=None).order_by("at", "pk")
     )
     firmwares = dict(states.values_list("drive_key", "firmware"))
+    missing, uses = _reports_of_hosts([device for device, *_ in reports])
     rows = [
         DriveRow(
             device,
-            found,
-            str(reports[device.pk][0].get("firmware") or ""),
+            labels,
+            str(document.get("firmware") or ""),
             firmwares.get(device.drive_key) or "",
             live.get(device.drive_key),
             open_campaigns.get(device.drive_key),
             last_campaigns.get(device.drive_key),
             queued[device.drive_key],
+            device.pk in missing,
+            uses.get(device.pk, ""),
         )
-        for device, found in labels
+        for device, labels, document in reports
     ]
-    wanted = words.casefold().split()
-    return [row for row in rows if row.is_in(drive_filter) and _has_words(row, reports[row.device.pk][0], wanted)]
+    wanted, models = words.casefold().split(), [str(document.get("model") or "") for *_, document in reports]
+    found = zip(rows, models, strict=True)
+    return [row for row, model in found if row.is_in(drive_filter) and _has_words(row, model, wanted)]
+
+
+def _reports_of_hosts(devices: Iterable[Device]) -> tuple[set[int], dict[int, str]]:
+    """Return the devices that their hosts do not find, and what hosts use devices for, by device id.
+
+    A host reports both at its last check. This machine reports both now, unless a run is on one of its drives.
+    """
+    by_host: dict[Host, list[Device]] = {}
+    for device in devices:
+        by_host.setdefault(device.host, []).append(device)
+    missing: set[int] = set()
+    uses: dict[int, str] = {}
+    for host, of_host in by_host.items():
+        is_queried = is_queried_now(host)
+        missing |= {each.pk for each in of_host if (is_missing_now(each) if is_queried else each.is_missing)}
+        if is_queried or host.is_remote:
+            uses |= _uses_by(host)
+    return missing, uses
+
+
+def _uses_by(host: Host) -> dict[int, str]:
+    """Return what a host uses its devices for. A load of the register also has its drive open: that is no use."""
+    found = drives_of(host)
+    drives = {row["device"]: row["drive"] for row in found.get("rows", ()) if row["is_device"] and row["drive"].uses}
+    if not drives:
+        return {}
+    loads = Dispatch.objects.filter(drive_key__in=[device.drive_key for device in drives], started_at__isnull=False)
+    loaded = set(loads.exclude(ended_at__lt=found["reported_at"]).values_list("drive_key", flat=True))
+    for device, drive in drives.items():
+        if device.drive_key in loaded:
+            drives[device] = replace(drive, uses=[use for use in drive.uses if use != DriveUse.OPEN])
+    return {device.pk: use_message(drive) for device, drive in drives.items()}
 
 
 def _by_drive(rows: Iterable[Any]) -> dict[str, Any]:
@@ -111,7 +155,7 @@ def _by_drive(rows: Iterable[Any]) -> dict[str, Any]:
     return {row.drive_key: row for row in rows}
 
 
-def _has_words(row: DriveRow, document: Mapping[str, Any], words: list[str]) -> bool:
+def _has_words(row: DriveRow, model: str, words: list[str]) -> bool:
     device = row.device
     texts = [
         device.label,
@@ -119,7 +163,7 @@ def _has_words(row: DriveRow, document: Mapping[str, Any], words: list[str]) -> 
         device.path,
         device.drive_key,
         row.firmware,
-        str(document.get("model") or ""),
+        model,
     ]
     text = " ".join(texts).casefold()
     return all(word in text for word in words)

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db.models import TextChoices
 from django.utils import timezone
 
+from results.history import event_label
+from results.models import Event
 from runners.errors import HostError
 from runners.hosts import connect
 from runners.hosts.drive_keys import is_same_drive
@@ -17,12 +20,15 @@ from runners.hosts.machine import is_this_machine
 from runners.hosts.protocol import DriveUse, FoundDrive, parse_drives
 from runners.inventory.enrolment import own_program_sha256
 from runners.inventory.health import is_listed, reported_at
+from runners.inventory.service_state import SUBJECT_ID_CHARS
 from runners.inventory.ycsb_requirements import allowed_programs, missing_programs, programs_path
-from runners.models import Dispatch, Host
+from runners.models import Agent, Dispatch, Host
 from runners.models.states import ON_HOST
 from webapp.lab.shared.outages import current_outage_message, prefetch_outages
 
 MINUTE_S = 60
+EVENTS_SHOWN = 10
+AGENT_EVENTS = ("host-added", "host-join-code-created", "host-agent-joined", "host-agent-revoked", "host-pinned-anew")
 TOO_OLD = "The host's drivetest is too old to list drives. Install the drivetest of this register and pin it."
 NOT_REQUESTED = "The last check did not list the drives of this host. Refresh the list."
 NOT_CHECKED = "No check has reached this host yet, so its drives are not known."
@@ -33,7 +39,7 @@ def drives_of(host: Host) -> dict[str, Any]:
 
     They are from the last check, or listed now if the host is the register's own machine.
     """
-    is_local, found = host.kind == Host.Kind.LOCAL, host.health.get("found")
+    is_local, found = not host.is_remote, host.health.get("found")
     reported_at = timezone.now() if is_local else _reported_at(host)
     if reported_at is None or not (is_local or found is not None):
         # Checks of earlier releases did not list the drives.
@@ -81,6 +87,39 @@ def use_message(drive: FoundDrive) -> str:
         DriveUse.OPEN: "open in a program",
     }
     return ", ".join(messages[DriveUse(use)] for use in drive.uses or [])
+
+
+class AgentState(TextChoices):
+    """The state of an agent, with the text that the page of its host shows."""
+
+    WAITING = "waiting", "waiting to join"
+    EXPIRED = "expired", "not joined: the code of its command has expired"
+    JOINED = "joined", "joined"
+    REVOKED = "revoked", "revoked"
+
+
+def agent_of(host: Host) -> dict[str, Any] | None:
+    """Return the agent of a host, its state and its latest events; None for a host without an agent.
+
+    `code_expires_at` is the end of a join code that no agent has used yet. `new_program` is the SHA-256 of the
+    register's drivetest if another one is pinned.
+    """
+    agent = Agent.objects.select_related("created_by").filter(host=host).first()
+    if agent is None:
+        return None
+    pending = agent.code_expires_at if agent.code_expires_at and agent.code_expires_at > timezone.now() else None
+    if agent.is_joined:
+        state = AgentState.JOINED
+    elif pending:
+        state = AgentState.WAITING
+    else:
+        state = AgentState.REVOKED if agent.revoked_at else AgentState.EXPIRED
+    events = Event.objects.filter(subject_type="host", subject_id=host.name[:SUBJECT_ID_CHARS], kind__in=AGENT_EVENTS)
+    latest = events.select_related("actor").order_by("-at", "-pk")[:EVENTS_SHOWN]
+    history = [(event, event_label(event.kind)) for event in latest]
+    own = own_program_sha256()
+    found = {"agent": agent, "state": state, "code_expires_at": pending, "history": history}
+    return found | {"new_program": own if host.program_sha256 and own != host.program_sha256 else ""}
 
 
 def own_machine(host: Host) -> dict[str, Any] | None:

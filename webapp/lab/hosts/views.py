@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from typing import Any
+from urllib.parse import urlparse
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -14,7 +16,7 @@ from results.models.evidence import PLACE_CHARS
 from runners.campaigns.outcomes import with_readings
 from runners.errors import RequestRefusedError
 from runners.hosts.ssh_connection import fingerprint
-from runners.inventory import health
+from runners.inventory import agents, health
 from runners.inventory import maintenance_windows as windows
 from runners.inventory.devices import add_local_host
 from runners.inventory.enrolment import Pins, enrol, own_program_sha256, set_location, setup_steps, teardown_steps
@@ -24,7 +26,7 @@ from runners.models.campaign import Campaign
 from runners.retention import retirement
 from runners.retention.leftover_archive import unarchived_on
 from webapp.accounts.requests import UserRequest
-from webapp.lab.hosts.page import drives_of, outages_by_host, own_machine
+from webapp.lab.hosts.page import agent_of, drives_of, outages_by_host, own_machine
 from webapp.lab.shared.drive_status import with_warning_labels
 from webapp.lab.shared.run_results import with_results
 from webapp.lab.shared.views import (
@@ -41,10 +43,29 @@ DISCARD_FIELD = "gives_up_what_is_there"
 PORT_MAX = 65_535
 
 
-class HostForm(forms.Form):
-    """The address, host key and program of a new host; the key and the program are pinned."""
+class AgentHostForm(forms.Form):
+    """The name of a new host. Its agent states everything else when it joins."""
 
     name = forms.SlugField(max_length=40, help_text="The name of the host in the register, for example lab-1.")
+
+    def clean_name(self) -> str:
+        """Refuse the name of an existing host: another machine would take its place."""
+        name: str = self.cleaned_data["name"]
+        host = Host.objects.filter(name=name).first()
+        if host is not None and (retired := retired_message(host)):
+            raise forms.ValidationError(f"Host {name} is {retired}. Return it to service on its page.")
+        if host is not None and host.kind == Host.Kind.AGENT:
+            raise forms.ValidationError(f"Host {name} already exists. Print a new command on its page.")
+        if host is not None:
+            raise forms.ValidationError(
+                f"Host {name} already exists. To change what is pinned, use manage.py add_host --replace."
+            )
+        return name
+
+
+class HostForm(AgentHostForm):
+    """The address, host key and program of a new host over SSH; the key and the program are pinned."""
+
     address = forms.CharField(max_length=255, help_text="Host name or IP address of the machine.")
     port = forms.IntegerField(min_value=1, max_value=PORT_MAX, initial=22)
     user = forms.CharField(
@@ -61,18 +82,6 @@ class HostForm(forms.Form):
         max_length=64,
         help_text="SHA-256 of the program drivetest on the host; by default, that of the register's own drivetest.",
     )
-
-    def clean_name(self) -> str:
-        """Refuse the name of an existing host; only `manage.py add_host --replace` changes what is pinned."""
-        name: str = self.cleaned_data["name"]
-        host = Host.objects.filter(name=name).first()
-        if host is not None and (retired := retired_message(host)):
-            raise forms.ValidationError(f"Host {name} is {retired}. Return it to service on its page.")
-        if host is not None:
-            raise forms.ValidationError(
-                f"Host {name} already exists. To change what is pinned, use manage.py add_host --replace."
-            )
-        return name
 
     def clean(self) -> dict[str, Any]:
         """Refuse pins that cannot identify a host."""
@@ -144,13 +153,21 @@ def add_this_machine(request: UserRequest) -> str:
 
 @operator_form
 def add(request: UserRequest) -> HttpResponse:
-    """Show the form that adds a host, and enrol the host."""
-    form = HostForm(request.POST or None, initial={"program_sha256": own_program_sha256()})
-    if request.method == "POST" and form.is_valid():
+    """Show the forms that add a host, by its agent or over SSH, and enrol the host.
+
+    The page of a host with an agent has the join code in the response to this request, and nowhere else.
+    """
+    is_agent = request.POST.get("by") == Host.Kind.AGENT
+    agent_form = AgentHostForm(request.POST if is_agent else None, auto_id="id_agent_%s")
+    form = HostForm(None if is_agent else request.POST or None, initial={"program_sha256": own_program_sha256()})
+    if is_agent and agent_form.is_valid():
+        host, code = agents.enrol_agent_host(agent_form.cleaned_data["name"], request.user)
+        return _render_host(request, host, PlaceForm(), code)
+    if request.method == "POST" and not is_agent and form.is_valid():
         host = enrol(form.cleaned_data["name"], form.pins(), request.user)
         messages.success(request, f"Host {host} was added. Carry out the set-up below, then check the host.")
         return redirect("lab-host", host.name)
-    return render_page(request, "lab/hosts/add.html", {"form": form})
+    return render_page(request, "lab/hosts/add.html", {"form": form, "agent_form": agent_form} | _address())
 
 
 @operator_page
@@ -172,12 +189,14 @@ def place(request: UserRequest, name: str) -> HttpResponse:
     return redirect("lab-host", host.name)
 
 
-def _render_host(request: UserRequest, host: Host, place_form: PlaceForm) -> HttpResponse:
+def _render_host(request: UserRequest, host: Host, place_form: PlaceForm, code: str = "") -> HttpResponse:
+    """Render the page of a host; with a new join code, also the command that contains it."""
     last_retirement, leftovers = retirement_of(host), list(unarchived_on(host))
     discarded_ids = last_retirement.details.get("given_up", []) if last_retirement else []
     context: dict[str, Any] = {
         "host": host,
         "is_ssh": host.kind == Host.Kind.SSH,
+        "is_remote": host.is_remote,
         "no_work": health.no_work_reasons(host),
         "outages": outages_by_host().get(host.pk, {}),
         "reported_at": health.reported_at(host.health),
@@ -192,21 +211,26 @@ def _render_host(request: UserRequest, host: Host, place_form: PlaceForm) -> Htt
         "windows": windows.current_and_planned(host),
         "maintenance_form": MaintenanceForm(auto_id="id_maintenance_%s"),
     }
-    if host.kind == Host.Kind.LOCAL:
+    if host.is_remote:
+        context |= {"set_up_steps": setup_steps(host, code), "teardown_steps": teardown_steps(host)}
+    else:
         context["own"] = own_machine(host)
     if context["is_ssh"]:
-        context |= {
-            "fingerprint": fingerprint(host.host_key),
-            "set_up_steps": setup_steps(host),
-            "teardown_steps": teardown_steps(host),
-        }
+        context["fingerprint"] = fingerprint(host.host_key)
+    else:
+        context |= {"joining": agent_of(host), "has_new_code": bool(code)} | _address()
     return render_page(request, "lab/hosts/host.html", context)
+
+
+def _address() -> dict[str, Any]:
+    """Return the address of the register as hosts reach it, and whether agents refuse it."""
+    return {"public_url": settings.PUBLIC_URL, "is_without_tls": urlparse(settings.PUBLIC_URL).scheme != "https"}
 
 
 @operator_action
 def check(request: UserRequest, name: str) -> HttpResponse:
     """Check a host now, then show its page or the page that adds a device."""
-    host = get_object_or_404(Host, name=name, kind=Host.Kind.SSH)
+    host = get_object_or_404(Host.objects.exclude(kind=Host.Kind.LOCAL), name=name)
     if retired := retired_message(host):
         messages.error(request, f"Host {host} is {retired}. Retired hosts are not checked.")
     elif objections := health.check(host):
@@ -214,6 +238,39 @@ def check(request: UserRequest, name: str) -> HttpResponse:
     else:
         messages.success(request, f"Host {host} was checked. It is ready for work.")
     return redirect("lab-device-find" if request.POST.get("then") == RETURN_TO_DEVICES else "lab-host", host.name)
+
+
+@operator_action
+def print_join_command(request: UserRequest, name: str) -> HttpResponse:
+    """Show the page of a host with a new command for its agent, in the response to this request and nowhere else."""
+    host = get_object_or_404(Host, name=name, kind=Host.Kind.AGENT)
+    try:
+        code = agents.new_join_code(host, request.user)
+    except ValueError as error:
+        messages.error(request, f"No command was printed: {error}.")
+        return redirect("lab-host", host.name)
+    return _render_host(request, host, PlaceForm(initial={"region": host.region, "zone": host.zone}), code)
+
+
+@operator_command("lab-host", "Nothing was pinned:")
+def pin_own_program(request: UserRequest, name: str) -> str:
+    """Pin the register's own drivetest on a host whose agent can fetch it from the register."""
+    host, own = get_object_or_404(Host, name=name, kind=Host.Kind.AGENT), own_program_sha256()
+    if not own:
+        raise RequestRefusedError(f"the register has no drivetest at {settings.DRIVETEST}. Build it first.")
+    try:
+        agents.pin_program(host, own, request.user)
+    except ValueError as error:
+        raise RequestRefusedError(str(error)) from error
+    return f"The drivetest with SHA-256 {own} is pinned. Host {host} gets work when it has this program."
+
+
+@operator_command("lab-host")
+def revoke_agent(request: UserRequest, name: str) -> str:
+    """End the secret of a host's agent at once, and a join code that was not used."""
+    host = get_object_or_404(Host, name=name, kind=Host.Kind.AGENT)
+    agents.revoke(host, request.user)
+    return f"The agent of host {host} is revoked: it gets no more requests. Runs that it has started continue."
 
 
 @operator_command("lab-host")
@@ -230,8 +287,7 @@ def restore_host(request: UserRequest, name: str) -> str:
     host = get_object_or_404(Host, name=name)
     if not retirement.return_to_service(host, request.user):
         raise RequestRefusedError(f"Host {host} is already in service.")
-    needs_check = host.kind == Host.Kind.SSH
-    next_step = "Check the host now: it gets work after the check." if needs_check else "The host is ready for work."
+    next_step = "Check the host now: it gets work after the check." if host.is_remote else "The host is ready for work."
     return f"Host {host} is in service again. {next_step}"
 
 

@@ -5,7 +5,7 @@ Every page that orders a run includes lab/shared/consent.html.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -72,12 +72,20 @@ def drive_warnings(device: Device) -> list[DriveWarning]:
 
 def with_warning_labels(devices: QuerySet[Device]) -> list[tuple[Device, list[str]]]:
     """Return devices, each with the labels of its warnings; the device's own page shows the texts."""
+    return [(device, labels) for device, labels, _ in with_reports(devices)]
+
+
+def with_reports(devices: QuerySet[Device]) -> list[tuple[Device, list[str], Mapping[str, Any]]]:
+    """Return the same with the last identity of each device; empty for one that was added at this moment."""
     reports = all_last_identified(devices)
-    return [(device, _warning_labels(device, reports)) for device in devices.select_related("host")]
+    found = [
+        (device, reports[device.pk][0] if device.pk in reports else {}) for device in devices.select_related("host")
+    ]
+    return [(device, _warning_labels(device, document), document) for device, document in found]
 
 
-def _warning_labels(device: Device, reports: Mapping[int, tuple[Mapping[str, Any], datetime]]) -> list[str]:
-    holds_data = device.pk in reports and bool(signature_of(reports[device.pk][0]))
+def _warning_labels(device: Device, document: Mapping[str, Any]) -> list[str]:
+    holds_data = bool(signature_of(document))
     is_unlisted = is_listed(device.host, device.drive_key) is False
     return [HOLDS_DATA] * holds_data + [NOT_LISTED] * is_unlisted
 

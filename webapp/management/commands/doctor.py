@@ -21,7 +21,7 @@ from redis import RedisError
 
 from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_error
 from runners.inventory import health
-from runners.models import Host
+from runners.models import Agent, Host
 from webapp.celery import app, is_worker_alive, redis_of
 from webapp.notices.providers import FOLDER, SMTP
 from webapp.templatetags import units
@@ -181,8 +181,17 @@ def examine_hosts() -> Iterator[Check]:
     for host in Host.objects.filter(retired_at=None).order_by("name"):
         reasons = health.no_work_reasons(host)
         work = "gets no work" if reasons else "takes work"
-        gone = ["if it is gone for good, retire it on its page"] if host.silent_checks else []
-        yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", "; ".join([*reasons, *gone]), is_working=True)
+        if is_without_agent(host):
+            remedies = ["print a command on its page, and run it on the host"]
+        else:
+            remedies = ["if it is gone for good, retire it on its page"] if host.silent_checks else []
+        remedy = "; ".join([*reasons, *remedies])
+        yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", remedy, is_working=True)
+
+
+def is_without_agent(host: Host) -> bool:
+    """Return whether a host is reached by an agent, and none has joined or it was revoked."""
+    return host.kind == Host.Kind.AGENT and not Agent.objects.exclude(secret_hash="").filter(host=host).exists()
 
 
 def _last_check(host: Host) -> str:
@@ -192,6 +201,8 @@ def _last_check(host: Host) -> str:
             if is_this_machine(host.machine_id)
             else "another machine, which its own worker looks at"
         )
+    if is_without_agent(host):
+        return "no agent has joined"
     if host.checked_at is None:
         return f"not checked yet: `manage.py check_host {host}`"
     age_s = max(0, int((timezone.now() - host.checked_at).total_seconds()))

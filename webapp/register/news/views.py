@@ -12,7 +12,8 @@ from webapp.register.news.months import parse_month, summary_months
 from webapp.register.news.summary import summary_of
 
 SCHEMA = "drivecert.news/1"
-BEFORE = number("before", "Changes before", ("1", "9999999999999"), is_whole=True)
+EVENT_MAX = 9_999_999_999_999
+BEFORE = number("before", "Changes before", ("1", str(EVENT_MAX)), is_whole=True)
 PARAMETERS = (BEFORE, FORMAT)
 FIELDS = ("event", "at", "group", "label", "name", "page", "sentence", "reason", "mark")
 

@@ -7,7 +7,8 @@ from results.models import Event
 from runners.dispatch.orders import Order, order
 from runners.hosts.protocol import Identity
 from runners.models import Device, Host
-from tests.runners.ssh_host import ssh_host
+from tests.runners.ssh_host import HEALTH, agent_host, ssh_host
+from webapp.lab.devices import views
 from webapp.lab.devices.forms import DeviceForm, default_label
 
 pytestmark = pytest.mark.django_db
@@ -195,11 +196,24 @@ def test_recognised_data_is_shown_before_the_device_is_added(found, lab_client):
     assert text.index("ext2, ext3 or ext4 file system") < text.index("Add this device")
 
 
-@pytest.mark.parametrize("kind", ["local", "ssh"])
+@pytest.mark.parametrize("remote_host", [ssh_host, agent_host])
+def test_a_drive_of_a_remote_host_is_identified_and_bound(lab_client, fake, monkeypatch, remote_host):
+    monkeypatch.setattr(views, "connect", lambda _host: fake)
+    host = remote_host(health=HEALTH | {"drives": ["nvme:M:S1"]})
+    fake.add_drive("/dev/nvme0n1", "nvme:M:S1")
+    page = lab_client.post("/lab/hosts/lab-1/devices/add/", {"path": "/dev/nvme0n1", "label": "far 1"})
+    lab_client.post("/lab/hosts/lab-1/devices/bind/", page.context["form"].initial)
+    device = host.devices.get()
+    assert (device.label, device.drive_key) == ("far 1", "nvme:M:S1")
+    assert f"/lab/devices/{device.pk}/order/" in lab_client.get("/lab/hosts/lab-1/").text
+
+
+@pytest.mark.parametrize("kind", ["local", "ssh", "agent"])
 def test_a_plain_file_is_offered_only_if_the_host_accepts_one(lab_client, kind):
     Host.objects.create(name="local", kind="local")
-    ssh_host("over-ssh")
-    text = lab_client.get(f"/lab/hosts/{'local' if kind == 'local' else 'over-ssh'}/devices/add/").text
+    ssh_host("ssh")
+    agent_host("agent")
+    text = lab_client.get(f"/lab/hosts/{kind}/devices/add/").text
     assert ("plain file" in text, 'name="create_mib"' in text) == (kind == "local", kind == "local")
 
 

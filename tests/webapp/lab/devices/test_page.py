@@ -8,7 +8,7 @@ from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from runners.recipes.ycsb_setup import Setup
 from tests.runners.prep_record import prep_record
-from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
+from tests.runners.ssh_host import HEALTH, PINNED, agent_host, ssh_host
 from tests.webapp.lab.programs import allow
 from webapp.lab.devices import views as device_views
 from webapp.lab.dispatches.forms import YcsbForm
@@ -60,7 +60,7 @@ def test_no_sweep_is_offered_or_ordered_over_ssh(lab_client, device):
     Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
     assert address(device, "ycsb/") not in text(lab_client.get(address(device)))
     said = text(lab_client.post(address(device, "ycsb/"), {"preset": "no-database", "client": "java"}))
-    assert "is a host over SSH" in said
+    assert "is a remote host" in said
     assert not Dispatch.objects.exists()
 
 
@@ -163,15 +163,17 @@ def test_the_form_of_a_sweep_describes_the_address_of_the_database_with_its_defa
     assert help_text == f"Address of the database for the YCSB client. Default: {Setup.database_host}."
 
 
-def test_a_sweep_with_requests_over_ssh_cannot_be_chosen(lab_client, device):
-    host = ssh_host()
+@pytest.mark.parametrize("remote_host", [ssh_host, agent_host])
+def test_a_sweep_with_requests_from_a_remote_host_cannot_be_chosen(lab_client, device, remote_host):
+    host = remote_host()
     form_data = {"preset": "micron-7450-rocksdb", "client": "java", "load_host": str(host.pk)}
     assert "Select a valid choice" in text(lab_client.post(address(device, "ycsb/"), form_data))
     assert not Dispatch.objects.exists()
 
 
-def test_a_sweep_on_a_drive_over_ssh_is_refused_with_the_reason(lab_client, device):
-    Device.objects.filter(pk=device.pk).update(host=ssh_host())
+@pytest.mark.parametrize("remote_host", [ssh_host, agent_host])
+def test_a_sweep_on_a_drive_of_a_remote_host_is_refused_with_the_reason(lab_client, device, remote_host):
+    Device.objects.filter(pk=device.pk).update(host=remote_host())
     form_data = {"preset": "micron-7450-rocksdb", "client": "java"}
-    assert "lab-1 is a host over SSH" in text(lab_client.post(address(device, "ycsb/"), form_data))
+    assert "lab-1 is a remote host" in text(lab_client.post(address(device, "ycsb/"), form_data))
     assert not Dispatch.objects.exists()

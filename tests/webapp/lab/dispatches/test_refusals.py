@@ -26,8 +26,8 @@ def ordered(client, device, part, form_data):
     return text, Dispatch.objects.exists() or Campaign.objects.exists()
 
 
-def over_ssh(device, **health):
-    columns = {"kind": "ssh", "health": HEALTH | health, "checked_at": timezone.now()} | PINNED
+def remote(device, kind, **health):
+    columns = {"kind": kind, "health": HEALTH | health, "checked_at": timezone.now()} | PINNED
     Host.objects.filter(pk=device.host_id).update(**columns)
 
 
@@ -97,23 +97,25 @@ def test_this_machine_is_not_queried_while_a_run_is_on_the_drive(this_machine, i
     assert not is_missing(this_machine)
 
 
+@pytest.mark.parametrize("kind", ["ssh", "agent"])
 @pytest.mark.parametrize(("part", "form_data"), [("order/", ORDER), ("prepare/", {})])
-def test_a_drive_that_is_not_listed_or_was_not_found_accepts_no_order(lab_client, device, part, form_data):
-    over_ssh(device, drives=["nvme:M:S1"])
+def test_a_drive_that_is_not_listed_or_was_not_found_accepts_no_order(lab_client, device, kind, part, form_data):
+    remote(device, kind, drives=["nvme:M:S1"])
     message, is_ordered = ordered(lab_client, device, part, form_data)
     assert "would refuse the run: its operator has not listed drive file:lab1:8:5" in message
     seen = {"label": "fake drive", "drive_key": "file:lab1:8:5", "paths": [], "listed": True}
-    over_ssh(device, drives=["file:lab1:8:5"], devices=[seen])
+    remote(device, kind, drives=["file:lab1:8:5"], devices=[seen])
     message, was_ordered = ordered(lab_client, device, part, form_data)
     assert "does not find drive file:lab1:8:5" in message
     assert not is_ordered
     assert not was_ordered
-    over_ssh(device, drives=["file:lab1:8:5"], devices=[seen | {"paths": ["/dev/fake0"]}])
+    remote(device, kind, drives=["file:lab1:8:5"], devices=[seen | {"paths": ["/dev/fake0"]}])
     assert ordered(lab_client, device, part, form_data)[1]
 
 
-def test_data_on_a_host_over_ssh_is_never_overwritten(lab_client, device):
-    over_ssh(device, drives=["file:lab1:8:5"])
+@pytest.mark.parametrize("kind", ["ssh", "agent"])
+def test_data_on_a_remote_host_is_never_overwritten(lab_client, device, kind):
+    remote(device, kind, drives=["file:lab1:8:5"])
     Device.objects.update(identity={"signature": "ext4"})
     message, is_ordered = ordered(
         lab_client,

@@ -1,15 +1,22 @@
-from datetime import UTC, datetime
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
 from runners.campaigns.terms import Terms, parse_terms
-from runners.inventory.devices import bind
-from runners.models import Campaign, Device, Dispatch, DriveState
+from runners.errors import DeviceUnknownError
+from runners.hosts.local import LocalHost
+from runners.hosts.machine import machine_id
+from runners.hosts.protocol import FoundDrive, Identity
+from runners.inventory.devices import all_last_identified, bind
+from runners.models import Campaign, Device, Dispatch, DriveState, Host
 from runners.models.states import State
+from tests.runners.ssh_host import HEALTH, ssh_host
 from webapp.lab.campaigns.templates import QUICK
 from webapp.lab.drives import views
 from webapp.lab.drives.overview import DriveFilter, drive_rows
+from webapp.lab.shared import drive_status
 
 pytestmark = pytest.mark.django_db
 FORM = {name: str(value) for name, value in Terms().as_json().items() if name not in {"with_prep", "alone_on_host"}}
@@ -146,3 +153,92 @@ def test_a_selection_of_too_many_drives_is_refused_with_their_number(lab_client,
     monkeypatch.setattr(views, "SELECTED_MAX", 0)
     page = lab_client.get(ADDRESS, {"device": device.pk}, follow=True)
     assert "drives, got 1. Select fewer drives." in page.text
+
+
+def remote_drive(staff, uses, reported_at=None):
+    """Bind the drive nvme:M:S1 of a remote host whose last check reported these uses."""
+    found = FoundDrive("/dev/nvme0n1", "nvme", "nvme:M:S1", 2**40, uses=uses, mount_points=uses and ["/"])
+    clock = {"clock_unix_ns": int((reported_at or timezone.now()).timestamp() * 10**9), "clock_offset_s": 0}
+    host = ssh_host(health=HEALTH | clock | {"found": [asdict(found)]})
+    return bind(host, Identity(found.path, "nvme", found.drive_key, 2**40), "far 1", staff)
+
+
+@pytest.mark.parametrize(
+    ("uses", "use", "is_free"),
+    [
+        (["mounted"], "mounted at /", False),
+        (["swap", "held"], "used as swap, held by another device", False),
+        ([], "", True),
+        (None, "", True),
+    ],
+)
+def test_a_drive_that_its_remote_host_uses_is_not_free(lab_client, staff, uses, use, is_free):
+    remote_drive(staff, uses)
+    (row,) = drive_rows()
+    assert (row.use, row.is_free) == (use, is_free)
+    assert labels("", DriveFilter.FREE) == (["far 1"] if is_free else [])
+    assert labels("", DriveFilter.IN_USE) == ([] if is_free else ["far 1"])
+    page = lab_client.get("/lab/drives/").text
+    assert (f'<span class="fail">in use</span> {use}' in page) is not is_free
+
+
+@pytest.mark.parametrize(("ended_after_s", "use"), [(1, ""), (0, ""), (-1, "open in a program")])
+def test_a_drive_that_was_open_for_a_run_of_the_register_is_free_when_the_run_has_ended(
+    in_state, staff, ended_after_s, use
+):
+    reported_at = timezone.now().replace(microsecond=0) - timedelta(minutes=2)
+    device = remote_drive(staff, ["open"], reported_at)
+    ended_at = reported_at + timedelta(seconds=ended_after_s)
+    done = in_state(State.DONE)
+    times = {"started_at": reported_at - timedelta(hours=1), "ended_at": ended_at}
+    Dispatch.objects.filter(pk=done.pk).update(device=device, drive_key=device.drive_key, **times)
+    row = next(row for row in drive_rows() if row.device == device)
+    assert (row.use, row.is_free) == (use, not use)
+
+
+@pytest.fixture
+def this_machine(device, monkeypatch):
+    """Make the host this machine, with a drive that is free."""
+    Host.objects.filter(pk=device.host_id).update(machine_id=machine_id())
+    monkeypatch.setattr(LocalHost, "identify", lambda _host, path: Identity(path, "virtual", device.drive_key, 2**30))
+    monkeypatch.setattr(LocalHost, "find", lambda _host, _key, _size: [])
+    monkeypatch.setattr(LocalHost, "list_drives", lambda _host: [])
+    return device
+
+
+def vanished(_host, path):
+    raise DeviceUnknownError(f"{path}: no such device")
+
+
+def test_a_drive_that_this_machine_does_not_find_is_not_free(lab_client, this_machine, monkeypatch):
+    assert labels("", DriveFilter.FREE) == ["fake drive"]
+    monkeypatch.setattr(LocalHost, "identify", vanished)
+    assert labels("", DriveFilter.FREE) == []
+    assert labels("", DriveFilter.MISSING) == ["fake drive"]
+    assert '<span class="fail">not found</span>' in lab_client.get("/lab/drives/").text
+
+
+def test_a_drive_that_this_machine_uses_is_not_free(this_machine, monkeypatch):
+    found = FoundDrive(this_machine.path, "virtual", this_machine.drive_key, 2**30, uses=["mounted"])
+    monkeypatch.setattr(LocalHost, "list_drives", lambda _host: [found])
+    assert labels("", DriveFilter.IN_USE) == ["fake drive"]
+    assert labels("", DriveFilter.FREE) == []
+
+
+def test_the_drives_of_this_machine_are_not_queried_during_a_run(this_machine, in_state, monkeypatch):
+    in_state(State.RUNNING)
+    for name in ("identify", "find", "list_drives"):
+        monkeypatch.setattr(LocalHost, name, lambda *_: pytest.fail("a drive was queried during a run"))
+    assert labels() == ["fake drive"]
+
+
+def test_a_device_that_is_added_while_the_page_opens_is_no_error(device, second, monkeypatch):
+    calls = []
+
+    def without_the_second(devices):
+        calls.append(all_last_identified(devices))
+        return {key: report for key, report in calls[-1].items() if key != second.pk}
+
+    monkeypatch.setattr(drive_status, "all_last_identified", without_the_second)
+    assert labels() == ["fake drive", "shelf 2"]
+    assert len(calls) == 1

@@ -226,3 +226,17 @@ def test_the_system_disk_is_shown_as_in_use_and_cannot_be_identified(lab_client,
 def test_drives_stored_by_an_earlier_release_do_not_break_the_page(lab_client):
     ssh_host(health=HEALTH | {"found": [FOUND[0] | {"drive_key": None}]}, checked_at=timezone.now())
     assert "The drives of lab-1 cannot be listed: " in lab_client.get("/lab/hosts/lab-1/").text
+
+
+@pytest.mark.parametrize("part", ["", "devices/add/"])
+def test_a_system_disk_of_a_remote_host_is_shown_as_in_use_and_cannot_be_identified(lab_client, part):
+    found = [FOUND[0] | {"uses": ["mounted"], "mount_points": ["/"]}, FOUND[1] | {"uses": [], "mount_points": []}]
+    ssh_host(health=HEALTH | {"found": found}, checked_at=timezone.now())
+    system, free = rows_of(lab_client.get(f"/lab/hosts/lab-1/{part}").text)
+    assert system.endswith("in use mounted at /")
+    assert free.endswith("Identify")
+
+
+def test_a_use_that_the_register_does_not_know_does_not_break_the_page(lab_client):
+    ssh_host(health=HEALTH | {"found": [FOUND[0] | {"uses": ["parked"]}]}, checked_at=timezone.now())
+    assert "The drives of lab-1 cannot be listed: " in lab_client.get("/lab/hosts/lab-1/").text

@@ -36,7 +36,11 @@ def holding(device, **identity):
 
 
 def over_ssh(device, **columns):
-    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED, **columns)
+    return remote(device, "ssh", **PINNED, **columns)
+
+
+def remote(device, kind, **columns):
+    Host.objects.filter(pk=device.host_id).update(kind=kind, **columns)
     return Device.objects.select_related("host").get(pk=device.pk)
 
 
@@ -159,11 +163,16 @@ def test_the_content_of_a_drive_is_known_only_if_drivetest_allowed_the_run_to_wr
 
 
 @pytest.mark.parametrize(
-    ("kind", "way"), [("local", "type the label of the device"), ("ssh", "Wipe the drive at the host")]
+    ("kind", "way"),
+    [
+        ("local", "type the label of the device"),
+        ("ssh", "Wipe the drive at the host"),
+        ("agent", "Wipe the drive at the host"),
+    ],
 )
 def test_the_warning_explains_how_to_overwrite_data(device, kind, way):
     holding(device, **DATA)
-    assert way in drive_warnings(over_ssh(device) if kind == "ssh" else device)[0].text
+    assert way in drive_warnings(remote(device, kind, **PINNED))[0].text
 
 
 @pytest.mark.parametrize(("identity", "is_file"), [({}, True), ({"backing": "/srv/drive.img"}, False)])

@@ -8,11 +8,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use drivetest_labhost::{SETTINGS_FILE, Settings};
+use drivetest_labhost::Settings;
 use drivetest_load::config::Model;
 
-/// The subcommands, one file each, or one file for those that belong together. `host` is in the crate labhost.
+/// The subcommands, one file each, or one file for those that belong together. `host` is in the crate labhost,
+/// and most of `agent` in the crate agent.
 mod commands {
+    pub mod agent;
     pub mod check;
     pub mod detached;
     pub mod dry_run;
@@ -153,7 +155,14 @@ enum Command {
     /// The sudo rule of a lab host allows the register to run `drivetest host`, and no other command. `drivetest host`
     /// loads only drives that /etc/drivecert/host.toml lists, writes only into the directory that this file names, and
     /// accepts no command line from the register.
-    Host,
+    Host(commands::agent::HostArgs),
+    /// Fetch the requests of a register over HTTPS and carry them out, on a host that the register cannot reach.
+    ///
+    /// Each batch of requests goes to a child `drivetest host`, with the same limits as over SSH: only the drives that
+    /// /etc/drivecert/host.toml lists are loaded. `drivetest agent join` makes the host known to the register first. TERM
+    /// ends the agent after the requests that run; loads continue. If the register requires another program, the agent
+    /// replaces itself only by one whose SHA-256 the operator lists as `updates` in /etc/drivecert/host.toml.
+    Agent(commands::agent::Args),
 }
 
 impl Command {
@@ -177,14 +186,15 @@ impl Command {
             Self::Stop(args) => args.stop(true),
             Self::Remove(args) => args.run(true),
             Self::Watch(args) => args.run(),
-            Self::Host => serve_register(),
+            Self::Host(args) => serve_register(&args.settings_file()),
+            Self::Agent(args) => args.run(),
         }
     }
 }
 
 /// Serves the requests on standard input, one JSON object per line, until it ends.
-fn serve_register() -> ExitCode {
-    let settings = match Settings::read(Path::new(SETTINGS_FILE)) {
+fn serve_register(settings_file: &Path) -> ExitCode {
+    let settings = match Settings::read(settings_file) {
         Ok(settings) => settings,
         Err(error) => return output::fail(&error),
     };

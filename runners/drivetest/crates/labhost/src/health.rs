@@ -62,12 +62,15 @@ impl Health {
 }
 
 /// Returns whether systemd is the init process. Source: sd_booted(3).
-pub(crate) fn has_systemd() -> bool {
+pub fn has_systemd() -> bool {
     Path::new("/run/systemd/system").is_dir()
 }
 
 /// Returns the SHA-256 of the running program, even if its file was replaced.
-pub(crate) fn program_sha256() -> Result<String, HostError> {
+///
+/// # Errors
+/// If the program cannot be read.
+pub fn program_sha256() -> Result<String, HostError> {
     let path = Path::new("/proc/self/exe");
     let hash = || -> io::Result<String> {
         let mut hasher = Sha256::new();

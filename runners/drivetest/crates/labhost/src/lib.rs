@@ -18,7 +18,8 @@ mod settings;
 mod start;
 
 pub use error::HostError;
-pub use settings::{SETTINGS_FILE, Settings};
+pub use health::{has_systemd, program_sha256};
+pub use settings::{SETTINGS_FILE, Settings, read_trusted};
 
 use std::io::{self, BufRead, Read, Write};
 use std::time::{Duration, Instant};
@@ -211,6 +212,7 @@ mod tests {
         let settings = Settings {
             drives: vec!["nvme:M:S1".into()],
             state_dir: folder.path().join("state"),
+            updates: Vec::new(),
         };
         let mut output = Vec::new();
         serve(&settings, input, &mut output).unwrap();
@@ -272,6 +274,7 @@ mod tests {
         let settings = Settings {
             drives: Vec::new(),
             state_dir: folder.path().join("state"),
+            updates: Vec::new(),
         };
         let remove = |run: &str| {
             let request = json!({"verb": "remove", "run": run, "drive_key": "nvme:M:S1", "generation": 7});

@@ -60,6 +60,7 @@ mod tests {
         fn listing(drives: &[&str]) -> Self {
             let folder = tempfile::tempdir().unwrap();
             let settings = Settings {
+                updates: Vec::new(),
                 drives: drives.iter().map(|&key| key.to_owned()).collect(),
                 state_dir: folder.path().join("state"),
             };

@@ -25,6 +25,9 @@ pub struct Settings {
     /// The directory of runs and drive locks.
     #[serde(default = "state_dir")]
     pub state_dir: PathBuf,
+    /// SHA-256 of each program by which `drivetest agent` may replace itself.
+    #[serde(default)]
+    pub updates: Vec<String>,
 }
 
 fn state_dir() -> PathBuf {
@@ -36,6 +39,7 @@ impl Default for Settings {
         Self {
             drives: Vec::new(),
             state_dir: state_dir(),
+            updates: Vec::new(),
         }
     }
 }
@@ -46,18 +50,10 @@ impl Settings {
     /// # Errors
     /// If another user than root could have written the file, or if it is invalid.
     pub fn read(path: &Path) -> Result<Self, HostError> {
-        let mut file = match File::open(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(HostError::file(path, "read", &error)),
-            Ok(file) => file,
-        };
-        check_owner(path, file.metadata())?;
-        let folder = path.parent().unwrap_or(Path::new("/"));
-        check_owner(folder, fs::metadata(folder))?;
-        let mut text = String::new();
-        let read = file.by_ref().take(FILE_BYTES_MAX).read_to_string(&mut text);
-        read.map_err(|error| HostError::file(path, "read", &error))?;
-        Self::parse(path, &text)
+        match read_trusted(path)? {
+            None => Ok(Self::default()),
+            Some(text) => Self::parse(path, &text),
+        }
     }
 
     fn parse(path: &Path, text: &str) -> Result<Self, HostError> {
@@ -76,6 +72,13 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Returns whether the operator allows the agent to replace itself by a program.
+    pub fn allows_update(&self, sha256: &str) -> bool {
+        self.updates
+            .iter()
+            .any(|allowed| allowed.eq_ignore_ascii_case(sha256))
+    }
+
     /// Checks that the operator has listed a drive.
     ///
     /// # Errors
@@ -92,11 +95,32 @@ impl Settings {
     }
 }
 
-/// Checks that only root can write a path. Another user could list the drive of the running system.
+/// Reads a settings file. Returns None if it does not exist.
+///
+/// # Errors
+/// If another user than root could have written the file.
+pub fn read_trusted(path: &Path) -> Result<Option<String>, HostError> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(HostError::file(path, "read", &error)),
+        Ok(file) => file,
+    };
+    check_owner(path, file.metadata())?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    check_owner(folder, fs::metadata(folder))?;
+    let mut text = String::new();
+    let read = file.by_ref().take(FILE_BYTES_MAX).read_to_string(&mut text);
+    read.map_err(|error| HostError::file(path, "read", &error))?;
+    Ok(Some(text))
+}
+
+/// Checks that only root and the user of this process can write a path. The service runs as root: another user could
+/// list the drive of the running system.
 fn check_owner(path: &Path, found: io::Result<fs::Metadata>) -> Result<(), HostError> {
     let found = found.map_err(|error| HostError::file(path, "inspect", &error))?;
     let (path, owner, mode) = (path.display(), found.uid(), found.mode() & 0o7777);
-    HostError::refuse_unless(owner == 0 && mode & 0o022 == 0, || {
+    let is_trusted = [0, rustix::process::geteuid().as_raw()].contains(&owner) && mode & 0o022 == 0;
+    HostError::refuse_unless(is_trusted, || {
         format!("{path}: expected a file that only root can write, got owner {owner} and mode {mode:o}")
     })
 }
@@ -133,6 +157,13 @@ mod tests {
     fn without_a_settings_file_no_drive_is_listed() {
         let settings = Settings::read(Path::new("/nowhere/host.toml")).unwrap();
         assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn only_listed_programs_replace_the_agent() {
+        let settings = parsed("updates = [\"5e\"]").unwrap();
+        assert!(settings.allows_update("5E") && !settings.allows_update("5e5e"));
+        assert!(!parsed("").unwrap().allows_update("5e"));
     }
 
     #[test]

@@ -15,6 +15,8 @@ use crate::transport::{self, SettingsError};
 
 /// Maximum size of a response.
 const RESPONSE_BYTES_MAX: u64 = 64 << 20;
+/// A response to a waiting request must come within its wait and this time.
+const ANSWER_LIMIT: Duration = Duration::from_secs(20);
 /// Characters of a response that is no problem document, in messages.
 const SHOWN_CHARS: usize = 300;
 
@@ -150,6 +152,47 @@ impl Client {
         self.repeat(|| self.send(self.request(Method::GET, path), ()))
     }
 
+    /// Reads a document once, if it differs from the one with `etag`. The register may wait for a change. The status is
+    /// 304 if there was none.
+    ///
+    /// # Errors
+    /// If the register is not available, or refuses the request.
+    pub fn wait_for_change(&self, path: &str, etag: &str, wait: Duration) -> Result<Response, Error> {
+        let mut request = self.request(Method::GET, path);
+        if !etag.is_empty() {
+            request = request.header("If-None-Match", etag);
+        }
+        self.send_within(request, (), Some(wait + ANSWER_LIMIT))
+    }
+
+    /// Reads a file of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// If the register is not available for too long, or refuses the request, or the file is larger.
+    pub fn get_bytes(&self, path: &str, limit: u64) -> Result<Vec<u8>, Error> {
+        self.repeat(|| {
+            let request = self.request(Method::GET, path);
+            let response = self.run(request, (), None)?;
+            if response.status().is_success() {
+                return self.bytes_of(response.into_body(), limit);
+            }
+            let response = self.response_of(response)?;
+            let detail = format!("{}: expected a file", self.address);
+            Err(Error::Refused(Refusal::of_other_server(response.status, detail)))
+        })
+    }
+
+    /// Sends bytes once.
+    ///
+    /// # Errors
+    /// If the register is not available, or refuses the bytes.
+    pub fn put(&self, path: &str, bytes: &[u8]) -> Result<Response, Error> {
+        let request = self
+            .request(Method::PUT, path)
+            .header("Content-Type", "application/octet-stream");
+        self.send(request, bytes)
+    }
+
     /// Sends a document to an endpoint for which a repeated request is the same as one.
     ///
     /// # Errors
@@ -225,6 +268,24 @@ impl Client {
         request: http::request::Builder,
         body: impl AsSendBody,
     ) -> Result<Response, Error> {
+        self.send_within(request, body, None)
+    }
+
+    fn send_within(
+        &self,
+        request: http::request::Builder,
+        body: impl AsSendBody,
+        limit: Option<Duration>,
+    ) -> Result<Response, Error> {
+        self.response_of(self.run(request, body, limit)?)
+    }
+
+    fn run(
+        &self,
+        request: http::request::Builder,
+        body: impl AsSendBody,
+        limit: Option<Duration>,
+    ) -> Result<http::Response<Body>, Error> {
         let request = request.body(body).map_err(|error| {
             Error::Refused(Refusal {
                 status: 0,
@@ -234,11 +295,14 @@ impl Client {
                 is_of_register: false,
             })
         })?;
-        let response = self
-            .agent
-            .run(request)
-            .map_err(|error| self.unavailable(&error))?;
-        self.response_of(response)
+        let request = self.agent.configure_request(request);
+        let request = request.timeout_global(limit).build();
+        self.agent.run(request).map_err(|error| self.unavailable(&error))
+    }
+
+    fn bytes_of(&self, mut body: Body, limit: u64) -> Result<Vec<u8>, Error> {
+        let bytes = body.with_config().limit(limit).read_to_vec();
+        bytes.map_err(|error| self.unavailable(&error))
     }
 
     fn unavailable(&self, error: &ureq::Error) -> Error {
@@ -249,11 +313,10 @@ impl Client {
     }
 
     fn response_of(&self, response: http::Response<Body>) -> Result<Response, Error> {
-        let (parts, mut body) = response.into_parts();
-        let bytes = body.with_config().limit(RESPONSE_BYTES_MAX).read_to_vec();
-        let bytes = bytes.map_err(|error| self.unavailable(&error))?;
+        let (parts, body) = response.into_parts();
+        let bytes = self.bytes_of(body, RESPONSE_BYTES_MAX)?;
         let document = serde_json::from_slice(&bytes);
-        if parts.status.is_success() {
+        if parts.status.is_success() || parts.status == StatusCode::NOT_MODIFIED {
             return Ok(Response {
                 status: parts.status.as_u16(),
                 document: document.unwrap_or_default(),

@@ -12,6 +12,7 @@ mod resolver;
 mod transport;
 mod upload;
 
+pub use backoff::Backoff;
 pub use client::{Client, Error, Refusal, Response, Settings};
-pub use transport::SettingsError;
+pub use transport::{SettingsError, check_address};
 pub use upload::{Upload, Uploaded};

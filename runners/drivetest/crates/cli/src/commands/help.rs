@@ -19,6 +19,8 @@ const RUN_STOP: &str = "drivetest run stop --run-dir /var/tmp/r1";
 const RUN_REMOVE: &str =
     "drivetest run remove --run-dir /var/tmp/r1 --drive-lock /var/tmp/nvme1n1.lock --generation 1";
 
+const AGENT_JOIN: &str = "drivetest agent join https://register.example CODE";
+
 const EXAMPLES: &[Examples] = &[
     (
         &[""],
@@ -156,6 +158,20 @@ const EXAMPLES: &[Examples] = &[
     (
         &["host"],
         &[("Carry out the requests in a file", "drivetest host < requests")],
+    ),
+    (
+        &["agent"],
+        &[
+            (
+                "Fetch requests until a signal, as the service does",
+                "drivetest agent",
+            ),
+            ("Join a register first", AGENT_JOIN),
+        ],
+    ),
+    (
+        &["agent join"],
+        &[("Join a register with the code of the host's page", AGENT_JOIN)],
     ),
 ];
 

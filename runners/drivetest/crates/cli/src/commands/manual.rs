@@ -111,7 +111,8 @@ fn synopsis_of(page: &mut Roff, command: &clap::Command) {
         words.extend((!option.is_required_set()).then(|| roman("]")));
     }
     if command.get_subcommands().any(|command| !command.is_hide_set()) {
-        words.push(roman(" COMMAND"));
+        let is_required = command.is_subcommand_required_set();
+        words.push(roman(if is_required { " COMMAND" } else { " [COMMAND]" }));
     }
     page.text(words);
 }
@@ -164,6 +165,7 @@ fn see_also(page: &mut Roff, name: &str) {
     let others = match name {
         "" => "drivetest-prep(1), drivetest-storage(1), drivetest-identify(1), drivetest-check(1)",
         "storage" | "index" => "drivetest(1), drivetest-prep(1), drivetest-identify(1), drivetest-keys(1)",
+        "agent" | "agent join" => "drivetest(1), drivetest-host(1), drivetest-identify(1)",
         _ => "drivetest(1)",
     };
     page.text([roman(others)]);

@@ -101,6 +101,16 @@ exit_codes! {
         EXIT_ERROR: "connection broke", "the connection to the register broke, or the settings of the host \
             cannot be used";
     }
+    "agent" => {
+        0: "ended by a signal", "a signal ended the agent";
+        EXIT_REFUSED: "revoked", "the register has revoked this host";
+        EXIT_ERROR: "cannot run", "the host has not joined a register, or its settings cannot be used";
+    }
+    "agent join" => {
+        0: "joined", "the host has joined the register, now or before";
+        EXIT_REFUSED: "refused", "the register refuses the code, for example because it was used";
+        EXIT_ERROR: "not joined", "the register is not available, or a file cannot be written";
+    }
 }
 
 /// Text of [`EXIT_USAGE`].

@@ -1,15 +1,18 @@
-"""Check that `drivetest submit` works in an empty root directory: against a TLS server found by name, and by a proxy.
+"""Check `drivetest submit` and `agent` in an empty root directory, with a TLS server found by name, and with a proxy.
 
-Usage: check_submit.py PROGRAM LOG, as root. The servers and the program are in a network of their own, in which
+Usage: check_register.py PROGRAM LOG, as root. The servers and the program are in a network of their own, in which
 the only name server is this script. The root directory has the program, the log and the certificate, and no other file.
+The agent also needs /proc, because it runs itself as `drivetest host`.
 """
 
+import base64
 import ctypes
 import fcntl
 import http.server
 import json
 import os
 import shutil
+import signal
 import socket
 import ssl
 import struct
@@ -17,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 REGISTER, PROXY = "register.example", "proxy.example"
@@ -35,10 +39,11 @@ def require(is_met, problem):
 
 
 class Register(http.server.BaseHTTPRequestHandler):
-    """The part of a register that a submission needs."""
+    """The part of a register that a submission and an agent need."""
 
     protocol_version = "HTTP/1.1"
     received = bytearray()
+    answer, answered = b"", threading.Event()
 
     def respond(self, status, document=None, **headers):
         body = b"" if document is None else json.dumps(document).encode()
@@ -53,7 +58,11 @@ class Register(http.server.BaseHTTPRequestHandler):
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def do_POST(self):
-        self.body()
+        content = self.body()
+        if self.path == "/api/v1/agents/":
+            require(json.loads(content)["code"] == "check", "another code")
+            self.respond(201, {"agent": "a-1", "host": "lab-1", "live_url": ""})
+            return
         require(self.headers["Authorization"] == "Bearer dc_check", "no token")
         if self.path == "/uploads/":
             self.received.clear()
@@ -65,8 +74,26 @@ class Register(http.server.BaseHTTPRequestHandler):
         self.received.extend(self.body())
         self.respond(204, Upload_Offset=str(len(self.received)))
 
+    def do_PUT(self):
+        require(self.path == "/api/v1/agents/exchanges/x-1/", "another path")
+        Register.answer = self.body()
+        self.respond(204)
+        Register.answered.set()
+
     def do_GET(self):
+        if self.path.startswith("/api/v1/live/agents/"):
+            self.wait()
+            return
         self.respond(200, {"state": "read", "facts": {}})
+
+    def wait(self):
+        """List one exchange, and then let the agent wait."""
+        if self.headers["If-None-Match"]:
+            self.rfile.read(1)
+            return
+        requests = base64.b64encode(b'{"verb": "health"}\n').decode()
+        exchanges = [{"id": "x-1", "requests": requests}]
+        self.respond(200, {"agent": "a-1", "program_sha256": "", "exchanges": exchanges}, ETag='"1"')
 
     def log_message(self, *_):
         """Print nothing."""
@@ -159,12 +186,51 @@ def submit(root, *options, **variables):
     return subprocess.run(command, env=environment, preexec_fn=lambda: os.chroot(root), check=False).returncode
 
 
+def check_submit(root, content, proxy, through):
+    """Submit the log directly, by the proxy and past the proxy."""
+    require(submit(root, "--ca-file", "/roots.pem") == 0, "submit failed")
+    require((bytes(Register.received), proxy.count) == (content, 0), "other bytes arrived")
+    require(submit(root, SSL_CERT_FILE="/roots.pem", HTTPS_PROXY=through) == 0, "submit failed with a proxy")
+    require((bytes(Register.received), proxy.count > 0) == (content, True), "the proxy was not used")
+    count = proxy.count
+    require(submit(root, "--ca-file", "/roots.pem", HTTPS_PROXY=through, NO_PROXY=REGISTER) == 0, "NO_PROXY")
+    require(proxy.count == count, "the proxy was used despite NO_PROXY")
+
+
+@contextmanager
+def proc_mounted(folder):
+    """Mount the processes of this host at a folder."""
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "proc", "proc", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def check_agent(root, **variables):
+    """Join the register, and let the agent answer an exchange and end by a signal."""
+    Register.answered.clear()
+    shutil.rmtree(root / "etc", ignore_errors=True)
+
+    def start(*words):
+        return subprocess.Popen([shutil.which("chroot"), root, "/drivetest", "agent", *words], env=variables)
+
+    joined = start("join", f"https://{REGISTER}", "check", "--ca-file", "/roots.pem", "--no-service").wait()
+    require(joined == 0, "agent join failed")
+    agent = start()
+    arrived = Register.answered.wait(60)
+    agent.send_signal(signal.SIGTERM)
+    require((arrived, agent.wait()) == (True, 0), "the agent answered nothing, or did not end")
+    require(b"drivecert.host-health/1" in Register.answer, f"another answer: {Register.answer[:500]!r}")
+
+
 def main(program, log):
-    """Submit the log directly, by a proxy, past a proxy, and without the root."""
+    """Check submit and agent, and that submit refuses a certificate of an unknown authority."""
     try:
         enter_own_network()
     except OSError as error:
-        sys.exit(f"submit was not checked: no own network: {error}")
+        sys.exit(f"submit and agent were not checked: no own network: {error}")
     with tempfile.TemporaryDirectory() as name:
         folder, root = Path(name), Path(name) / "root"
         root.mkdir()
@@ -173,14 +239,14 @@ def main(program, log):
         shutil.copy(log, root / "log")
         shutil.copy(folder / "roots.pem", root)
         proxy = serve(folder)
-        content, through = Path(log).read_bytes(), f"http://{PROXY}:{PROXY_PORT}"
-        require(submit(root, "--ca-file", "/roots.pem") == 0, "submit failed")
-        require((bytes(Register.received), proxy.count) == (content, 0), "other bytes arrived")
-        require(submit(root, SSL_CERT_FILE="/roots.pem", HTTPS_PROXY=through) == 0, "submit failed with a proxy")
-        require((bytes(Register.received), proxy.count > 0) == (content, True), "the proxy was not used")
-        count = proxy.count
-        require(submit(root, "--ca-file", "/roots.pem", HTTPS_PROXY=through, NO_PROXY=REGISTER) == 0, "NO_PROXY")
-        require(proxy.count == count, "the proxy was used despite NO_PROXY")
+        through = f"http://{PROXY}:{PROXY_PORT}"
+        check_submit(root, Path(log).read_bytes(), proxy, through)
+        with proc_mounted(root / "proc"):
+            count = proxy.count
+            check_agent(root)
+            require(proxy.count == count, "the agent used a proxy")
+            check_agent(root, HTTPS_PROXY=through)
+            require(proxy.count > count, "the agent did not use the proxy")
         # Without the root, the certificate is refused: the submission waits in the spool.
         require(submit(root) == 4, "an unknown certificate was accepted")
 
