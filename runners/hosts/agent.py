@@ -5,7 +5,7 @@ with its own connection, so no exchange takes a second one.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -88,8 +88,8 @@ def _is_notified(channel: str, within_s: float) -> bool:
 
     A late answer to an earlier exchange may have left a notification of another channel.
     """
-    with connection.wrap_database_errors:
-        return any(each.channel == channel for each in connection.connection.notifies(timeout=within_s))
+    with connection.wrap_database_errors, closing(connection.connection.notifies(timeout=within_s)) as notifications:
+        return any(each.channel == channel for each in notifications)
 
 
 def _take_answer(public_id: str) -> bytes | None:

@@ -20,7 +20,7 @@ from runners.inventory.enrolment import SHA256, check_replaceable
 from runners.inventory.service_state import SUBJECT_ID_CHARS
 from runners.models import Agent, Host
 from runners.models.agent import VERSION_CHARS
-from runners.models.postgres import storable
+from runners.models.postgres import lock_host, storable
 
 CODE_PREFIX = "dcj_"  # by which scanners recognise a join code; it also keeps a code from looking like an option
 CODE_LIFETIME = timedelta(hours=1)
@@ -47,7 +47,9 @@ def enrol_agent_host(name: str, actor: AbstractBaseUser | None) -> tuple[Host, s
     with transaction.atomic():
         host, is_new = Host.objects.get_or_create(name=name, defaults={"kind": Host.Kind.AGENT})
         if host.kind != Host.Kind.AGENT:
-            raise ValueError(f"{name}: is a host {host.get_kind_display()}; choose another name")
+            raise ValueError(
+                f"{name}: expected an agent host, found one {host.get_kind_display()}; choose another name"
+            )
         if is_new:
             Agent.objects.create(host=host, created_by_id=actor.pk if actor else None)
             _record(actor, "host-added", host, kind=host.kind)
@@ -78,9 +80,7 @@ def join(code: str, secret_sha256: str, program_sha256: str, version: str) -> Ag
         if not SHA256.fullmatch(digest):
             raise ValueError(f"Expected 64 hexadecimal digits in lower case, got {digest[:80]!r}.")
     with transaction.atomic():
-        agent = (
-            Agent.objects.select_related("host").filter(code_hash=_hash(code)).select_for_update(of=("self",)).first()
-        )
+        agent = _lock_agent_of(code)
         if agent is None:
             raise JoinRefusedError(UNKNOWN_CODE)
         if agent.code_expires_at is None and agent.secret_hash == secret_sha256:
@@ -91,6 +91,15 @@ def join(code: str, secret_sha256: str, program_sha256: str, version: str) -> Ag
             raise JoinRefusedError(FOREIGN_SECRET)
         _join(agent, secret_sha256, program_sha256, version)
     return agent
+
+
+def _lock_agent_of(code: str) -> Agent | None:
+    """Return the agent with a code and lock it, after its host, as all who change one do; None for an unknown code."""
+    found = Agent.objects.filter(code_hash=_hash(code))
+    if (known := found.first()) is None:
+        return None
+    lock_host(known.host_id)
+    return found.select_related("host").select_for_update().first()
 
 
 def _join(agent: Agent, secret_sha256: str, program_sha256: str, version: str) -> None:
@@ -118,6 +127,8 @@ def revoke(host: Host, actor: AbstractBaseUser | None) -> None:
         agents = Agent.objects.filter(host=host).exclude(secret_hash="", code_hash="")
         ended = {"secret_hash": "", "code_hash": "", "code_expires_at": None, "revoked_at": timezone.now()}
         if agents.update(**ended):
+            # Until its next check a host that nobody can reach would still be given work.
+            Host.objects.filter(pk=host.pk).update(checked_at=None, next_check_at=Now())
             _record(actor, "host-agent-revoked", host)
 
 

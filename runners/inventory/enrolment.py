@@ -126,11 +126,11 @@ def sshd_rule(user: str) -> str:
 
 def join_commands(code: str) -> str:
     """Return the commands with which a host fetches drivetest from the register and lets its agent join with a code."""
-    # sudo does not search /usr/local/sbin on every distribution.
+    # sudo does not search /usr/local/sbin on every distribution. It forgets the proxy unless told to preserve it.
     return (
         f"curl -fsSo drivetest {settings.PUBLIC_URL}/api/v1/agents/program/ &&\n"
         f"sudo install -o root -g root -m 0755 drivetest {PROGRAM} &&\n"
-        f"sudo {PROGRAM} agent join {settings.PUBLIC_URL} {code}"
+        f"sudo --preserve-env={','.join(PROXY_VARIABLES)} \\\n  {PROGRAM} agent join {settings.PUBLIC_URL} {code}"
     )
 
 
@@ -141,7 +141,10 @@ def setup_steps(host: Host, code: str = "") -> list[tuple[str, str]]:
     """
     if host.kind != Host.Kind.AGENT:
         return [*_ssh_setup_steps(host), _listing_step(host)]
-    join = ("Install drivetest and let its agent join. The code is valid for an hour, and once.", join_commands(code))
+    join = (
+        "Install drivetest and let its agent join. The code is valid for one hour and works once.",
+        join_commands(code),
+    )
     return [*([join] if code else []), _listing_step(host)]
 
 
@@ -230,6 +233,8 @@ def _line(drive_key: str, paths: Mapping[str, str]) -> str:
 
 
 STATE_DIR = "/var/lib/drivecert"  # of a host that never reported one
+# Of a lab that reaches the register only by a proxy, or with roots of its own.
+PROXY_VARIABLES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE")
 UPDATES_LINE = "# updates = []   # SHA-256 of each drivetest to which the agent may update itself\n"
 
 

@@ -17,9 +17,11 @@ from runners.hosts import REMOTE
 from runners.hosts.drive_keys import is_among
 from runners.hosts.machine import UNASSIGNED, is_this_machine, machine_id_error
 from runners.hosts.wire import RemoteHost
+from runners.inventory.enrolment import own_program_sha256
 from runners.inventory.safety import follow_drive
 from runners.inventory.service_state import retired_message
 from runners.models import Agent, Device, Host
+from runners.models.postgres import lock_host
 
 # This many periods may pass without a check: a worker's restart may skip one.
 PERIODS_WITHOUT = 3
@@ -88,7 +90,9 @@ def check(host: Host, lab_host: RemoteHost | None = None) -> list[str]:
     seen = {"objections": objections, "checked_at": timezone.now(), "silent_checks": silent_checks}
     again = {"next_check_at": Now() + _until_next(objections, silent_checks)}
     health = {} if report is None else {"health": report}
-    is_stored = Host.objects.filter(pk=host.pk, **pins).update(**seen, **again, **health)
+    with transaction.atomic():
+        lock_host(host.pk)  # no agent joins between the comparison and the update
+        is_stored = Host.objects.filter(pk=host.pk, **pins).update(**seen, **again, **health)
     host.refresh_from_db()
     if is_stored and report is not None:
         _follow_drives(host)
@@ -159,9 +163,14 @@ def _objections(host: Host, report: dict[str, Any]) -> Iterable[str]:
 
 def _program_remedy(host: Host) -> str:
     """Return how the program of a host and the pinned one become the same."""
+    if host.kind == Host.Kind.AGENT and host.program_sha256 != own_program_sha256():
+        return (
+            "install that program and run `systemctl restart drivecert-agent`, or choose *Pin this drivetest* on the "
+            "page of the host: the register has another program"
+        )
     if host.kind == Host.Kind.AGENT:
         return (
-            f"install that program, or add {host.program_sha256} to the list `updates` in /etc/drivecert/host.toml "
+            f"install that program and run `systemctl restart drivecert-agent`, or add {host.program_sha256} to the list `updates` in /etc/drivecert/host.toml "
             "there: its agent then fetches it from the register"
         )
     return "install that program, or pin the new one with `manage.py add_host --replace`"

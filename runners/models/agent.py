@@ -56,7 +56,7 @@ class Agent(models.Model):
 
     @property
     def is_joined(self) -> bool:
-        """Whether the agent has a secret that opens the register."""
+        """Whether the agent has joined and is not revoked."""
         return self.secret_hash != ""
 
 

@@ -12,10 +12,11 @@ import stat
 import subprocess
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.lab_hosts.network import Wire, run
+from tests.lab_hosts.network import PATIENCE_S, Wire, run
 
 BOOT = Path(__file__).parent / "boot.sh"
 USER = "drivecert"
@@ -150,11 +151,29 @@ class NamespaceHost:
         inside = ["--mount", "--net", "--pid", "--uts", "--ipc", f"--root=/proc/{self.first}/root", "--wd=/"]
         return run("nsenter", f"--target={self.first}", *inside, *argv, check=check)
 
-    def serve(self, payload: bytes) -> bytes:
-        """Give requests to `drivetest host` on the host as its root, as an agent does, and return its answer."""
-        inside = ["--mount", "--net", "--pid", "--uts", "--ipc", f"--root=/proc/{self.first}/root", "--wd=/"]
-        command = ["nsenter", f"--target={self.first}", *inside, PROGRAM, "host"]
-        return subprocess.run(command, input=payload, capture_output=True, check=True).stdout
+    def join(self, register: str, code: str) -> None:
+        """Join a register with the code that it has shown."""
+        run(*self._on_network_of_tests(), "agent", "join", register, code, "--no-service")
+
+    @contextlib.contextmanager
+    def agent(self, ended_by: int = signal.SIGTERM) -> Iterator[None]:
+        """Run `drivetest agent` on the host until a signal at the end of the block.
+
+        It uses the network of this machine: only there is a register without TLS on the loopback.
+        """
+        process = subprocess.Popen([*self._on_network_of_tests(), "agent"])
+        try:
+            yield
+        finally:
+            # The agent is the child of the process that entered the host.
+            for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+                os.kill(int(child), ended_by)
+            status = process.wait(PATIENCE_S)
+        assert status == (0 if ended_by == signal.SIGTERM else -ended_by)
+
+    def _on_network_of_tests(self) -> list[str]:
+        inside = ["--mount", "--pid", "--uts", "--ipc", f"--root=/proc/{self.first}/root", "--wd=/"]
+        return ["nsenter", f"--target={self.first}", *inside, PROGRAM]
 
     def path(self, path: str) -> Path:
         """Return a path of the host as this machine can reach it, as long as the host is up."""

@@ -102,7 +102,7 @@ class ProgramThrottle(SenderThrottle):
 
 
 class OctetParser(BaseParser):
-    """The bytes of an answer, as they are. A longer body than any answer is refused before it is read."""
+    """The bytes of an answer, as they are. One byte more than the longest answer is read at most."""
 
     media_type = OCTETS
 
@@ -143,6 +143,7 @@ class ExchangesSerializer(serializers.Serializer[Any]):
 
     agent = serializers.CharField()
     program_sha256 = serializers.CharField(help_text="Of the drivetest that the register expects on the host.")
+    answer_within_s = serializers.IntegerField(help_text="So many seconds after its creation, an exchange is over.")
     exchanges = ExchangeSerializer(many=True)
 
 
@@ -175,7 +176,7 @@ class AgentList(View):
 
 
 class OfAgent(View):
-    """A view for agents alone: each has access to its own host's exchanges."""
+    """The base of views that only an agent may use: each has access to its own host's exchanges."""
 
     authentication_classes = [AgentAuthentication]
     permission_classes = [IsAgent]
@@ -207,7 +208,8 @@ class AgentExchangeList(OfAgent):
             {"id": each.public_id, "requests": b64encode(each.payload).decode()} for each in waiting[:EXCHANGES_SHOWN]
         ]
         shown = {"agent": self.agent.public_id, "program_sha256": self.agent.host.program_sha256}
-        return Response(ExchangesSerializer(shown | {"exchanges": exchanges}).data)
+        shown |= {"answer_within_s": settings.HOST_ANSWER_TIMEOUT_S, "exchanges": exchanges}
+        return Response(ExchangesSerializer(shown).data)
 
 
 class AgentExchangeDetail(OfAgent):

@@ -15,8 +15,8 @@ from runners.hosts.agent import delete_abandoned
 from runners.hosts.wire import ANSWER_BYTES_MAX
 from runners.inventory.agents import enrol_agent_host, join, revoke
 from runners.models import AgentExchange, Host
-from tests.lab_hosts.stand_in_agent import StandInAgent
 from tests.register import wait_for
+from tests.runners.hosts.stand_in_agent import StandInAgent
 from tests.web_server import PATIENCE_S
 
 pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
@@ -65,9 +65,10 @@ def in_thread():
 def test_an_agent_joins_over_http_and_the_response_may_be_lost(register):
     agent, (host, code) = StandInAgent(*register, respond), enrol_agent_host("lab-9", None)
     assert agent.join("dcj_unknown")[0] == 403
-    joined = {"agent": host.agent.public_id, "host": "lab-9", "live_url": ""}
+    joined = {"agent": host.agent.public_id, "host": "lab-9", "live_url": f"http://127.0.0.1:{register[1]}"}
     assert [agent.join(code), agent.join(code)] == [(201, joined), (201, joined)]
-    assert agent.exchanges()[0] == 200
+    nothing = {"agent": host.agent.public_id, "program_sha256": agent.program_sha256, "exchanges": []}
+    assert agent.exchanges() == (200, nothing | {"answer_within_s": 20})
     status, problem = StandInAgent(*register, respond).join(code)
     assert (status, problem["code"]) == (403, "join-refused")
     assert "Print a new command" in problem["detail"]

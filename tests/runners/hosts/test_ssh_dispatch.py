@@ -1,6 +1,7 @@
 """A dispatch from its order to its evidence, on a lab host over a real sshd or with an agent."""
 
 import hashlib
+import signal
 import time
 from contextlib import ExitStack
 from datetime import timedelta
@@ -20,13 +21,21 @@ from runners.inventory.devices import bind
 from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import FINAL, State
 from runners.retention.cleanup import remove_old_run_dirs
-from tests.lab_hosts.stand_in_agent import StandInAgent
 from tests.runners.hosts.test_local import wait_until
 
 pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db(transaction=True)]
 
 
 BOTH_KINDS = pytest.mark.parametrize("enrolled", [Host.Kind.SSH, Host.Kind.AGENT], indirect=True)
+
+
+def join_agent(there, register):
+    """Let a host join as an agent host that no register reaches, and return its row."""
+    host, code = enrol_agent_host("lab-host", None)
+    there.stop_sshd()
+    there.join(f"http://127.0.0.1:{register[0]}", code)
+    host.refresh_from_db()
+    return host
 
 
 @pytest.fixture
@@ -36,12 +45,8 @@ def enrolled(request, new_enrolled):
     with ExitStack() as until_end:
         if getattr(request, "param", Host.Kind.SSH) == Host.Kind.AGENT:
             row.delete()
-            agent = StandInAgent(*request.getfixturevalue("register"), there.serve)
-            row, code = enrol_agent_host("lab-host", None)
-            assert agent.join(code)[0] == 201
-            row.refresh_from_db()
-            there.stop_sshd()
-            until_end.enter_context(agent.running())
+            row = join_agent(there, request.getfixturevalue("register"))
+            until_end.enter_context(there.agent())
         assert health.check(row) == []
         yield there, row
 
@@ -55,8 +60,12 @@ def ordered(enrolled, staff, a_lab):
 
 
 def run_to_its_end(dispatch, for_s=180):
+    return run_to_state(dispatch, *FINAL, for_s=for_s)
+
+
+def run_to_state(dispatch, *states, for_s=180):
     deadline = time.monotonic() + for_s
-    while dispatch.state not in FINAL:
+    while dispatch.state not in states:
         assert time.monotonic() < deadline, f"{dispatch.state}: {dispatch.reason}"
         poll(dispatch.pk)
         dispatch.refresh_from_db()
@@ -73,6 +82,27 @@ def test_a_dispatch_leaves_the_host_s_log_as_evidence(enrolled, ordered):
     assert Submission.objects.get().log.sha256 == hashlib.sha256(log).hexdigest()
     assert ordered.progress["tail"]
     assert not HostOutage.objects.exists()
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGKILL])
+def test_a_run_continues_while_its_agent_is_away(new_enrolled, register, staff, a_lab, settings, ended_by):
+    there, row = new_enrolled()
+    row.delete()
+    row = join_agent(there, register)
+    with there.agent(ended_by):
+        assert health.check(row) == []
+        device = bind(row, connect(row).identify("/dev/nvme0n1"), "a drive", staff)
+        dispatch = order(device, a_lab, Order(Decimal("0.1"), 4, 1, {"report_interval_s": 1}), staff)
+        run_to_state(dispatch, State.RUNNING)
+    settings.HOST_ANSWER_TIMEOUT_S = 1
+    poll(dispatch.pk)
+    dispatch.refresh_from_db()
+    assert (dispatch.state, dispatch.silent_since is not None) == (State.RUNNING, True)
+    settings.HOST_ANSWER_TIMEOUT_S = 20
+    with there.agent():
+        run_to_its_end(dispatch)
+    assert (dispatch.state, dispatch.reason) == (State.DONE, "the program finished")
+    assert dispatch.generation == 1
 
 
 def test_a_drive_that_was_renamed_since_the_order_is_loaded_and_the_other_keeps_its_bytes(

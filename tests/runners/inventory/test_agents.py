@@ -5,6 +5,7 @@ import pytest
 from django.utils import timezone
 
 from results.models import Event
+from runners.inventory import health
 from runners.inventory.agents import (
     CODE_LIFETIME,
     SEEN_PERIOD,
@@ -19,7 +20,7 @@ from runners.inventory.agents import (
 from runners.models import Agent, AgentExchange, Device, Dispatch, Host
 from runners.models.states import State
 from runners.retention.retirement import retire_host
-from tests.runners.ssh_host import ssh_host
+from tests.runners.ssh_host import HEALTH, ssh_host
 
 pytestmark = pytest.mark.django_db
 SECRET, OTHER = "5" * 64, "6" * 64
@@ -186,3 +187,29 @@ def test_the_time_of_the_last_request_is_stored_once_in_ten_seconds():
     Agent.objects.update(seen_at=first - SEEN_PERIOD)
     authenticate(SECRET)
     assert Agent.objects.get().seen_at > first
+
+
+def test_a_host_gets_no_work_once_its_agent_is_revoked():
+    host, code = enrol_agent_host("lab-9", None)
+    join(code, sha256(SECRET), PROGRAM, "0.10.0")
+    Host.objects.update(checked_at=timezone.now())
+    host.refresh_from_db()
+    assert health.no_work_reasons(host) == []
+    revoke(host, None)
+    host.refresh_from_db()
+    assert health.no_work_reasons(host) == ["it has not been checked yet"]
+
+
+@pytest.mark.parametrize(("is_own", "sentence"), [(True, "fetches it from the register"), (False, "another program")])
+def test_the_remedy_for_another_program_names_what_the_register_can_send(monkeypatch, is_own, sentence):
+    host, code = enrol_agent_host("lab-9", None)
+    join(code, sha256(SECRET), PROGRAM, "0.10.0")
+    host.refresh_from_db()
+    monkeypatch.setattr(health, "own_program_sha256", lambda: PROGRAM if is_own else NEWER)
+    (objection,) = [
+        each
+        for each in health._objections(host, HEALTH | {"clock_offset_s": 0, "program_sha256": NEWER})
+        if "SHA-256" in each
+    ]
+    assert sentence in objection
+    assert "systemctl restart drivecert-agent" in objection

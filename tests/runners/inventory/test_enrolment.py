@@ -49,7 +49,9 @@ def test_the_output_of_the_command_can_be_pasted(capsys):
         assert read.stderr == ""
 
 
-PASTED = re.compile(r"sudo /usr/local/sbin/drivetest agent join http\S+ (dcj_[0-9a-f]{40})\n")
+PASTED = re.compile(
+    r"sudo --preserve-env=HTTPS_PROXY,\S+ \\\n  /usr/local/sbin/drivetest agent join http\S+ (dcj_[0-9a-f]{40})\n"
+)
 
 
 def test_the_command_enrols_a_host_with_an_agent_and_prints_its_code_once(capsys):

@@ -161,8 +161,12 @@ def add(request: UserRequest) -> HttpResponse:
     agent_form = AgentHostForm(request.POST if is_agent else None, auto_id="id_agent_%s")
     form = HostForm(None if is_agent else request.POST or None, initial={"program_sha256": own_program_sha256()})
     if is_agent and agent_form.is_valid():
-        host, code = agents.enrol_agent_host(agent_form.cleaned_data["name"], request.user)
-        return _render_host(request, host, PlaceForm(), code)
+        try:
+            host, code = agents.enrol_agent_host(agent_form.cleaned_data["name"], request.user)
+        except ValueError as error:  # another operator has added a host with this name meanwhile
+            agent_form.add_error(None, str(error))
+        else:
+            return _render_host(request, host, PlaceForm(), code)
     if request.method == "POST" and not is_agent and form.is_valid():
         host = enrol(form.cleaned_data["name"], form.pins(), request.user)
         messages.success(request, f"Host {host} was added. Carry out the set-up below, then check the host.")

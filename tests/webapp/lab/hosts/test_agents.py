@@ -63,6 +63,17 @@ def test_the_name_of_a_host_over_ssh_or_of_a_retired_one_is_refused(lab_client):
     assert "Return it to service" in lab_client.post("/lab/hosts/add/", NEW | {"name": "lab-2"}).text
 
 
+def test_a_name_that_another_operator_took_meanwhile_is_an_error_of_the_form(lab_client, monkeypatch):
+    def take_the_name(name, actor):
+        monkeypatch.undo()
+        ssh_host(name)
+        return agents.enrol_agent_host(name, actor)
+
+    monkeypatch.setattr(agents, "enrol_agent_host", take_the_name)
+    page = lab_client.post("/lab/hosts/add/", NEW)
+    assert (page.status_code, "choose another name" in page.text) == (200, True)
+
+
 def state_on(page):
     """Return the state in the heading of the agent."""
     return re.search(r'<h2 id="agent">Agent <span class="aside">([^<]*)</span>', page.text)[1]
