@@ -170,8 +170,8 @@ def _program_remedy(host: Host) -> str:
         )
     if host.kind == Host.Kind.AGENT:
         return (
-            f"install that program and run `systemctl restart drivecert-agent`, or add {host.program_sha256} to the list "
-            "`updates` in /etc/drivecert/host.toml there: its agent then fetches it from the register"
+            f"install that program and run `systemctl restart drivecert-agent`, or add {host.program_sha256} to the "
+            "list `updates` in /etc/drivecert/host.toml there: its agent then fetches it from the register"
         )
     return "install that program, or pin the new one with `manage.py add_host --replace`"
 
