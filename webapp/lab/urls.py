@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from webapp.lab.calendar import views as calendar
 from webapp.lab.campaigns import views as campaigns
 from webapp.lab.devices import views as devices
 from webapp.lab.dispatches import views as dispatches
@@ -10,6 +11,7 @@ from webapp.lab.hosts import views as hosts
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", hosts.overview, name="lab"),
+    path("calendar/", calendar.calendar, name="lab-calendar"),
     path("drives/", drives.overview, name="lab-drives"),
     path("drives/campaign/", drives.order_campaigns, name="lab-drives-campaign"),
     path("pause/", hosts.pause_lab, name="lab-pause"),
