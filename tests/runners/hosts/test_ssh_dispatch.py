@@ -181,7 +181,6 @@ def test_a_host_passes_its_check_after_its_operator_fixed_it(enrolled):
     wait_until(lambda: health.check(row) == [])
 
 
-@BOTH_KINDS
 def test_a_program_that_differs_from_the_pinned_one_is_reported(enrolled, ordered):
     there, row = enrolled
     with there.path("/usr/local/sbin/drivetest").open("ab") as program:

@@ -164,7 +164,7 @@ def add(request: UserRequest) -> HttpResponse:
         try:
             host, code = agents.enrol_agent_host(agent_form.cleaned_data["name"], request.user)
         except ValueError as error:  # another operator has added a host with this name meanwhile
-            agent_form.add_error(None, str(error))
+            agent_form.add_error("name", str(error))
         else:
             return _render_host(request, host, PlaceForm(), code)
     if request.method == "POST" and not is_agent and form.is_valid():
