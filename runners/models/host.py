@@ -62,7 +62,7 @@ class Host(models.Model):
     @property
     def is_remote(self) -> bool:
         """Whether `drivetest host` serves the requests: the host is checked on schedule and has a list of drives."""
-        return self.kind != self.Kind.LOCAL
+        return self.kind in {self.Kind.SSH, self.Kind.AGENT}
 
 
 class Device(models.Model):

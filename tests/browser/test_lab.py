@@ -18,7 +18,7 @@ def add_device(page, path):
     page.goto("/lab/")
     if page.get_by_role("button", name="Add this machine").count():
         page.get_by_role("button", name="Add this machine").click()
-    page.get_by_role("link", name="Add a device").click()
+    page.locator('a[href="/lab/hosts/local/devices/add/"]').click()
     page.get_by_label("Path").fill(str(path))
     page.get_by_label("Create a file").fill("64")
     page.get_by_role("button", name="Identify", exact=True).click()
@@ -88,7 +88,7 @@ def test_a_page_of_the_lab_fits_a_phone(new_page, signed_in, path):
     page.goto("/lab/")
     if page.get_by_role("button", name="Add this machine").count():
         page.get_by_role("button", name="Add this machine").click()
-    page.get_by_role("link", name="Add a device").wait_for()
+    page.get_by_role("link", name="Add a device").first.wait_for()
     page.goto(path)
     assert page.evaluate(SHOWN_WIDTH) <= PHONE["width"]
 
