@@ -138,10 +138,7 @@ fn run_child(mut command: Command, input: Vec<u8>, limit: Duration) -> io::Resul
     // This thread stays if the kernel keeps the child.
     thread::spawn(move || {
         let output = streams.pipe(&input);
-        drop(waitid(
-            WaitId::Pid(pid),
-            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-        ));
+        waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok();
         drop(sender.send(output));
     });
     let Ok(output) = ended.recv_timeout(limit) else {
