@@ -10,7 +10,7 @@ use drivetest_register::{Client, Error, check_address};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::settings::AgentSettings;
+use crate::settings::{AgentSettings, machine_id_sha256};
 use crate::{AgentError, Messages, Places, service};
 
 /// How long to repeat the request while the register is away.
@@ -74,6 +74,9 @@ impl Join<'_> {
         let mut settings = self.settings()?;
         // Before the request: if its answer is lost, the next attempt has the same secret.
         service::replace(&places.joining_file(), settings.text().as_bytes(), 0o600)?;
+        // What can fail here comes before the code is used.
+        service::install_program(places)?;
+        service::create_host_file(places)?;
         let document = self.request(&settings)?;
         let text = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
         let (agent, host) = (text("agent"), text("host"));
@@ -83,14 +86,8 @@ impl Join<'_> {
                 "{register}: expected the names of the agent and the host, got neither; is this a register?"
             )));
         }
-        settings.live_url = text("live_url");
-        if !settings.live_url.is_empty() {
-            check_address(&settings.live_url)
-                .map_err(|error| AgentError::Failed(format!("live_url of the register: {error}")))?;
-        }
+        settings.live_url = self.usable_live_url(text("live_url"));
         settings.host.clone_from(&host);
-        service::install_program(places)?;
-        service::create_host_file(places)?;
         service::replace(&places.agent_file(), settings.text().as_bytes(), 0o600)?;
         fs::remove_file(places.joining_file())
             .map_err(|error| AgentError::file(&places.joining_file(), "remove", &error))?;
@@ -108,6 +105,19 @@ impl Join<'_> {
         })
     }
 
+    /// Returns the address of the process that lets clients wait; empty if it cannot be used. The code is used already.
+    fn usable_live_url(&self, live_url: String) -> String {
+        match check_address(&live_url) {
+            Err(error) if !live_url.is_empty() => {
+                (self.messages.line)(&format!(
+                    "live_url of the register: {error}; the agent polls the register itself"
+                ));
+                String::new()
+            }
+            _ => live_url,
+        }
+    }
+
     /// Returns the settings of this code: those of an earlier attempt, or new ones with a secret of their own.
     fn settings(&self) -> Result<AgentSettings, AgentError> {
         let is_code =
@@ -120,13 +130,19 @@ impl Join<'_> {
         let register = check_address(self.register).map_err(|error| AgentError::Usage(error.to_string()))?;
         let ca_file = self.ca_file.map(absolute).transpose()?;
         let code_sha256 = hex(&Sha256::digest(self.code.as_bytes()));
+        let machine_id_sha256 = machine_id_sha256(&self.places.machine_id_file());
         for path in [self.places.joining_file(), self.places.agent_file()] {
             // Damaged settings are replaced.
             if let Ok(Some(found)) = AgentSettings::read(&path)
                 && found.code_sha256 == code_sha256
                 && found.register == register
+                && found.is_of_machine(&machine_id_sha256)
             {
-                return Ok(AgentSettings { ca_file, ..found });
+                return Ok(AgentSettings {
+                    ca_file,
+                    machine_id_sha256,
+                    ..found
+                });
             }
         }
         Ok(AgentSettings {
@@ -136,6 +152,7 @@ impl Join<'_> {
             live_url: String::new(),
             host: String::new(),
             code_sha256,
+            machine_id_sha256,
         })
     }
 

@@ -39,7 +39,7 @@ pub enum AgentError {
     /// An address, a code or a file of roots cannot be used.
     #[error("{0}")]
     Usage(String),
-    /// The register refuses this host.
+    /// The register refuses this host, or the settings are of another one.
     #[error("{0}")]
     Refused(String),
     /// A file of this host cannot be used, or the register cannot be reached.
@@ -91,6 +91,11 @@ impl Places {
     pub fn host_file(&self) -> PathBuf {
         let name = drivetest_labhost::SETTINGS_FILE;
         self.root.join(name.trim_start_matches('/'))
+    }
+
+    /// Returns the file with the id of this machine.
+    pub(crate) fn machine_id_file(&self) -> PathBuf {
+        self.root.join("etc/machine-id")
     }
 
     /// Returns the installed program.

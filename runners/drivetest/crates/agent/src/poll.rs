@@ -20,6 +20,13 @@ const PATH: &str = "/api/v1/agents/exchanges/";
 const PERIOD: Duration = Duration::from_secs(2);
 /// How long such a register is polled before the agent tries to wait again.
 const WITHOUT_LIVE: Duration = Duration::from_secs(600);
+/// After so many failed requests in a row, the process for waiting clients is away.
+const LIVE_FAILURES: u32 = 2;
+/// How long the register is polled while that process is away, or refuses a secret that the register accepts.
+const LIVE_AWAY: Duration = Duration::from_secs(60);
+/// How long a worker waits for an answer, if the register does not state it.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+const ANSWER_WITHIN_S_MAX: u64 = 3600;
 /// A wait that ends earlier than this was none.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 /// Pause after a list that has no new exchange.
@@ -34,8 +41,17 @@ pub(crate) struct Exchange {
     pub id: String,
     /// The input of `drivetest host`.
     pub requests: Vec<u8>,
-    /// When the register no longer accepts the answer, if it states that.
-    pub expires_at: Option<Instant>,
+    /// When the agent got it.
+    pub received_at: Instant,
+    /// How long a worker of the register waits for the answer.
+    pub answer_within: Duration,
+}
+
+impl Exchange {
+    /// Returns whether no worker waits for the answer any more.
+    pub fn is_late(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.received_at) > self.answer_within
+    }
 }
 
 /// What the register requires of this host.
@@ -45,6 +61,32 @@ pub(crate) struct Listing {
     pub program_sha256: String,
     /// The exchanges, oldest first.
     pub exchanges: Vec<Exchange>,
+}
+
+/// The process that lets clients wait, as the last requests have found it.
+#[derive(Debug, Default)]
+struct Live {
+    /// Failed requests since the last response.
+    failures: u32,
+    away_until: Option<Instant>,
+}
+
+impl Live {
+    fn is_used(&self, now: Instant) -> bool {
+        self.away_until.is_none_or(|until| now >= until)
+    }
+
+    fn avoid(&mut self, now: Instant, time: Duration) {
+        self.away_until = Some(now + time);
+    }
+
+    /// Counts a failure. A process that was away is avoided again after the first one.
+    fn fail(&mut self, now: Instant) {
+        self.failures += 1;
+        if self.failures >= LIVE_FAILURES {
+            self.avoid(now, LIVE_AWAY);
+        }
+    }
 }
 
 /// Where the exchanges are listed.
@@ -61,16 +103,16 @@ impl Poller {
     /// Sends each list of exchanges to the agent, until the register has revoked this host or the agent ends.
     pub fn run(&self, events: &Sender<Event>) {
         let (mut etag, mut listed) = (String::new(), HashSet::new());
-        let mut without_live: Option<Instant> = None;
+        let mut live = Live::default();
         let mut backoff = Backoff::new(Duration::MAX);
         loop {
             let begun = Instant::now();
-            let is_live = without_live.is_none_or(|until| begun >= until);
-            let (event, pause) = match self.request(is_live, &etag) {
+            let is_live = live.is_used(begun);
+            let outcome = match self.request(is_live, &etag) {
                 Ok(response) if response.status == 304 => {
                     let is_short = is_live && begun.elapsed() < WAIT_MIN;
                     let pause = if is_short { WAIT_MIN } else { Duration::ZERO };
-                    (Event::Waited, pause)
+                    Ok((Event::Waited, pause))
                 }
                 Ok(response) => match listing(&response.document) {
                     Ok(listing) => {
@@ -84,29 +126,49 @@ impl Poller {
                             false if etag.is_empty() => PERIOD,
                             false => PAUSE,
                         };
-                        (Event::Listing(listing), pause)
+                        Ok((Event::Listing(listing), pause))
                     }
                     Err(problem) => {
-                        let reason = format!("{}: {problem}; is this a register?", self.live.address());
+                        let reason = format!("{}: {problem}; is this a register?", self.address(is_live));
                         let retry_after = None;
-                        self.pause(&mut backoff, &Error::Unavailable { reason, retry_after });
-                        continue;
+                        Err(Error::Unavailable { reason, retry_after })
                     }
                 },
                 Err(Error::Refused(refusal)) if refusal.is_of_register && refusal.status == 401 => {
-                    drop(events.send(Event::Revoked(refusal.to_string())));
-                    return;
-                }
-                Err(Error::Refused(refusal)) if is_live && matches!(refusal.status, 307 | 404) => {
-                    without_live = Some(begun + WITHOUT_LIVE);
+                    if self.address(is_live) == self.register.address() {
+                        drop(events.send(Event::Revoked(refusal.to_string())));
+                        return;
+                    }
+                    // The register itself confirms it, or another server answers there.
+                    live.avoid(begun, LIVE_AWAY);
+                    let address = self.live.address();
+                    (self.messages.line)(&format!("{address}: {refusal}; polling the register itself"));
                     continue;
                 }
+                Err(Error::Refused(refusal)) if is_live && matches!(refusal.status, 307 | 404) => {
+                    live.avoid(begun, WITHOUT_LIVE);
+                    continue;
+                }
+                Err(error) => Err(error),
+            };
+            let (event, pause) = match outcome {
+                Ok(done) => done,
                 Err(error) => {
-                    self.pause(&mut backoff, &error);
+                    let now = Instant::now();
+                    if is_live {
+                        live.fail(now);
+                    }
+                    match is_live && !live.is_used(now) {
+                        true => self.wait(&error, PERIOD),
+                        false => self.pause(&mut backoff, &error),
+                    }
                     continue;
                 }
             };
             backoff.reset();
+            if is_live {
+                live = Live::default();
+            }
             if events.send(event).is_err() {
                 return;
             }
@@ -121,15 +183,24 @@ impl Poller {
         }
     }
 
+    fn address(&self, is_live: bool) -> &str {
+        let client = if is_live { &self.live } else { &self.register };
+        client.address()
+    }
+
     fn pause(&self, backoff: &mut Backoff, error: &Error) {
         let required = match error {
             Error::Unavailable { retry_after, .. } => *retry_after,
             _ => None,
         };
         if let Some(wait) = backoff.wait(required) {
-            (self.messages.retry)(error, wait);
-            thread::sleep(wait);
+            self.wait(error, wait);
         }
+    }
+
+    fn wait(&self, error: &Error, wait: Duration) {
+        (self.messages.retry)(error, wait);
+        thread::sleep(wait);
     }
 }
 
@@ -137,6 +208,9 @@ impl Poller {
 fn listing(document: &Value) -> Result<Listing, String> {
     let exchanges = document["exchanges"].as_array();
     let exchanges = exchanges.ok_or("expected a list of exchanges, got other content")?;
+    let within = document["answer_within_s"].as_u64();
+    let within = within.filter(|within| (1..=ANSWER_WITHIN_S_MAX).contains(within));
+    let within = within.map_or(ANSWER_WITHIN, Duration::from_secs);
     let program_sha256 = document["program_sha256"].as_str().unwrap_or_default();
     // It becomes a part of an address.
     let is_hash =
@@ -147,11 +221,14 @@ fn listing(document: &Value) -> Result<Listing, String> {
         } else {
             String::new()
         },
-        exchanges: exchanges.iter().map(exchange).collect::<Result<_, _>>()?,
+        exchanges: exchanges
+            .iter()
+            .map(|each| exchange(each, within))
+            .collect::<Result<_, _>>()?,
     })
 }
 
-fn exchange(document: &Value) -> Result<Exchange, String> {
+fn exchange(document: &Value, answer_within: Duration) -> Result<Exchange, String> {
     let id = document["id"].as_str().unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     // It becomes a part of an address.
@@ -160,12 +237,11 @@ fn exchange(document: &Value) -> Result<Exchange, String> {
     }
     let requests = document["requests"].as_str().unwrap_or_default();
     let requests = STANDARD.decode(requests);
-    let left = document["expires_in_s"].as_f64();
-    let left = left.and_then(|left| Duration::try_from_secs_f64(left.max(0.0)).ok());
     Ok(Exchange {
         id: id.to_owned(),
         requests: requests.map_err(|error| format!("exchange {id}: expected base64: {error}"))?,
-        expires_at: left.and_then(|left| Instant::now().checked_add(left)),
+        received_at: Instant::now(),
+        answer_within,
     })
 }
 
@@ -180,14 +256,44 @@ mod tests {
     fn a_list_has_requests_in_base64() {
         let pinned = "5E".repeat(32);
         let document = json!({"agent": "a-1", "program_sha256": pinned,
-            "exchanges": [{"id": "x-1", "requests": "eHl6"}, {"id": "x-2", "requests": "", "expires_in_s": 3.5}]});
+            "exchanges": [{"id": "x-1", "requests": "eHl6"}, {"id": "x-2", "requests": ""}]});
         let listing = listing(&document).unwrap();
         assert_eq!(listing.program_sha256, "5e".repeat(32));
-        let [first, second] = &listing.exchanges[..] else {
+        let [first, _] = &listing.exchanges[..] else {
             panic!("expected two exchanges");
         };
         assert_eq!((first.id.as_str(), &first.requests[..]), ("x-1", &b"xyz"[..]));
-        assert!(first.expires_at.is_none() && second.expires_at > Some(Instant::now()));
+    }
+
+    #[test]
+    fn an_exchange_is_late_once_no_worker_waits_for_its_answer() {
+        let stated = [
+            (json!(20), 20),
+            (Value::Null, 60),
+            (json!(0), 60),
+            (json!(3600), 3600),
+            (json!(3601), 60),
+            (json!("20"), 60),
+        ];
+        for (stated, expected) in stated {
+            let document = json!({"answer_within_s": stated, "exchanges": [{"id": "x-1", "requests": ""}]});
+            let exchange = &listing(&document).unwrap().exchanges[0];
+            let limit = exchange.received_at + Duration::from_secs(expected);
+            assert!(!exchange.is_late(limit), "{stated}");
+            assert!(exchange.is_late(limit + Duration::from_nanos(1)), "{stated}");
+        }
+    }
+
+    #[test]
+    fn the_live_process_is_avoided_after_two_failures_in_a_row() {
+        let (mut live, now) = (Live::default(), Instant::now());
+        live.fail(now);
+        assert!(live.is_used(now));
+        live.fail(now);
+        let again = now + LIVE_AWAY;
+        assert!(!live.is_used(now) && !live.is_used(again - Duration::from_nanos(1)) && live.is_used(again));
+        live.fail(again);
+        assert!(!live.is_used(again), "it is still away");
     }
 
     #[test]

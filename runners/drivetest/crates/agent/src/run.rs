@@ -3,6 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::env;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -15,14 +16,18 @@ use drivetest_register::Client;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use crate::exchange::{Stop, deliver, execute};
+use crate::exchange::{Outcome, Stop, THIS, deliver, execute, problem_answer};
 use crate::poll::{Exchange, Listing, Poller};
-use crate::settings::AgentSettings;
-use crate::update::{Decision, Update, install};
+use crate::settings::{AgentSettings, lock, machine_id_sha256};
+use crate::update::{Decision, Update, check_runs, install};
 use crate::{AgentError, Messages, Places};
 
 /// Exchanges that are carried out at the same time.
 const RUNNING_MAX: usize = 4;
+/// Children that run, or that the kernel still keeps after they were killed.
+const CHILDREN_MAX: usize = 64;
+const TOO_MANY_CHILDREN: &str =
+    "too many killed processes of drivetest do not end: a drive does not respond; restart the host";
 /// Ids of exchanges that are remembered. An id stays in the list of the register for a minute at most.
 const KNOWN_MAX: usize = 4096;
 /// How long to repeat the request for a program.
@@ -50,9 +55,13 @@ pub(crate) enum Event {
     Revoked(String),
     /// A child has ended.
     Executed,
+    /// A child has not ended in time, and was killed.
+    Abandoned,
+    /// An abandoned child has ended.
+    Reaped,
     /// An answer was delivered or given up.
     Delivered,
-    /// A program was installed, or why not.
+    /// Another program is installed, or why not.
     Installed(Result<(), String>),
 }
 
@@ -78,6 +87,7 @@ struct Agent {
     known: KnownIds,
     executing: usize,
     delivering: usize,
+    abandoned: usize,
     update: Update,
     end: Option<End>,
 }
@@ -94,6 +104,15 @@ pub fn run(places: &Places, signals: Signals, messages: Messages) -> Result<Ende
             "{path}: does not exist; run `drivetest agent join` with the command of the host's page"
         ))
     })?;
+    if !settings.is_of_machine(&machine_id_sha256(&places.machine_id_file())) {
+        return Err(AgentError::Refused(format!(
+            "{}: is of another machine: expected the machine id of the join, found another one in {}, as on a copied \
+             disk; print a new command on the page of this host and run it",
+            path.display(),
+            places.machine_id_file().display()
+        )));
+    }
+    let _lock = lock(&path)?;
     let running = program_sha256().map_err(|error| AgentError::Failed(error.sentence))?;
     let client = |address: &str| {
         let client = settings.client(address, FETCH_PATIENCE, messages);
@@ -117,6 +136,7 @@ pub fn run(places: &Places, signals: Signals, messages: Messages) -> Result<Ende
         known: KnownIds::default(),
         executing: 0,
         delivering: 0,
+        abandoned: 0,
         update: Update::new(running),
         end: None,
     };
@@ -131,12 +151,10 @@ pub fn run(places: &Places, signals: Signals, messages: Messages) -> Result<Ende
     for event in received {
         agent.handle(event);
         agent.start_queued();
-        if agent.executing == 0 && agent.delivering == 0 {
-            match agent.end.take() {
-                Some(End::Process(ended)) => return Ok(ended),
-                Some(End::Restart) => return Err(restart(places)),
-                None => (),
-            }
+        match agent.take_end() {
+            Some(End::Process(ended)) => return Ok(ended),
+            Some(End::Restart) => return Err(restart(places)),
+            None => (),
         }
     }
     Ok(Ended::Signal)
@@ -149,6 +167,12 @@ impl Agent {
             Event::Revoked(sentence) => self.end(End::Process(Ended::Revoked(sentence))),
             Event::Executed => self.executing -= 1,
             Event::Delivered => self.delivering -= 1,
+            Event::Abandoned => {
+                self.executing -= 1;
+                self.delivering -= 1;
+                self.abandoned += 1;
+            }
+            Event::Reaped => self.abandoned -= 1,
             Event::Installed(Ok(())) => self.end(End::Restart),
             Event::Installed(Err(problem)) => {
                 self.update.failed();
@@ -174,23 +198,48 @@ impl Agent {
         self.shared.stop.set();
     }
 
+    /// Returns the end, once no exchange runs. Abandoned children are not waited for.
+    fn take_end(&mut self) -> Option<End> {
+        match self.executing == 0 && self.delivering == 0 {
+            true => self.end.take(),
+            false => None,
+        }
+    }
+
     fn start_queued(&mut self) {
         while self.end.is_none() && self.executing < RUNNING_MAX {
             let Some(exchange) = self.queue.pop_front() else {
                 return;
             };
-            if exchange.expires_at.is_some_and(|end| end <= Instant::now()) {
+            let messages = self.shared.messages;
+            if exchange.is_late(Instant::now()) {
+                let id = &exchange.id;
+                (messages.line)(&format!(
+                    "exchange {id}: not started, because the register no longer waits for its answer"
+                ));
                 continue;
             }
+            let is_full = self.abandoned + self.executing >= CHILDREN_MAX;
             self.executing += 1;
             self.delivering += 1;
             let (shared, events) = (Arc::clone(&self.shared), self.events.clone());
             thread::spawn(move || {
-                let messages = shared.messages;
-                let answer = execute(&exchange, shared.places.other_root(), messages);
-                drop(events.send(Event::Executed));
-                if let Some(answer) = answer {
-                    deliver(&shared.register, &exchange.id, &answer, &shared.stop, messages);
+                let outcome = match is_full {
+                    true => Outcome::Answer(problem_answer(TOO_MANY_CHILDREN, messages)),
+                    false => execute(&exchange, shared.places.other_root(), messages),
+                };
+                match outcome {
+                    Outcome::Abandoned(mut child) => {
+                        drop(events.send(Event::Abandoned));
+                        drop(child.wait());
+                        drop(events.send(Event::Reaped));
+                        return;
+                    }
+                    Outcome::TooLarge => drop(events.send(Event::Executed)),
+                    Outcome::Answer(answer) => {
+                        drop(events.send(Event::Executed));
+                        deliver(&shared.register, &exchange.id, &answer, &shared.stop, messages);
+                    }
                 }
                 drop(events.send(Event::Delivered));
             });
@@ -199,6 +248,18 @@ impl Agent {
 
     fn check_update(&mut self) {
         if self.end.is_some() {
+            return;
+        }
+        let installed = self.shared.places.program();
+        if self.update.begin_restart(Path::new(THIS), &installed) {
+            let events = self.events.clone();
+            thread::spawn(move || {
+                let runs = check_runs(&installed).map_err(|error| {
+                    let path = installed.display();
+                    format!("{path}: this program was installed, but cannot run: {error}")
+                });
+                drop(events.send(Event::Installed(runs)));
+            });
             return;
         }
         match self.update.decide(&self.shared.places.host_file()) {
@@ -258,8 +319,91 @@ impl KnownIds {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::sync::mpsc::Receiver;
+
     use super::*;
+
+    const MESSAGES: Messages = Messages {
+        line: |_| (),
+        retry: |_, _| (),
+    };
+
+    /// Returns an agent of a register, and its events.
+    fn agent(register: &str) -> (Agent, Receiver<Event>) {
+        let register = Client::new(&drivetest_register::Settings {
+            address: register.to_owned(),
+            token: String::new(),
+            ca_file: None,
+            patience: Duration::ZERO,
+            on_retry: MESSAGES.retry,
+        });
+        let shared = Shared {
+            register: register.unwrap(),
+            places: Places::new(Path::new("/nowhere")),
+            messages: MESSAGES,
+            stop: Stop::default(),
+        };
+        let (events, received) = channel();
+        let agent = Agent {
+            shared: Arc::new(shared),
+            events,
+            queue: VecDeque::new(),
+            known: KnownIds::default(),
+            executing: 0,
+            delivering: 0,
+            abandoned: 0,
+            update: Update::new(String::new()),
+            end: None,
+        };
+        (agent, received)
+    }
+
+    #[test]
+    fn an_abandoned_child_frees_its_place_and_does_not_delay_the_end() {
+        let (mut agent, _events) = agent("http://127.0.0.1:1");
+        (agent.executing, agent.delivering) = (2, 2);
+        agent.handle(Event::Abandoned);
+        assert_eq!((agent.executing, agent.delivering, agent.abandoned), (1, 1, 1));
+        agent.handle(Event::Signal);
+        assert!(agent.take_end().is_none(), "one exchange runs");
+        agent.handle(Event::Executed);
+        assert!(agent.take_end().is_none(), "its answer is being delivered");
+        agent.handle(Event::Delivered);
+        assert!(matches!(agent.take_end(), Some(End::Process(Ended::Signal))));
+        agent.handle(Event::Reaped);
+        assert_eq!(agent.abandoned, 0);
+    }
+
+    #[test]
+    fn a_host_with_too_many_abandoned_children_starts_no_other_and_says_so() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (mut agent, events) = agent(&format!("http://{}", listener.local_addr().unwrap()));
+        (agent.executing, agent.abandoned) = (1, CHILDREN_MAX - 1);
+        agent.queue.push_back(Exchange {
+            id: "x-1".into(),
+            requests: Vec::new(),
+            received_at: Instant::now(),
+            answer_within: Duration::from_secs(600),
+        });
+        agent.start_queued();
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(TOO_MANY_CHILDREN.as_bytes()) {
+            let mut buffer = [0; 4096];
+            let count = stream.read(&mut buffer).unwrap();
+            assert!(count > 0, "{}", String::from_utf8_lossy(&request));
+            request.extend(&buffer[..count]);
+        }
+        stream
+            .write_all(b"HTTP/1.1 204 Stored\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        assert!(matches!(events.recv().unwrap(), Event::Executed));
+        assert!(matches!(events.recv().unwrap(), Event::Delivered));
+    }
 
     #[test]
     fn an_id_is_new_once_and_only_the_last_ones_are_known() {

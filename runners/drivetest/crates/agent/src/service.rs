@@ -27,7 +27,7 @@ KillMode=process
 TimeoutStopSec=60
 Restart=always
 RestartSec=5
-# The register has revoked this host.
+# The register has revoked this host, or the secret is of another machine.
 RestartPreventExitStatus=2
 
 [Install]
@@ -52,6 +52,9 @@ const VARIABLES: [&str; 7] = [
     "no_proxy",
     "SSL_CERT_FILE",
 ];
+
+const ENVIRONMENT_HEAD: &str =
+    "# Written by drivetest agent join: proxies and SSL_CERT_FILE of the shell that joined.\n";
 
 /// Replaces a file as a whole. A crash leaves the earlier or the new one.
 pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), AgentError> {
@@ -115,9 +118,7 @@ pub(crate) fn create_host_file(places: &Places) -> Result<(), AgentError> {
 /// Writes the unit and its variables. Returns whether systemd runs the agent now.
 pub(crate) fn install_unit(places: &Places, messages: crate::Messages) -> Result<bool, AgentError> {
     let variables = variables(|name| std::env::var(name).ok());
-    if !variables.is_empty() {
-        replace(&places.environment_file(), variables.as_bytes(), 0o600)?;
-    }
+    replace(&places.environment_file(), variables.as_bytes(), 0o600)?;
     replace(&places.unit_file(), UNIT.as_bytes(), 0o644)?;
     if places.other_root().is_some() || !has_systemd() {
         return Ok(false);
@@ -139,7 +140,7 @@ pub(crate) fn install_unit(places: &Places, messages: crate::Messages) -> Result
 
 /// Returns the variables of the service as lines of an EnvironmentFile. Source: systemd.exec(5).
 fn variables(value_of: impl Fn(&str) -> Option<String>) -> String {
-    let mut text = String::new();
+    let mut text = ENVIRONMENT_HEAD.to_owned();
     for name in VARIABLES {
         let value = value_of(name).filter(|value| !value.is_empty() && !value.contains('\n'));
         if let Some(value) = value {
@@ -195,8 +196,9 @@ mod tests {
         };
         assert_eq!(
             variables(value_of),
-            "HTTPS_PROXY=\"http://u:p\\\"\\$@proxy.example\"\n"
+            format!("{ENVIRONMENT_HEAD}HTTPS_PROXY=\"http://u:p\\\"\\$@proxy.example\"\n")
         );
+        assert_eq!(variables(|_| None), ENVIRONMENT_HEAD);
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! The settings of the agent, which `drivetest agent join` writes: the register, and the secret of this host.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use drivetest_device::hex;
 use drivetest_labhost::read_trusted;
 use drivetest_register::{Client, SettingsError};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::Deserialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::{AgentError, Messages};
 
@@ -34,6 +38,9 @@ pub(crate) struct AgentSettings {
     /// SHA-256 of the code of the last join. The same code joins with the same secret, because an answer may be lost.
     #[serde(default)]
     pub code_sha256: String,
+    /// SHA-256 of the machine id at the join; empty if the machine has none. A copied disk has the secret as well.
+    #[serde(default)]
+    pub machine_id_sha256: String,
 }
 
 impl AgentSettings {
@@ -63,6 +70,12 @@ impl AgentSettings {
         parsed.map(Some).map_err(message)
     }
 
+    /// Returns whether the settings may be of this machine, which has a machine id with this SHA-256.
+    pub fn is_of_machine(&self, machine_id_sha256: &str) -> bool {
+        let is_unknown = self.machine_id_sha256.is_empty() || machine_id_sha256.is_empty();
+        is_unknown || self.machine_id_sha256 == machine_id_sha256
+    }
+
     /// Returns the text of the file.
     pub fn text(&self) -> String {
         let mut text = String::from(
@@ -76,6 +89,7 @@ impl AgentSettings {
             ("live_url", Some(&self.live_url)),
             ("host", Some(&self.host)),
             ("code_sha256", Some(&self.code_sha256)),
+            ("machine_id_sha256", Some(&self.machine_id_sha256)),
         ];
         for (name, value) in pairs {
             if let Some(value) = value {
@@ -111,6 +125,29 @@ impl AgentSettings {
     }
 }
 
+/// Returns the SHA-256 of the id of this machine; empty if it has none. Source: machine-id(5), which says that the id
+/// itself shall not be stored elsewhere.
+pub(crate) fn machine_id_sha256(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    match text.trim() {
+        "" | "uninitialized" => String::new(),
+        id => hex(&Sha256::digest(id.as_bytes())),
+    }
+}
+
+/// Locks the settings until the returned file is closed: the two agents of a host would carry out the same requests.
+pub(crate) fn lock(path: &Path) -> Result<File, AgentError> {
+    let file = File::open(path).map_err(|error| AgentError::file(path, "open", &error))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(Errno::WOULDBLOCK) => Err(AgentError::Failed(format!(
+            "{}: another drivetest agent of this host runs; stop it first",
+            path.display()
+        ))),
+        Err(error) => Err(AgentError::file(path, "lock", &error.into())),
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
@@ -127,6 +164,7 @@ mod tests {
             live_url: String::new(),
             host: "lab-1".into(),
             code_sha256: "00".into(),
+            machine_id_sha256: "1d".into(),
         }
     }
 
@@ -166,6 +204,44 @@ mod tests {
         };
         let text = error.to_string();
         assert!(text.contains("join again") && !text.contains("5e5e"), "{text}");
+    }
+
+    #[test]
+    fn only_another_machine_id_is_of_another_machine() {
+        let mut settings = settings();
+        for (found, is_of_machine) in [("1d", true), ("", true), ("2d", false)] {
+            assert_eq!(settings.is_of_machine(found), is_of_machine, "{found:?}");
+        }
+        settings.machine_id_sha256.clear();
+        assert!(settings.is_of_machine("2d"));
+    }
+
+    #[test]
+    fn a_machine_without_an_id_has_no_hash() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("machine-id");
+        assert_eq!(machine_id_sha256(&path), "");
+        for text in ["", "\n", "uninitialized\n"] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(machine_id_sha256(&path), "", "{text:?}");
+        }
+        fs::write(&path, "abc\n").unwrap();
+        // FIPS 180-4, example of SHA-256.
+        assert_eq!(
+            machine_id_sha256(&path),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+
+    #[test]
+    fn the_settings_are_locked_until_the_file_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.toml");
+        fs::write(&path, settings().text()).unwrap();
+        let locked = lock(&path).unwrap();
+        assert!(lock(&path).is_err());
+        drop(locked);
+        assert!(lock(&path).is_ok());
     }
 
     #[test]

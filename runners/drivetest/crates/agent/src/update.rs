@@ -1,7 +1,9 @@
 //! Replacement of the program by the one that the register requires, if the operator allows it.
 
+use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,9 +19,12 @@ use crate::{AgentError, Places, service};
 const PROGRAM_BYTES_MAX: u64 = 256 << 20;
 /// A failed update is not repeated before this time.
 const RETRY_PERIOD: Duration = Duration::from_secs(600);
-/// Attempts to execute a file that a child of another thread may still have open for writing.
+/// Attempts to execute a file that another process may still write.
 const BUSY_ATTEMPTS: u32 = 50;
 const BUSY_PERIOD: Duration = Duration::from_millis(100);
+
+/// What the kernel adds to the link to a program whose file was deleted.
+const DELETED: &[u8] = b" (deleted)";
 
 /// What to do about the program that the register requires.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,10 +69,7 @@ impl Update {
     /// Decides what to do now. The operator's settings are read each time.
     pub fn decide(&mut self, host_file: &Path) -> Decision {
         let is_current = self.required.is_empty() || self.required == self.running;
-        let is_too_early = self
-            .failed_at
-            .is_some_and(|failed_at| failed_at.elapsed() < RETRY_PERIOD);
-        if is_current || self.is_fetching || is_too_early {
+        if is_current || self.is_fetching || self.is_too_early() {
             return Decision::Nothing;
         }
         let required = self.required.clone();
@@ -89,7 +91,22 @@ impl Update {
         ))
     }
 
-    /// Notes that the fetched program was not installed.
+    /// Returns whether the file of the running program was replaced or deleted, and another one is installed. The agent
+    /// continues as that one, unless it fails. `this` is the kernel's link to the running program.
+    pub fn begin_restart(&mut self, this: &Path, installed: &Path) -> bool {
+        let is_deleted =
+            || fs::read_link(this).is_ok_and(|link| link.as_os_str().as_bytes().ends_with(DELETED));
+        let is_due = !self.is_fetching && !self.is_too_early() && is_deleted() && installed.exists();
+        self.is_fetching |= is_due;
+        is_due
+    }
+
+    fn is_too_early(&self) -> bool {
+        let failed_at = self.failed_at;
+        failed_at.is_some_and(|failed_at| failed_at.elapsed() < RETRY_PERIOD)
+    }
+
+    /// Notes that the fetched or installed program cannot be used.
     pub fn failed(&mut self) {
         self.is_fetching = false;
         self.failed_at = Some(Instant::now());
@@ -118,7 +135,7 @@ pub(crate) fn install(client: &Client, places: &Places, sha256: &str) -> Result<
 }
 
 /// Checks that this host can run a program, for example that it is for its processor.
-fn check_runs(program: &PathBuf) -> io::Result<()> {
+pub(crate) fn check_runs(program: &Path) -> io::Result<()> {
     for attempt in 1.. {
         let ended = Command::new(program)
             .arg("--version")
@@ -126,7 +143,7 @@ fn check_runs(program: &PathBuf) -> io::Result<()> {
             .stdout(Stdio::null())
             .status();
         match ended {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && attempt < BUSY_ATTEMPTS => {
+            Err(error) if is_being_written(&error) && attempt < BUSY_ATTEMPTS => {
                 thread::sleep(BUSY_PERIOD);
             }
             Err(error) => return Err(error),
@@ -137,10 +154,16 @@ fn check_runs(program: &PathBuf) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns whether a file is open for writing, or may get the permission to be executed after it was written.
+fn is_being_written(error: &io::Error) -> bool {
+    use io::ErrorKind::{ExecutableFileBusy, PermissionDenied};
+    matches!(error.kind(), ExecutableFileBusy | PermissionDenied)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
-    use std::fs;
+    use std::os::unix::fs::symlink;
 
     use super::*;
 
@@ -196,6 +219,23 @@ mod tests {
     }
 
     #[test]
+    fn the_agent_continues_as_the_installed_program_once_its_own_file_was_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let [present, deleted, installed] =
+            ["present", "deleted", "drivetest"].map(|name| folder.path().join(name));
+        symlink(&installed, &present).unwrap();
+        symlink("/usr/local/sbin/drivetest (deleted)", &deleted).unwrap();
+        let mut update = Update::new("aa".into());
+        assert!(!update.begin_restart(&deleted, &installed), "none is installed");
+        fs::write(&installed, "").unwrap();
+        assert!(!update.begin_restart(&present, &installed));
+        assert!(update.begin_restart(&deleted, &installed));
+        assert!(!update.begin_restart(&deleted, &installed), "it has begun");
+        update.failed();
+        assert!(!update.begin_restart(&deleted, &installed), "it has failed");
+    }
+
+    #[test]
     fn a_program_that_cannot_run_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let place = service::write_new(
@@ -204,6 +244,6 @@ mod tests {
             0o755,
         );
         assert!(check_runs(&place.unwrap()).is_err());
-        assert!(check_runs(&"/bin/true".into()).is_ok() && check_runs(&"/bin/false".into()).is_err());
+        assert!(check_runs(Path::new("/bin/true")).is_ok() && check_runs(Path::new("/bin/false")).is_err());
     }
 }

@@ -5,12 +5,13 @@
 mod register;
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -61,6 +62,21 @@ impl Host {
         .unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         host
+    }
+
+    /// Adds a line to the settings of a host that has joined.
+    fn set(&self, line: &str) {
+        let path = self.path("etc/drivecert/agent.toml");
+        let text = format!("{}{line}\n", fs::read_to_string(&path).unwrap());
+        fs::write(&path, text).unwrap();
+    }
+
+    /// Replaces the settings of the operator by a pipe, for whose content each `drivetest host` waits.
+    fn hold_children(&self) -> PathBuf {
+        let path = self.path("etc/drivecert/host.toml");
+        fs::remove_file(&path).unwrap();
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        path
     }
 
     fn command(&self, words: &[&str]) -> Command {
@@ -117,11 +133,17 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn list(exchanges: &[(&str, &str)], program_sha256: &str) -> Reply {
+    list_within(exchanges, program_sha256, 60)
+}
+
+/// Returns a list whose answers are expected within a time.
+fn list_within(exchanges: &[(&str, &str)], program_sha256: &str, answer_within_s: u32) -> Reply {
     let exchanges = exchanges.iter();
     let exchanges: Vec<Value> = exchanges
         .map(|(id, requests)| json!({"id": id, "requests": register::base64(requests.as_bytes())}))
         .collect();
-    let document = json!({"agent": "a-1", "program_sha256": program_sha256, "exchanges": exchanges});
+    let document = json!({"agent": "a-1", "program_sha256": program_sha256, "answer_within_s": answer_within_s,
+        "exchanges": exchanges});
     Reply::json(200, &document).header("ETag", format!("\"{}\"", exchanges.len()))
 }
 
@@ -187,7 +209,109 @@ fn a_refused_code_leaves_the_earlier_settings() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("print a new command"));
     assert_eq!(host.read("etc/drivecert/agent.toml"), before);
-    assert!(!host.path("usr").exists());
+    assert!(!host.path("etc/systemd").exists());
+}
+
+#[test]
+fn a_join_that_cannot_install_the_program_does_not_use_the_code() {
+    let stand = Stand::start(|_, _| problem(403, "The code was used."));
+    let host = Host::new();
+    fs::write(host.path("usr"), "no folder").unwrap();
+    let output = host.join(&stand.address(), "code-1");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        text(&output.stderr).contains("usr/local/sbin/drivetest: cannot write"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(stand.requests().is_empty());
+}
+
+#[test]
+fn a_join_with_an_unusable_live_address_uses_the_register_itself() {
+    let stand = Stand::start(|_, _| {
+        Reply::json(
+            201,
+            &json!({"agent": "a-1", "host": "lab-1", "live_url": "http://live.example"}),
+        )
+    });
+    let host = Host::new();
+    let output = host.join(&stand.address(), "code-1");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("live_url of the register: http://live.example"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(
+        host.read("etc/drivecert/agent.toml")
+            .contains("live_url = \"\"\n")
+    );
+}
+
+#[test]
+fn another_join_without_a_proxy_removes_the_one_of_the_service() {
+    let stand =
+        Stand::start(|_, _| Reply::json(201, &json!({"agent": "a-1", "host": "lab-1", "live_url": ""})));
+    let host = Host::new();
+    let address = stand.address();
+    for (proxy, is_set) in [("http://proxy.example", true), ("", false)] {
+        let mut command = host.command(&["join", &address, "code-1"]);
+        let output = command.env("HTTPS_PROXY", proxy).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let variables = host.read("etc/drivecert/agent.env");
+        assert!(
+            variables.starts_with("# Written by drivetest agent join"),
+            "{variables}"
+        );
+        assert_eq!(variables.contains("\nHTTPS_PROXY="), is_set, "{variables}");
+    }
+}
+
+#[test]
+fn the_secret_of_another_machine_is_not_used() {
+    let stand = Stand::start(|number, request| match number {
+        0 | 1 => Reply::json(201, &json!({"agent": "a-1", "host": "lab-1", "live_url": ""})),
+        _ => once(request, list(&[], "")),
+    });
+    let host = Host::new();
+    fs::write(host.path("etc/machine-id"), "0123\n").unwrap();
+    assert!(host.join(&stand.address(), "code-1").status.success());
+    fs::write(host.path("etc/machine-id"), "4567\n").unwrap();
+    let (code, messages) = host.start().end();
+    assert_eq!(code, Some(2));
+    assert!(
+        messages.contains("another machine") && messages.contains("print a new command"),
+        "{messages}"
+    );
+    // The code is of the other machine, too: it is sent with a new secret.
+    assert!(host.join(&stand.address(), "code-1").status.success());
+    let requests = stand.requests();
+    assert_eq!(requests.len(), 2);
+    assert_ne!(
+        requests[0].json()["secret_sha256"],
+        requests[1].json()["secret_sha256"]
+    );
+    let agent = host.start();
+    stand.wait_for(|requests| requests.len() == 4);
+    assert_eq!(agent.stop().0, Some(0));
+}
+
+#[test]
+fn a_second_agent_of_the_same_host_does_not_run() {
+    let stand = Stand::start(|_, request| once(request, list(&[], "")));
+    let host = Host::joined(&stand);
+    let agent = host.start();
+    stand.wait_for(|requests| requests.len() == 2);
+    let (code, messages) = host.start().end();
+    assert_eq!(code, Some(3));
+    assert!(messages.contains("another drivetest agent"), "{messages}");
+    assert_eq!(agent.stop().0, Some(0));
+    assert_eq!(stand.requests().len(), 2);
+    // The lock ended with the first agent.
+    let agent = host.start();
+    stand.wait_for(|requests| requests.len() == 4);
+    assert_eq!(agent.stop().0, Some(0));
 }
 
 #[test]
@@ -283,6 +407,66 @@ fn an_answer_that_is_no_longer_wanted_is_dropped() {
 }
 
 #[test]
+fn a_proxy_that_refuses_an_answer_gets_it_once() {
+    let stand = Stand::start(|_, request| match request.method.as_str() {
+        "GET" => once(request, list(&[("x-1", HEALTH)], "")),
+        _ => Reply::json(413, &json!("too large")),
+    });
+    let host = Host::joined(&stand);
+    let mut agent = host.start();
+    let seen = register::read_until(agent.0.stderr.as_mut().unwrap(), "x-1: the answer was refused");
+    assert!(!seen.contains("next attempt"), "{seen}");
+    assert_eq!(agent.stop().0, Some(0));
+    assert_eq!(
+        stand.requests().iter().filter(|each| is_put(each, "x-1")).count(),
+        1
+    );
+}
+
+#[test]
+fn an_answer_is_given_up_after_a_minute() {
+    let stand = Stand::start(|_, request| match request.method.as_str() {
+        "GET" => once(request, list(&[("x-1", HEALTH)], "")),
+        _ => problem(503, "busy").header("Retry-After", "61"),
+    });
+    let host = Host::joined(&stand);
+    let mut agent = host.start();
+    let waited = "x-1: the answer was not delivered";
+    register::read_until(agent.0.stderr.as_mut().unwrap(), waited);
+    assert_eq!(agent.stop().0, Some(0));
+}
+
+#[test]
+fn an_exchange_that_waited_too_long_is_not_started() {
+    let ids = ["x-1", "x-2", "x-3", "x-4", "x-5"];
+    let stand = Stand::start(move |_, request| match request.method.as_str() {
+        "GET" => once(request, list_within(&ids.map(|id| (id, HEALTH)), "", 1)),
+        _ => Reply::empty(204),
+    });
+    let host = Host::joined(&stand);
+    let settings = host.hold_children();
+    let mut agent = host.start();
+    // The second request is sent after the list has arrived.
+    stand.wait_for(|requests| requests.len() == 2);
+    std::thread::sleep(Duration::from_millis(1100));
+    // Each child gets settings. The pipe opens once a child reads it.
+    let content = format!("drives = []\nstate_dir = {:?}\n", host.path("state"));
+    std::thread::spawn(move || {
+        while let Ok(mut pipe) = fs::OpenOptions::new().write(true).open(&settings) {
+            drop(pipe.write_all(content.as_bytes()));
+        }
+    });
+    register::read_until(agent.0.stderr.as_mut().unwrap(), "x-5: not started");
+    stand.wait_for(|requests| {
+        ids[..4]
+            .iter()
+            .all(|id| requests.iter().any(|each| is_put(each, id)))
+    });
+    assert_eq!(agent.stop().0, Some(0));
+    assert!(!stand.requests().iter().any(|each| is_put(each, "x-5")));
+}
+
+#[test]
 fn a_host_whose_settings_cannot_be_used_answers_with_the_reason() {
     let stand = Stand::start(|_, request| match request.method.as_str() {
         "GET" => once(request, list(&[("x-1", HEALTH)], "")),
@@ -312,6 +496,54 @@ fn a_revoked_host_ends_with_2() {
         messages.contains("revoked this host: The secret was revoked."),
         "{messages}"
     );
+}
+
+#[test]
+fn only_the_register_itself_revokes_a_host() {
+    let live = Stand::start(|_, _| problem(401, "Unknown here."));
+    let stand = Stand::start(|_, request| match request.method.as_str() {
+        "GET" => once(request, list(&[("x-1", HEALTH)], "")),
+        _ => Reply::empty(204),
+    });
+    let host = Host::joined(&stand);
+    host.set(&format!("live_url = {:?}", live.address()));
+    let agent = host.start();
+    stand.wait_for(|requests| requests.iter().any(|each| is_put(each, "x-1")));
+    let (code, messages) = agent.stop();
+    assert_eq!(code, Some(0), "{messages}");
+    assert_eq!(live.requests().len(), 1);
+
+    let stand = Stand::start(|_, _| problem(401, "The secret was revoked."));
+    let host = Host::joined(&stand);
+    host.set(&format!("live_url = {:?}", live.address()));
+    let (code, messages) = host.start().end();
+    assert_eq!(code, Some(2));
+    assert!(
+        messages.contains("revoked this host: The secret was revoked."),
+        "{messages}"
+    );
+    assert_eq!(stand.requests()[0].path, "/api/v1/agents/exchanges/");
+}
+
+#[test]
+fn a_register_whose_live_process_is_away_is_polled() {
+    let stand = Stand::start(|_, request| match request.method.as_str() {
+        "GET" if request.path.starts_with("/api/v1/live/") => Reply::bytes(502, b"bad gateway".to_vec()),
+        "GET" => once(request, list(&[("x-1", HEALTH)], "")),
+        _ => Reply::empty(204),
+    });
+    let host = Host::joined(&stand);
+    let agent = host.start();
+    stand.wait_for(|requests| requests.iter().any(|each| is_put(each, "x-1")));
+    assert_eq!(agent.stop().0, Some(0));
+    let requests = stand.requests();
+    let polls: Vec<_> = requests
+        .iter()
+        .filter(|each| each.method == "GET")
+        .map(|each| each.path.starts_with("/api/v1/live/"))
+        .collect();
+    assert_eq!(polls[..3], [true, true, false]);
+    assert!(!polls[3..].contains(&true), "{polls:?}");
 }
 
 #[test]
@@ -431,7 +663,7 @@ fn next_program(host: &Host) -> (Vec<u8>, String) {
         .stdout(Stdio::piped())
         .spawn();
     let mut sum = sum.unwrap();
-    std::io::Write::write_all(&mut sum.stdin.take().unwrap(), script.as_bytes()).unwrap();
+    sum.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
     let output = sum.wait_with_output().unwrap();
     (script.into_bytes(), text(&output.stdout)[..64].to_owned())
 }
@@ -475,6 +707,46 @@ fn a_required_and_allowed_program_replaces_the_agent() {
         .collect();
     assert_eq!(fetched.len(), 1);
     assert_eq!(fetched[0].path, format!("/api/v1/agents/program/{sha256}/"));
+}
+
+#[test]
+fn an_agent_whose_program_was_reinstalled_continues_as_the_installed_one() {
+    let stand = Stand::start(|number, _| match number {
+        0 => Reply::Pause,
+        _ => Reply::Hold,
+    });
+    let host = Host::joined(&stand);
+    let installed = host.path("usr/local/sbin/drivetest");
+    fs::create_dir_all(installed.parent().unwrap()).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_drivetest"), &installed).unwrap();
+    let mut command = Command::new(&installed);
+    command.args(["agent", "--root"]).arg(host.folder.path());
+    command.stderr(Stdio::piped());
+    let agent = Agent(start_copy(command));
+    stand.wait_for(|requests| requests.len() == 1);
+    let (program, _) = next_program(&host);
+    let place = host.path("next");
+    fs::write(&place, program).unwrap();
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::rename(&place, &installed).unwrap();
+    stand.proceed(list(&[], ""));
+    let (code, messages) = agent.end();
+    assert_eq!(code, Some(0), "{messages}");
+    assert!(
+        host.read("ran").starts_with("agent --root "),
+        "{}",
+        host.read("ran")
+    );
+}
+
+/// Starts a copied program. A child of another test may have the copy open for writing until it executes its program.
+fn start_copy(mut command: Command) -> Child {
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            started => return started.unwrap(),
+        }
+    }
 }
 
 #[test]

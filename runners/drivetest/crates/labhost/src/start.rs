@@ -1,7 +1,7 @@
 //! Start of a drivetest command for a register, on a host with systemd in a scope that outlives the SSH session.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 use std::{fs, iter};
 
@@ -39,13 +39,23 @@ pub(crate) fn start(settings: &Settings, store: &RunStore<'_>, request: &Start) 
         words: &words,
     };
     if health::has_systemd() {
-        let this = fs::read_link(THIS).map_err(|error| HostError::file(Path::new(THIS), "read", &error))?;
-        return start_in_scope(Path::new(SYSTEMD_RUN), &this, &plan, &request.run);
+        return start_in_scope(
+            Path::new(SYSTEMD_RUN),
+            &program_of(process::id()),
+            &plan,
+            &request.run,
+        );
     }
     match retryable(drivetest_detached::start(&plan))? {
         StartOutcome::Started(status) => serde_json::to_value(status).map_err(|error| start_failed(&error)),
         StartOutcome::Refused(refused) => Err(HostError::refused(refused.to_string())),
     }
+}
+
+/// Returns the program of a process that waits for its start. After a reinstallation, the path that its link names does
+/// not exist.
+fn program_of(pid: u32) -> PathBuf {
+    format!("/proc/{pid}/exe").into()
 }
 
 pub(crate) fn check_generation(generation: u64) -> Result<(), HostError> {
@@ -126,7 +136,6 @@ fn words(plan: &StartRequest<'_>) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
-    use std::path::PathBuf;
     use std::sync::{Mutex, PoisonError};
 
     use super::*;
@@ -202,6 +211,26 @@ mod tests {
         let own = ["PATH=", "PWD=", "OLDPWD=", "SHLVL=", "_="];
         let is_own = |line: &String| own.iter().any(|name| line.starts_with(name));
         assert!(environment.iter().all(is_own), "{environment:?}");
+    }
+
+    #[test]
+    fn another_process_starts_the_running_program_after_its_file_was_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("program");
+        let _guard = WRITE_OR_START.lock().unwrap_or_else(PoisonError::into_inner);
+        fs::copy("/bin/cat", &copy).unwrap();
+        let mut running = process::Command::new(&copy)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        fs::remove_file(&copy).unwrap();
+        let started = process::Command::new(program_of(running.id()))
+            .arg("/proc/self/comm")
+            .stdin(Stdio::null())
+            .status();
+        drop(running.stdin.take());
+        assert!(running.wait().unwrap().success());
+        assert!(started.unwrap().success());
     }
 
     #[test]

@@ -182,15 +182,15 @@ impl Client {
         })
     }
 
-    /// Sends bytes once.
+    /// Sends bytes once, and gives up after `limit`.
     ///
     /// # Errors
     /// If the register is not available, or refuses the bytes.
-    pub fn put(&self, path: &str, bytes: &[u8]) -> Result<Response, Error> {
+    pub fn put(&self, path: &str, bytes: &[u8], limit: Duration) -> Result<Response, Error> {
         let request = self
             .request(Method::PUT, path)
             .header("Content-Type", "application/octet-stream");
-        self.send(request, bytes)
+        self.send_within(request, bytes, Some(limit))
     }
 
     /// Sends a document to an endpoint for which a repeated request is the same as one.

@@ -103,7 +103,7 @@ exit_codes! {
     }
     "agent" => {
         0: "ended by a signal", "a signal ended the agent";
-        EXIT_REFUSED: "revoked", "the register has revoked this host";
+        EXIT_REFUSED: "revoked", "the register has revoked this host, or its settings are of another machine";
         EXIT_ERROR: "cannot run", "the host has not joined a register, or its settings cannot be used";
     }
     "agent join" => {
