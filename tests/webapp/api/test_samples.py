@@ -65,6 +65,7 @@ class Sampler:
         answer = getattr(client, method.lower())(f"{path}{query}", **kwargs)
         assert answer.status_code < 400, (method, path, answer.text)
         body = answer.json() if not answer.streaming and answer.content else None  # a file is no sample
+        answer.close()
         sample = {"request": f"{method} {path}{query}", "status": answer.status_code, "response": body}
         self.found.setdefault(f"{method} {operation}", sample)
         return body
@@ -400,7 +401,9 @@ def test_each_sample_is_as_the_schema_describes_it(client):
     for operation, sample in samples().items():
         method, path = operation.split()
         response = schema["paths"][path][method.lower()]["responses"][str(sample["status"])]
-        for content in response.get("content", {}).values():
+        for kind, content in response.get("content", {}).items():
+            if kind == "application/octet-stream":
+                continue  # a file is no sample
             validator = Draft4Validator(content["schema"] | {"components": schema["components"]})
             errors = validator.iter_errors(sample["response"])
             wrong += [f"{operation} {each.json_path}: {each.message}" for each in errors]
