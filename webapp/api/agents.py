@@ -237,7 +237,7 @@ class AgentExchangeDetail(OfAgent):
         return Response(status=204)
 
 
-PROGRAM = {200: OpenApiResponse(OpenApiTypes.BINARY, description="the program")}
+PROGRAM = {(200, OCTETS): OpenApiResponse(OpenApiTypes.BINARY, description="the program")}
 
 
 class AgentProgram(View):

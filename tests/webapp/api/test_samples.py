@@ -65,7 +65,7 @@ class Sampler:
         answer = getattr(client, method.lower())(f"{path}{query}", **kwargs)
         assert answer.status_code < 400, (method, path, answer.text)
         body = answer.json() if not answer.streaming and answer.content else None  # a file is no sample
-        answer.close()
+        b"".join(answer)  # closes a file
         sample = {"request": f"{method} {path}{query}", "status": answer.status_code, "response": body}
         self.found.setdefault(f"{method} {operation}", sample)
         return body
