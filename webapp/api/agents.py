@@ -207,8 +207,12 @@ class AgentExchangeList(OfAgent):
         exchanges = [
             {"id": each.public_id, "requests": b64encode(each.payload).decode()} for each in waiting[:EXCHANGES_SHOWN]
         ]
-        shown = {"agent": self.agent.public_id, "program_sha256": self.agent.host.program_sha256}
-        shown |= {"answer_within_s": settings.HOST_ANSWER_TIMEOUT_S, "exchanges": exchanges}
+        shown = {
+            "agent": self.agent.public_id,
+            "program_sha256": self.agent.host.program_sha256,
+            "answer_within_s": settings.HOST_ANSWER_TIMEOUT_S,
+            "exchanges": exchanges,
+        }
         return Response(ExchangesSerializer(shown).data)
 
 
