@@ -22,7 +22,7 @@ from runners.models import Agent, Host
 from runners.models.agent import VERSION_CHARS
 from runners.models.postgres import lock_host, storable
 
-CODE_PREFIX = "dcj_"  # by which scanners recognise a join code; it also keeps a code from looking like an option
+CODE_PREFIX = "dcj_"  # by which scanners recognise a join code; so a code never looks like an option
 CODE_LIFETIME = timedelta(hours=1)
 # The time of the last request is stored once in this period: an agent sends some requests per exchange.
 SEEN_PERIOD = timedelta(seconds=10)

@@ -126,7 +126,7 @@ def sshd_rule(user: str) -> str:
 
 def join_commands(code: str) -> str:
     """Return the commands with which a host fetches drivetest from the register and lets its agent join with a code."""
-    # sudo does not search /usr/local/sbin on every distribution. It forgets the proxy unless told to preserve it.
+    # sudo does not search /usr/local/sbin on every distribution. By default it removes the variables of proxies.
     return (
         f"curl -fsSo drivetest {settings.PUBLIC_URL}/api/v1/agents/program/ &&\n"
         f"sudo install -o root -g root -m 0755 drivetest {PROGRAM} &&\n"

@@ -70,7 +70,7 @@ def take_due_hosts(limit: int) -> list[Host]:
     Taking postpones the next check by a period: hosts that a dead worker took wait that long.
     """
     with transaction.atomic():
-        checked = Host.objects.filter(retired_at=None).exclude(kind=Host.Kind.LOCAL)
+        checked = Host.objects.filter(retired_at=None, kind__in=Host.REMOTE_KINDS)
         due = checked.filter(next_check_at__lte=Now()).order_by("next_check_at", "pk")
         hosts = list(due.select_for_update(skip_locked=True)[:limit])
         Host.objects.filter(pk__in=[host.pk for host in hosts]).update(next_check_at=Now() + _period())

@@ -28,6 +28,8 @@ class Host(models.Model):
         SSH = "ssh", "over SSH"
         AGENT = "agent", "by its agent"
 
+    REMOTE_KINDS = (Kind.SSH, Kind.AGENT)
+
     name = models.SlugField(unique=True)
     kind = models.CharField(max_length=10, choices=Kind)
     machine_id = models.CharField(max_length=64, blank=True)
@@ -62,7 +64,7 @@ class Host(models.Model):
     @property
     def is_remote(self) -> bool:
         """Whether `drivetest host` serves the requests: the host is checked on schedule and has a list of drives."""
-        return self.kind in {self.Kind.SSH, self.Kind.AGENT}
+        return self.kind in self.REMOTE_KINDS
 
 
 class Device(models.Model):

@@ -167,7 +167,7 @@ def request_fetch(dispatch: Dispatch, actor: AbstractBaseUser) -> None:
     if not may_be_fetched(dispatch):
         raise FetchRefusedError(f"{dispatch} has no leftover files on a host in service; reload its page")
     record_event(actor, FETCH_REQUESTED, ("dispatch", dispatch.public_id))
-    remote = Host.objects.filter(pk=dispatch.device.host_id).exclude(kind=Host.Kind.LOCAL)
+    remote = Host.objects.filter(pk=dispatch.device.host_id, kind__in=Host.REMOTE_KINDS)
     remote.update(next_check_at=Now())
 
 

@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the host, and print its report."""
-        host = Host.objects.filter(name=options["name"]).exclude(kind=Host.Kind.LOCAL).first()
+        host = Host.objects.filter(name=options["name"], kind__in=Host.REMOTE_KINDS).first()
         if host is None:
             raise CommandError(f"{options['name']}: expected a remote host, found none; see manage.py add_host")
         if retired := retired_message(host):

@@ -234,7 +234,7 @@ def _address() -> dict[str, Any]:
 @operator_action
 def check(request: UserRequest, name: str) -> HttpResponse:
     """Check a host now, then show its page or the page that adds a device."""
-    host = get_object_or_404(Host.objects.exclude(kind=Host.Kind.LOCAL), name=name)
+    host = get_object_or_404(Host.objects.filter(kind__in=Host.REMOTE_KINDS), name=name)
     if retired := retired_message(host):
         messages.error(request, f"Host {host} is {retired}. Retired hosts are not checked.")
     elif objections := health.check(host):
