@@ -1,24 +1,15 @@
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from tests.results.fixtures import evidence_dir, no_broker, program, real_reader, stand_in
 from tests.webapp.catalogue import catalogue, database_of_the_test
 from tests.webapp.people import as_user, connection_queries, exemplar, otto, rita, vera
-from webapp.access_limits.shared_limits import forget_all
 from webapp.accounts.tokens.rules import issue_token
 
 __all__ = [
     "as_user", "catalogue", "connection_queries", "database_of_the_test", "evidence_dir", "exemplar", "no_broker",
     "otto", "program", "real_reader", "rita", "stand_in", "vera",
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def uncounted_requests():
-    """Clear what the throttles have counted in other tests: in Redis, and in this process without Redis."""
-    cache.clear()
-    forget_all()
 
 
 @pytest.fixture

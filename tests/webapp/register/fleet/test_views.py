@@ -11,7 +11,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from results.models import Certificate, Product, Profile, Visibility, categories
-from webapp.access_limits.shared_limits import forget_all
 from webapp.api.authentication import ReadThrottle
 from webapp.register.fleet.answers import MEANINGS, State
 from webapp.register.fleet.views import LIST_BYTES_MAX
@@ -318,7 +317,6 @@ def test_an_incomplete_form_is_answered(client):
 
 def test_the_form_is_throttled_together_with_the_api(client, monkeypatch):
     monkeypatch.setattr(ReadThrottle, "rate", "2/min")
-    forget_all()
     assert client.post("/check/answer/", {"list": "model\nx\n"}).status_code == 200
     assert client.generic("POST", "/api/v1/check/", "model\nx\n", "text/csv").status_code == 200
     refused = client.post("/check/answer/", {"list": "model\nx\n"})

@@ -1,4 +1,4 @@
-"""A temporary directory of each test alone, and no counts of other tests."""
+"""A temporary directory of each test alone."""
 
 import io
 import tempfile
@@ -7,14 +7,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.results.fixtures import no_broker, stand_in
-from webapp.access_limits.shared_limits import forget_all
 
 __all__ = ["no_broker", "stand_in"]
-
-
-@pytest.fixture(autouse=True)
-def uncounted():
-    forget_all()
 
 
 @pytest.fixture(autouse=True)

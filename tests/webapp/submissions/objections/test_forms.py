@@ -14,17 +14,9 @@ from results.lifecycle.takedowns import request_takedown
 from results.models import Objection, Run, Takedown
 from tests.results.builders import make_organisation, make_user
 from tests.results.rows import from_a_log, make_product, make_run
-from webapp.access_limits import process_limits
-from webapp.access_limits.shared_limits import forget_all
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "fresh_limits")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir")]
 TEXT = "The firmware <b>differs</b>."
-
-
-@pytest.fixture
-def fresh_limits():
-    forget_all()
-    process_limits.forget_all()
 
 
 @pytest.fixture
