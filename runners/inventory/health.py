@@ -138,6 +138,9 @@ def _validated(report: dict[str, Any]) -> dict[str, Any]:
     for value, wanted in [*((each, int) for each in numbers), *((each, str) for each in report["drives"])]:
         if type(value) is not wanted:
             raise TypeError(f"{value!r:.40} for a {wanted.__name__}")
+    for program in report.get("programs") or ():  # earlier versions of drivetest report none
+        if [type(program[name]) for name in ("name", "executable", "is_installed")] != [str, str, bool]:
+            raise TypeError(f"{program!r:.80} for a program")
     if report["clock_unix_ns"] not in CLOCK_NS:
         raise TypeError(f"{report['clock_unix_ns']} for nanoseconds since 1970")
     return report
@@ -157,7 +160,7 @@ def _objections(host: Host, report: dict[str, Any]) -> Iterable[str]:
             f"{settings.HOST_CLOCK_OFFSET_MAX_S} s; set it (chrony, systemd-timesyncd)"
         )
     yield from _room(report)
-    if not report["drives"]:
+    if not report["drives"] and not report.get("programs"):  # with programs, it may send the requests of sweeps
         yield "its operator has listed no drive that may be loaded; list the drives in /etc/drivecert/host.toml"
 
 

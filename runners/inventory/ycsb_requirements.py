@@ -1,4 +1,4 @@
-"""Requirements of a YCSB sweep: its programs are allowed by name, on the register's own machine only."""
+"""Requirements of a YCSB sweep: the operator of each of its hosts allows its programs by name."""
 
 import json
 import shutil
@@ -17,14 +17,12 @@ SCHEMA = "drivecert.programs/1"
 
 
 def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
-    """Return why a sweep cannot use these hosts; empty if it can. `load_host` is None if the drive's host sends."""
-    for host in filter(None, [drive_host, load_host]):
-        if host.is_remote:
-            return (
-                f"{host} is reached {host.get_kind_display()}: such a host starts ACT loads and preparations only, no "
-                "YCSB; expected this machine"
-            )
-    if load_host is not None and load_host.machine_id != drive_host.machine_id:
+    """Return why a sweep cannot use these hosts; empty if it can. `load_host` is None if the drive's host sends.
+
+    A worker reaches every remote host, but only its own machine without one.
+    """
+    local = [host for host in (drive_host, load_host) if host is not None and not host.is_remote]
+    if load_host is not None and len({host.machine_id for host in local}) > 1:
         return f"{load_host} is another machine than {drive_host}; no worker can reach both; expected one machine"
     return ""
 
@@ -36,6 +34,8 @@ def programs_path() -> Path:
 
 def missing_programs(host: Host) -> str:
     """Return that a host has no list of programs for sweeps; empty if it has one, or if that is not known."""
+    if host.is_remote:
+        return _problem_of_report(host)
     path = programs_path()
     if not _is_this_machine(host) or not _is_missing(path):
         return ""
@@ -49,20 +49,57 @@ def objection_to_programs(host: Host, needed: Set[str]) -> str:
 
     A file that only root can read is for drivetest alone, which then decides.
     """
-    missing = missing_programs(host)
-    if missing or not _is_this_machine(host):
+    if missing := missing_programs(host):
         return missing
+    if host.is_remote:
+        reported = {program["name"]: program for program in host.health["programs"]}
+        lacking_executables = {
+            name: str(reported[name]["executable"])
+            for name in sorted(needed & set(reported))
+            if not reported[name]["is_installed"]
+        }
+        return _objection(host, PROGRAMS_FILE, needed, set(reported), lacking_executables)
+    if not _is_this_machine(host):
+        return ""
     try:
         programs = _listed_programs()
     except PermissionError:
         return ""
     except (OSError, ValueError) as error:
         return f"{programs_path()}: cannot be read as {SCHEMA}: {error}"
-    if not (lacking := sorted(needed - set(programs))):
-        return _objection_to_executables(host, {name: programs[name] for name in sorted(needed)})
-    there = ", ".join(sorted(programs)) or "nothing"
-    allows = f"{programs_path()} allows no {', '.join(lacking)}; it allows {there}"
-    return f"{allows}; the operator of {host} adds them (docs/reference/lab.md)"
+    of_sweep = {name: programs[name] for name in sorted(needed & set(programs))}
+    return _objection(host, str(programs_path()), needed, set(programs), _lacking_executables(of_sweep))
+
+
+def _objection(
+    host: Host, path: str, needed: Set[str], listed: Set[str], lacking_executables: Mapping[str, str]
+) -> str:
+    """Return what a sweep lacks on a host: a program in its list, or an executable; empty if it lacks nothing."""
+    if lacking := sorted(needed - listed):
+        there = ", ".join(sorted(listed)) or "nothing"
+        allows = f"{path} of host {host} allows no {', '.join(lacking)}; it allows {there}"
+        return f"{allows}; the operator of {host} adds them (docs/reference/lab.md)"
+    if lacking_executables:
+        needs = ", ".join(f"{name} needs {executable}" for name, executable in lacking_executables.items())
+        return f"{needs}, which {host} does not have; install it there, or correct its path in {path}"
+    return ""
+
+
+def _problem_of_report(host: Host) -> str:
+    """Return why the programs of a remote host are not known, or that it allows none; empty otherwise."""
+    if "programs" not in host.health:
+        return (
+            f"host {host} has not reported the programs that its operator allows; check the host, and install the "
+            "register's drivetest there if its program is older"
+        )
+    if problem := host.health.get("programs_problem"):
+        return f"host {host}: {problem}"
+    if not host.health["programs"]:
+        return (
+            f"the operator of host {host} allows no program of sweeps: list them in {PROGRAMS_FILE} there "
+            "(docs/reference/lab.md)"
+        )
+    return ""
 
 
 def allowed_programs() -> set[str]:
@@ -74,17 +111,14 @@ def allowed_programs() -> set[str]:
     return set(_listed_programs())
 
 
-def _objection_to_executables(host: Host, programs: Mapping[str, Any]) -> str:
-    """Return which programs need an executable that this machine lacks, such as java; empty if all are there."""
+def _lacking_executables(programs: Mapping[str, Any]) -> dict[str, str]:
+    """Return the programs that need an executable which this machine lacks, each with it, such as java."""
     missing = {}
     for name, program in programs.items():
         argv = program.get("argv") if isinstance(program, dict) else None
         if isinstance(argv, list) and argv and shutil.which(str(argv[0])) is None:
-            missing[name] = argv[0]
-    if not missing:
-        return ""
-    needs = ", ".join(f"{name} needs {executable}" for name, executable in missing.items())
-    return f"{needs}, which {host} does not have; install it there, or correct its path in {programs_path()}"
+            missing[name] = str(argv[0])
+    return missing
 
 
 def _listed_programs() -> dict[str, Any]:

@@ -6,6 +6,8 @@ Sources: Micron's briefs on the 7400 and 7450 (RocksDB) and X100 (Aerospike), KI
 from dataclasses import dataclass, replace
 
 ROCKSDB, AEROSPIKE, BASIC = "rocksdb", "aerospike", "basic"
+# The tests run their command lines with a stand-in program, and not with the database.
+NOT_RUN_WITH_DATABASE = frozenset({ROCKSDB, AEROSPIKE})
 XFS_OPTIONS = "noatime,nodiratime,norelatime"
 UNIFORM = "uniform"
 

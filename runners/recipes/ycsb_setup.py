@@ -93,6 +93,14 @@ def _runs_count(plan: Preset) -> int:
     return len(plan.workloads) * len(plan.threads)
 
 
+def needed_programs(setup: Setup) -> list[str]:
+    """Return the names of the programs that the hosts of a sweep have to allow, in the order of its stages."""
+    plan = setup.plan
+    file_system = [f"mkfs-{plan.file_system}", "mount", "unmount"] if plan.file_system else []
+    database = ["aerospike-start", "aerospike-stop"] if plan.binding == AEROSPIKE else []
+    return [*file_system, *database, PROGRAMS[setup.client]]
+
+
 def load_line(setup: Setup) -> list[str]:
     """Return the client's arguments that fill the database."""
     return _line(setup, setup.plan.workloads[0], setup.plan.load_threads, is_load=True)

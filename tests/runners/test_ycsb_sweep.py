@@ -2,14 +2,11 @@
 
 import json
 import os
-import shutil
-import subprocess
 import time
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from django.conf import settings as django_settings
 
 from results.ingest import queue as ingest_queue
 from results.models import YcsbRun
@@ -21,56 +18,19 @@ from runners.inventory.devices import add_local_host, bind
 from runners.lifecycle.stages import current_run
 from runners.models import Dispatch
 from runners.models.states import FINAL, LIVE, State
+from tests.runners.ycsb_from_maven import client_argv, jars
 
-# One group: two workers would fetch YCSB into one directory at the same time.
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest"), pytest.mark.xdist_group("ycsb"),
-              pytest.mark.long]  # fmt: skip
+__all__ = ["jars"]
 
-CLIENT = Path(__file__).parent / "ycsb_client"
-JARS = Path(django_settings.BASE_DIR) / "var/ycsb-0.17.0"
-MAVEN_LIMIT_S = 300
-# The download is retried, never a test: a registry may be unreachable for minutes.
-PAUSES_S = (0, 5, 20, 60, 120, 240)
-# Full coordinates, because Maven asks every repository to resolve the short prefix `dependency:`.
-COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest"), pytest.mark.long]
 OPTIONS = {"preset": "no-database", "threads": [1, 4], "operation_count": 3000, "status_interval_s": 1,
            "properties": {"basicdb.verbose": "false"}}  # fmt: skip
 ENDLESS = {"operation_count": 2**31 - 1}
 
 
-def is_fetched():
-    return all(list(JARS.glob(name)) for name in ("core-*.jar", "jaxb-api-*.jar"))
-
-
-def download():
-    """Download YCSB with Maven, and return Maven's output.
-
-    With -U, Maven retries what it did not find before.
-    """
-    fetch = ["mvn", "-q", "-B", "-U", "-f", CLIENT / "pom.xml", COPY_DEPENDENCIES, f"-DoutputDirectory={JARS}"]
-    return subprocess.run(fetch, capture_output=True, text=True, timeout=MAVEN_LIMIT_S, check=False).stdout
-
-
-@pytest.fixture(scope="session")
-def jars():
-    """YCSB's core from Maven, cached from one session to the next."""
-    if shutil.which("java") is None or not (is_fetched() or shutil.which("mvn")):
-        pytest.skip("no java, or no mvn to fetch YCSB with; sweeps are not tested with the real client")
-    printed = ""
-    for pause_s in PAUSES_S:
-        if is_fetched():
-            return JARS
-        time.sleep(pause_s)
-        printed = download()
-    if not is_fetched():
-        pytest.skip(f"YCSB cannot be fetched, sweeps are not tested with it: {printed[:600]}")
-    return JARS
-
-
 @pytest.fixture
 def programs(jars, settings, tmp_path):
-    java = [shutil.which("java"), "-Xmx128m", "-Duser.language=en", "-cp", f"{jars}/*", "site.ycsb.Client"]
-    allowed = {"ycsb": {"argv": java, "uid": os.getuid(), "gid": os.getgid()}}
+    allowed = {"ycsb": {"argv": client_argv(jars), "uid": os.getuid(), "gid": os.getgid()}}
     path = tmp_path / "programs.json"
     path.write_text(json.dumps({"schema": "drivecert.programs/1", "programs": allowed}))
     settings.LAB_PROGRAMS = str(path)

@@ -12,7 +12,6 @@ from runners.models import Host, StageEnd
 from runners.models.states import State
 from tests.runners.fake_host import WorkerKilledError
 from tests.runners.lab import poll_state
-from tests.runners.ssh_host import ssh_host
 from tests.runners.sweeps import ALL, OPTIONS, finish, go_through
 
 pytestmark = pytest.mark.django_db
@@ -137,16 +136,6 @@ def test_a_cleanup_that_is_refused_ends_the_sweep_and_is_named(sweep, connect, f
     fake.refused_stages = ("unmount",)
     assert go_through(sweep, connect, fake) == ALL[:-1]
     assert (sweep.state, sweep.reason) == (State.FAILED, f"stage unmount: {sweep.public_id}.unmount: refused")
-
-
-@pytest.mark.parametrize("role", ["drive", "load"])
-def test_a_sweep_over_ssh_is_refused_before_anything_is_formatted(device, a_lab, staff, role):
-    lab_1 = ssh_host()
-    if role == "drive":
-        device.host = lab_1
-    wanted = Order(recipe="ycsb", options=OPTIONS, load_host=lab_1 if role == "load" else None)
-    with pytest.raises(ValueError, match="lab-1 is reached over SSH"):
-        order(device, a_lab, wanted, staff)
 
 
 def test_a_sweep_of_two_hosts_is_refused(device, a_lab, staff):

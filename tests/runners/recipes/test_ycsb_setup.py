@@ -1,7 +1,10 @@
 import pytest
 
+from runners.models import Device, Dispatch, Host
+from runners.recipes import ycsb
+from runners.recipes.base import Role
 from runners.recipes.ycsb_presets import PRESETS, workload_text
-from runners.recipes.ycsb_setup import SetupError, load_line, parse_setup, run_line
+from runners.recipes.ycsb_setup import SetupError, load_line, needed_programs, parse_setup, run_line
 
 MEASURED = (
     " -p measurementtype=hdrhistogram -p hdrhistogram.percentiles=50,95,99,99.9,99.99"
@@ -92,3 +95,10 @@ def test_a_workload_is_written_as_ycsb_ships_it():
     lines = workload_text("f").splitlines()
     assert lines[:3] == ["recordcount=1000", "operationcount=1000", "workload=site.ycsb.workloads.CoreWorkload"]
     assert {"readproportion=0.5", "updateproportion=0", "readmodifywriteproportion=0.5"} <= set(lines)
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_the_needed_programs_are_those_that_the_stages_run(preset):
+    options = {"preset": preset, "operation_count": 10}
+    sweep = Dispatch(public_id="d-a", device=Device(path="/dev/x", host=Host(kind="ssh")), options=options)
+    assert set(needed_programs(parse_setup(options))) == ycsb.programs(sweep, Role.DATABASE)

@@ -1,6 +1,6 @@
 """Endpoints of dispatches: list, follow, order and cancel runs, with the forms and checks of the pages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -19,13 +19,13 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from results.models import Organisation, Profile
+from results.models import Profile
 from results.rules.act.limits import parse_limits
 from runners.campaigns.outcomes import rung_of, with_readings
 from runners.campaigns.terms import Result
 from runners.dispatch import orders
 from runners.dispatch.orders import Order
-from runners.models import Device, Dispatch, Host, StageEnd, Step
+from runners.models import Dispatch, Host, StageEnd, Step
 from runners.models.states import State
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, STORAGE_RECIPE
@@ -56,7 +56,6 @@ from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.dispatches.ordering import (
     check_order,
     check_orderable,
-    check_sweep,
     declare_ended,
     order_again,
     request_cancellation,
@@ -319,10 +318,10 @@ class DispatchList(LabList):
         lab, fields = lab_of_token(request), stated_fields(request)
         device, (consent, rest) = stated_device(fields), consent_and_rest(fields)
         recipe = str(rest.pop(RECIPE_FIELD, None) or STORAGE_RECIPE)
-        requested, check = _order_of(recipe, rest)
+        requested = _order_of(recipe, rest)
 
         def place() -> Dispatch:
-            organisation = check(device, lab)
+            organisation = check_orderable(device, lab)
             checked = check_order(consent, device, requested)
             return orders.order(device, organisation, checked, token_of(request).user)
 
@@ -331,18 +330,15 @@ class DispatchList(LabList):
         return _shown(dispatch.public_id, 201 if is_new else 200, headers)
 
 
-Check = Callable[[Device, Organisation | None], Organisation]
-
-
-def _order_of(recipe: str, fields: Mapping[str, Any]) -> tuple[Order, Check]:
-    """Return the order of a request, and the check of its page. Raises ValidationError."""
+def _order_of(recipe: str, fields: Mapping[str, Any]) -> Order:
+    """Return the order of a request. Raises ValidationError."""
     if recipe in ACT_RECIPES:
-        return valid_fields(OrderForm, {**ORDER_DEFAULTS, RECIPE_FIELD: recipe, **fields}).order(), check_orderable
+        return valid_fields(OrderForm, {**ORDER_DEFAULTS, RECIPE_FIELD: recipe, **fields}).order()
     if recipe == YCSB:
-        return valid_fields(YcsbForm, YCSB_DEFAULTS | _with_host_id(fields)).order(), check_sweep
+        return valid_fields(YcsbForm, YCSB_DEFAULTS | _with_host_id(fields)).order()
     if recipe == PREP:
         valid_fields(_NoFields, fields)
-        return Order(recipe=PREP), check_orderable
+        return Order(recipe=PREP)
     raise ValidationError({RECIPE_FIELD: [f"Expected one of {', '.join(RECIPES)}, got {recipe[:40]}."]})
 
 

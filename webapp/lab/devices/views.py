@@ -53,7 +53,6 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
         "availability": availability_of(device),
         "retirement": retirement_of(device),
         "out_of_service": out_of_service(device),
-        "may_be_swept": not device.host.is_remote,
     }
     return render_page(request, "lab/devices/device.html", context | consent_context(device))
 

@@ -15,8 +15,8 @@ from runners.models.dispatch import ALONE_OPTION
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, INDEX_RECIPE, STORAGE_RECIPE
 from runners.recipes.base import YCSB
-from runners.recipes.ycsb_presets import PRESETS
-from runners.recipes.ycsb_setup import COUNT_MAX, PROGRAMS, Setup, load_line, run_line
+from runners.recipes.ycsb_presets import NOT_RUN_WITH_DATABASE, PRESETS
+from runners.recipes.ycsb_setup import COUNT_MAX, PROGRAMS, Setup, load_line, needed_programs, run_line
 
 # drivetest accepts records of up to 8 MiB that fit into a large block. The recipe uses large blocks of 128 KiB.
 LARGE_BLOCK_KIB = 128
@@ -175,14 +175,16 @@ def order_like(public_id: str) -> dict[str, Any]:
 
 
 def preset_commands() -> list[dict[str, Any]]:
-    """Return each preset with two command lines of YCSB in Java: the load phase and the first run of the sweep.
+    """Return each preset with the programs that its host must allow, and two command lines of YCSB in Java.
 
-    Counts that the source does not state are left out.
+    The lines are the load phase and the first run of the sweep. Counts that the source does not state are left out.
     """
     setups = [Setup(preset=name, plan=preset) for name, preset in PRESETS.items()]
     return [
         {
             "preset": setup.plan,
+            "programs": needed_programs(setup),
+            "is_run_with_database": setup.plan.binding not in NOT_RUN_WITH_DATABASE,
             "load": shlex.join(load_line(setup)),
             "run": shlex.join(run_line(setup, setup.plan.workloads[0], setup.plan.threads[0])),
         }
@@ -216,7 +218,7 @@ class YcsbForm(forms.Form):
         label="Database configuration file", required=False, widget=forms.Textarea(attrs={"rows": 6})
     )
     load_host = forms.ModelChoiceField(
-        Host.objects.filter(retired_at=None, kind=Host.Kind.LOCAL).order_by("name"),
+        Host.objects.filter(retired_at=None).order_by("name"),
         required=False,
         empty_label="the host of the drive",
     )

@@ -44,14 +44,6 @@ def check_orderable(device: Device, organisation: Organisation | None) -> Organi
     return lab
 
 
-def check_sweep(device: Device, organisation: Organisation | None) -> Organisation:
-    """Return the lab that orders. Raises RequestRefusedError: remote hosts do not format, mount or start databases."""
-    if device.host.is_remote:
-        sentence = f"Host {device.host.name} is a remote host. YCSB sweeps run only on the register's own machine."
-        raise RequestRefusedError(sentence, "host-unfit")
-    return check_orderable(device, organisation)
-
-
 def request_cancellation(dispatch: Dispatch, actor: User, reason: str) -> None:
     """Request the cancellation of a dispatch. Raises RequestRefusedError if that is not possible or was done."""
     if not orders.cancel(dispatch, actor, reason):

@@ -20,7 +20,7 @@ from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest
 from webapp.lab.dispatches import ordering
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm, order_like, preset_commands
-from webapp.lab.dispatches.ordering import check_order, check_orderable, check_sweep, request_cancellation
+from webapp.lab.dispatches.ordering import check_order, check_orderable, request_cancellation
 from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
 from webapp.lab.shared.drive_status import availability_of, consent_context
 from webapp.lab.shared.views import (
@@ -141,7 +141,7 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
         return place_order(request, device, organisation, form.order())
 
     presets = {"presets": preset_commands(), "missing_programs": missing_programs(find_device(device_id).host)}
-    return render_order(request, device_id, form, "lab/dispatches/order_ycsb.html", check_sweep, place, **presets)
+    return render_order(request, device_id, form, "lab/dispatches/order_ycsb.html", check_orderable, place, **presets)
 
 
 def render_order(

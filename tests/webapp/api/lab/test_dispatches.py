@@ -118,10 +118,11 @@ def test_a_drive_that_its_operator_has_not_listed_accepts_no_order(olga, device)
     assert post(olga, device=device.pk, **LOAD).status_code == 201
 
 
-def test_a_sweep_needs_the_register_s_own_machine(olga, device):
+def test_a_sweep_needs_programs_that_the_operator_of_its_host_allows(olga, device):
     over_ssh(device, drives=["file:lab1:8:5"])
     answer = post(olga, device=device.pk, recipe="ycsb", preset="micron-7450-rocksdb", client="java")
-    assert refusal(answer) == (409, "host-unfit")
+    assert refusal(answer) == (409, "host-would-refuse")
+    assert "has not reported the programs" in answer.json()["detail"]
     answer = post(olga, device=device.pk, recipe="ycsb", preset="micron-7450-rocksdb", client="java", load_host="none")
     assert refusal(answer) == (400, None)
 

@@ -160,6 +160,20 @@ def test_the_local_machine_has_no_drive_list_and_shows_the_allowed_programs(lab_
     assert "mount, ycsb" in lab_client.get("/lab/hosts/local/").text
 
 
+def test_a_remote_host_shows_the_programs_that_it_reported(lab_client):
+    programs = [
+        {"name": "mount", "executable": "/usr/bin/mount", "is_installed": True},
+        {"name": "ycsb", "executable": "java", "is_installed": False},
+    ]
+    host = ssh_host(health=HEALTH | {"programs": programs, "programs_problem": None}, checked_at=timezone.now())
+    page = " ".join(lab_client.get("/lab/hosts/lab-1/").text.split())
+    assert '<span class="mono">mount</span></li>' in page
+    assert '<span class="mono">java</span> is missing on the host' in page
+    host.health |= {"programs": [], "programs_problem": "programs.json: expected drivecert.programs/1"}
+    host.save()
+    assert "programs.json: expected drivecert.programs/1" in lab_client.get("/lab/hosts/lab-1/").text
+
+
 @pytest.mark.parametrize("written", [
     "{", "[]", '{"schema": "drivecert.programs/1", "programs": 5}', '{"schema": "drivecert.programs/1"}',
     '{"schema": "another/1", "programs": {"ycsb": {}}}',

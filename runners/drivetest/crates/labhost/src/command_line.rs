@@ -4,6 +4,8 @@ use drivetest_load::config::Model;
 
 use crate::error::HostError;
 
+/// The options of `watch` with a number: it ends when the drive is idle.
+const WATCH_NUMBERS: [&str; 3] = ["--until-writes-below", "--for-sec", "--at-most-sec"];
 /// Maximum digits of a number in an option.
 const NUMBER_DIGITS_MAX: usize = 10;
 /// The options of `prep` without a value. The option that overwrites existing data is only for the operator of the host.
@@ -34,6 +36,20 @@ pub(crate) enum Command {
     Load { model: Model },
     /// A preparation of the drive at a path.
     Prep { device: String, options: Vec<String> },
+    /// Telemetry of a drive or of this host, alone or while a program runs.
+    Watch(Watch),
+}
+
+/// A command that runs one program, if the operator lists it by name. `watch` reads the list, and refuses every other one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Watch {
+    /// None on a host that only sends requests to a database on another one.
+    pub device: Option<String>,
+    /// Whether the program overwrites the drive, which is then checked as before a load.
+    will_overwrite: bool,
+    options: Vec<String>,
+    /// The name of the program and its arguments, or empty.
+    program: Vec<String>,
 }
 
 /// Parses the words of a request for a drive. Everything that is not allowed is refused.
@@ -47,6 +63,7 @@ pub(crate) fn parse(words: &[String], drive_key: &str) -> Result<Command, HostEr
             rest,
         ),
         ["index", "config", rest @ ..] => (Command::Load { model: Model::Index }, rest),
+        ["watch", rest @ ..] => return Watch::parse(rest, drive_key).map(Command::Watch),
         ["prep", device, rest @ ..] if !device.starts_with('-') => {
             let (device, options) = ((*device).to_owned(), Vec::new());
             (Command::Prep { device, options }, rest)
@@ -67,6 +84,11 @@ pub(crate) fn parse(words: &[String], drive_key: &str) -> Result<Command, HostEr
 }
 
 impl Command {
+    /// Returns whether the command uses the drive of the run. Otherwise that drive is on another host.
+    pub const fn has_drive(&self) -> bool {
+        !matches!(self, Self::Watch(Watch { device: None, .. }))
+    }
+
     /// Returns the arguments of drivetest. Paths are relative to the directory of the run, in which it runs.
     pub fn words(&self, drive_key: &str) -> Vec<String> {
         let (mut words, files, options) = match self {
@@ -79,10 +101,52 @@ impl Command {
                     options.as_slice(),
                 )
             }
+            Self::Watch(watch) => return watch.words(drive_key),
         };
         words.extend(FILES[..files].iter().flat_map(|(option, file)| [*option, *file]));
         words.extend(["--expect-drive", drive_key]);
         words.extend(options.iter().map(String::as_str));
+        words.into_iter().map(str::to_owned).collect()
+    }
+}
+
+impl Watch {
+    fn parse(words: &[&str], drive_key: &str) -> Result<Self, HostError> {
+        let mut parts = words.splitn(2, |word| *word == "--");
+        let mut own = parts.next().unwrap_or_default().iter().copied();
+        let mut watch = Self::default();
+        if let Some(program) = parts.next() {
+            HostError::refuse_unless(!program.is_empty(), || {
+                "watch: expected a program after --".to_owned()
+            })?;
+            watch.program = program.iter().copied().map(str::to_owned).collect();
+        }
+        while let Some(word) = own.next() {
+            match word {
+                "--will-overwrite" => watch.will_overwrite = true,
+                "--expect-drive" | "--side-file" => check_fixed(word, own.next(), drive_key)?,
+                _ if WATCH_NUMBERS.contains(&word) => {
+                    watch.options.extend([word.to_owned(), number(word, own.next())?]);
+                }
+                _ if !word.starts_with('-') && watch.device.is_none() => watch.device = Some(word.to_owned()),
+                _ => return Err(unknown(word)),
+            }
+        }
+        Ok(watch)
+    }
+
+    fn words(&self, drive_key: &str) -> Vec<String> {
+        let mut words = vec!["watch"];
+        words.extend(self.will_overwrite.then_some("--will-overwrite"));
+        if let Some(device) = &self.device {
+            words.extend([device, "--expect-drive", drive_key]);
+        }
+        words.extend(["--side-file", "side.jsonl"]);
+        words.extend(self.options.iter().map(String::as_str));
+        if !self.program.is_empty() {
+            words.push("--");
+            words.extend(self.program.iter().map(String::as_str));
+        }
         words.into_iter().map(str::to_owned).collect()
     }
 }
@@ -120,7 +184,7 @@ fn number(word: &str, value: Option<&str>) -> Result<String, HostError> {
 
 fn unknown(what: &str) -> HostError {
     HostError::refused(format!(
-        "{what}: not allowed; a register can run only storage config, index config and prep DEVICE, with their own options"
+        "{what}: not allowed; a register can run only storage config, index config, prep DEVICE and watch, with their own options"
     ))
 }
 
@@ -166,6 +230,40 @@ mod tests {
             line.contains("--report steady.json") && line.ends_with("--steady-state --steady-round-sec 60"),
             "{line}"
         );
+    }
+
+    #[test]
+    fn a_watch_is_rebuilt_with_the_program_and_the_drive_of_the_run() {
+        for line in [
+            "watch /dev/x --expect-drive nvme:M:S1 --side-file side.jsonl",
+            "watch /dev/x --expect-drive nvme:M:S1 --side-file side.jsonl --until-writes-below 10000000 --for-sec 60 \
+             --at-most-sec 21600",
+            "watch --will-overwrite /dev/x --expect-drive nvme:M:S1 --side-file side.jsonl -- mkfs-xfs -f {device}",
+            "watch --side-file side.jsonl -- ycsb -t -p a=b -- --side-file /etc/passwd",
+        ] {
+            assert_eq!(rebuilt(line).unwrap(), line);
+        }
+        let added = rebuilt("watch /dev/x -- mount").unwrap();
+        assert_eq!(
+            added,
+            "watch /dev/x --expect-drive nvme:M:S1 --side-file side.jsonl -- mount"
+        );
+    }
+
+    #[test]
+    fn a_watch_takes_no_other_list_of_programs_and_no_consent() {
+        for bad in [
+            "watch /dev/x --programs /tmp/mine.json -- sh",
+            "watch --will-overwrite --i-know-this-destroys-data /dev/x -- mkfs-xfs",
+            "watch /dev/x --side-file /etc/passwd",
+            "watch /dev/x --expect-drive nvme:M:S2",
+            "watch /dev/x /dev/y",
+            "watch /dev/x --log log",
+            "watch /dev/x --for-sec -1",
+            "watch /dev/x --",
+        ] {
+            assert!(rebuilt(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -41,9 +41,10 @@ pub(crate) fn find(drive_key: &str, size_bytes: u64) -> Result<Vec<PathBuf>, Hos
     retryable(drivetest_device::locate(drive_key, size_bytes))
 }
 
-/// Returns the drives of this host. Sends no command to a drive, as in [`find`].
+/// Returns the drives of this host with their use, or without it if the kernel does not report it. Sends no command to a
+/// drive, as in [`find`].
 pub(crate) fn list() -> Result<Drives, HostError> {
-    retryable(drivetest_device::list())
+    retryable(drivetest_device::list_with_use().or_else(|_| drivetest_device::list()))
 }
 
 /// Checks that a configuration names only the drive of the run, and no plain files.

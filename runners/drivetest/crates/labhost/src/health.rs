@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use drivetest_device::hex;
+use drivetest_telemetry::allowlist::{self, ListedProgram};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -38,12 +39,19 @@ pub(crate) struct Health {
     size_bytes: u64,
     /// Keys of the drives that the operator allows to be loaded.
     drives: Vec<String>,
+    /// The programs that the operator allows a sweep to run.
+    programs: Vec<ListedProgram>,
+    /// Why the list of programs cannot be used.
+    programs_problem: Option<String>,
 }
 
 impl Health {
     /// Reads the state of the host.
     pub fn read(settings: &Settings, store: &RunStore<'_>) -> Result<Self, HostError> {
         let (free_bytes, size_bytes) = store.free_space()?;
+        // An invalid list concerns sweeps only: the host can load its drives.
+        let programs = allowlist::listed(Path::new(allowlist::DEFAULT_FILE));
+        let programs_problem = programs.as_ref().err().map(ToString::to_string);
         Ok(Self {
             schema: "drivecert.host-health/1",
             program_version: env!("CARGO_PKG_VERSION"),
@@ -57,6 +65,8 @@ impl Health {
             free_bytes,
             size_bytes,
             drives: settings.drives.clone(),
+            programs: programs.unwrap_or_default(),
+            programs_problem,
         })
     }
 }

@@ -3,8 +3,9 @@
 //! `drivetest host` is the only command that the sudo rule allows. It accepts no argument and no environment. Requests come
 //! on standard input as JSON lines, and each gets one JSON line as its response. The service writes into one directory,
 //! loads only drives that the operator has listed, builds every command line itself, and accepts no plain file as a drive.
-//! Someone with the register's key can therefore load listed drives, stop these loads and read their output. They cannot
-//! run a command, choose a path to write to, or become root.
+//! It runs other programs only as `drivetest watch` does: by the names, arguments and users that the operator has listed.
+//! Someone with the register's key can therefore load listed drives, run listed programs, stop both and read their output.
+//! They cannot run another command, choose a path to write to, or become root.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
 //! The state directory: directories of runs, their files, and the locks of drives. The service writes nowhere else.
 //! A name in a request with a slash, with a leading dot, or too long never becomes part of a path.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use drivetest_device::hex;
@@ -12,8 +12,22 @@ use sha2::{Digest, Sha256};
 
 use crate::error::HostError;
 
-/// Maximum size of `config`, the only file that the register may send. Programs on the host write all others.
-const CONFIG_BYTES_MAX: u64 = 1 << 20;
+/// The files that the register may send: the configuration of a load, or the workload and configuration of a database.
+/// Programs on the host write all others.
+const SENT_FILES: [&str; 8] = [
+    "config",
+    "database.conf",
+    "workloada",
+    "workloadb",
+    "workloadc",
+    "workloadd",
+    "workloade",
+    "workloadf",
+];
+/// Maximum size of such a file.
+const SENT_BYTES_MAX: u64 = 1 << 20;
+/// The directory of the run in which a program writes its files.
+const OUTPUTS: &str = "out/";
 
 /// The state directory from the settings, which belongs to root.
 pub(crate) struct RunStore<'a> {
@@ -68,11 +82,14 @@ impl<'a> RunStore<'a> {
             .map_err(|error| HostError::file(&path, "write", &error))
     }
 
-    /// Reads a part of a file of a run.
+    /// Reads a part of a file of a run, or of a file that its program wrote into `out/`.
     pub fn read(&self, run: &str, file: &str, offset: u64, limit: u64) -> Result<Vec<u8>, HostError> {
         let path = self.run_dir(run)?.join(file_name(file)?);
         let read = || -> io::Result<Vec<u8>> {
-            let mut opened = open_plain(&path)?;
+            let mut opened = match file.starts_with(OUTPUTS) {
+                true => open_output(&path)?,
+                false => open_plain(&path)?,
+            };
             opened.seek(SeekFrom::Start(offset))?;
             let mut bytes = Vec::new();
             opened.take(limit).read_to_end(&mut bytes)?;
@@ -90,15 +107,15 @@ impl<'a> RunStore<'a> {
 }
 
 fn check_accepted(file: &str, bytes: u64) -> Result<(), HostError> {
-    match file {
-        "config" if bytes <= CONFIG_BYTES_MAX => Ok(()),
-        "config" => Err(HostError::refused(format!(
-            "{file}: expected at most {CONFIG_BYTES_MAX} bytes, got {bytes}"
-        ))),
-        _ => Err(HostError::refused(format!(
-            "{file:?}: not accepted; the register may send only config"
-        ))),
-    }
+    HostError::refuse_unless(SENT_FILES.contains(&file), || {
+        format!(
+            "{file:?}: not accepted; the register may send only {}",
+            SENT_FILES.join(", ")
+        )
+    })?;
+    HostError::refuse_unless(bytes <= SENT_BYTES_MAX, || {
+        format!("{file}: expected at most {SENT_BYTES_MAX} bytes, got {bytes}")
+    })
 }
 
 fn create(directory: &Path) -> Result<(), HostError> {
@@ -119,6 +136,20 @@ fn open_plain(path: &Path) -> io::Result<File> {
     }
 }
 
+/// Opens a plain file of a program, which is another user: with a second name, it could be a file of someone else. Other
+/// kinds of files count as missing.
+fn open_output(path: &Path) -> io::Result<File> {
+    let found = fs::symlink_metadata(path)?;
+    let opened = match found.is_file() {
+        true => open_plain(path)?,
+        false => return Err(io::ErrorKind::NotFound.into()),
+    };
+    match opened.metadata()?.nlink() {
+        1 => Ok(opened),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    }
+}
+
 fn write_atomically(directory: &Path, file: &str, bytes: u64, content: &mut impl Read) -> io::Result<()> {
     let temporary = directory.join(format!("{file}.new"));
     let flags = OFlags::NOFOLLOW.bits().cast_signed();
@@ -127,9 +158,10 @@ fn write_atomically(directory: &Path, file: &str, bytes: u64, content: &mut impl
         .write(true)
         .create(true)
         .truncate(true)
-        .mode(0o600)
         .custom_flags(flags)
         .open(&temporary)?;
+    // The user of a program reads it; the directory above keeps all others out.
+    opened.set_permissions(Permissions::from_mode(0o644))?;
     let copied = io::copy(&mut content.take(bytes), &mut opened)?;
     if copied != bytes {
         return Err(io::Error::other("the input ended in the middle of the file"));
@@ -156,9 +188,13 @@ fn run_name(name: &str) -> Result<&str, HostError> {
     )
 }
 
-/// Checks the name of a file in a run directory.
+/// Checks the name of a file in a run directory or in its `out/`, where programs choose the names.
 fn file_name(name: &str) -> Result<&str, HostError> {
-    let is_file = name.split('.').all(is_word) && name.len() <= FILE_BYTES_MAX;
+    let is_known = match name.strip_prefix(OUTPUTS) {
+        Some(output) => output.split('.').all(|part| is_word(&part.to_ascii_lowercase())),
+        None => name.split('.').all(is_word),
+    };
+    let is_file = is_known && name.len() <= FILE_BYTES_MAX;
     checked(name, is_file, "the name of a file of a run, such as side.jsonl")
 }
 
@@ -206,6 +242,12 @@ mod tests {
         for name in ["pid", "exit", "lock", "log", "../x"] {
             assert_eq!(put(&store, name, b"").unwrap_err().kind, Kind::Refused, "{name}");
         }
+        for name in ["workloada", "workloadf", "database.conf"] {
+            assert!(put(&store, name, b"").is_ok(), "{name}");
+        }
+        for name in ["workloadg", "workload", "out/workloada", "database.conf.new"] {
+            assert_eq!(put(&store, name, b"").unwrap_err().kind, Kind::Refused, "{name}");
+        }
         assert!(put(&store, "config", &vec![b'#'; 1 << 20]).is_ok());
         assert_eq!(
             put(&store, "config", &vec![b'#'; (1 << 20) + 1])
@@ -239,8 +281,27 @@ mod tests {
     }
 
     #[test]
+    fn a_plain_file_of_a_program_can_be_read() {
+        let (_folder, root) = state_folder();
+        let store = RunStore::open(&root).unwrap();
+        store.put("d-a.load", None, 0, &mut io::empty()).unwrap();
+        let outputs = root.join("d-a.load/out");
+        fs::create_dir(&outputs).unwrap();
+        fs::write(outputs.join("hdr-READ.hdr"), "counts").unwrap();
+        assert_eq!(
+            store.read("d-a.load", "out/hdr-READ.hdr", 0, 9).unwrap(),
+            b"counts"
+        );
+        std::os::unix::fs::symlink("/etc/passwd", outputs.join("link")).unwrap();
+        fs::hard_link(outputs.join("hdr-READ.hdr"), outputs.join("second")).unwrap();
+        for name in ["out/link", "out/second", "out/hdr-READ.hdr", "out/none"] {
+            let error = store.read("d-a.load", name, 0, 9).unwrap_err();
+            assert_eq!(error.kind, Kind::FileMissing, "{name}");
+        }
+    }
+
+    #[test]
     fn a_directory_that_others_can_write_is_not_used() {
-        use std::os::unix::fs::PermissionsExt;
         let (_folder, root) = state_folder();
         RunStore::open(&root).unwrap();
         fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).unwrap();
@@ -293,10 +354,21 @@ mod tests {
             "a\n",
             "-a",
             "\u{e9}",
+            "Log",
+            "out/",
+            "out/..",
+            "out/.a",
+            "out/a/b",
+            "other/a",
         ] {
             assert!(file_name(bad).is_err(), "{bad:?}");
         }
-        for good in ["log", "side.jsonl", "prep.state"] {
+        for good in [
+            "log",
+            "side.jsonl",
+            "prep.state",
+            "out/hdr-READ-MODIFY-WRITE-FAILED.hdr",
+        ] {
             assert!(file_name(good).is_ok(), "{good}");
         }
     }

@@ -23,10 +23,12 @@ const GENERATION_MAX: u64 = i32::MAX as u64 - 1_000_000;
 /// `drivecert.detached/1` record.
 pub(crate) fn start(settings: &Settings, store: &RunStore<'_>, request: &Start) -> Result<Value, HostError> {
     let run_dir = store.run_dir(&request.run)?;
-    settings.check_listed(&request.drive_key)?;
+    let command = command_line::parse(&request.words, &request.drive_key)?;
+    if command.has_drive() {
+        settings.check_listed(&request.drive_key)?;
+    }
     check_generation(request.generation)?;
     check_program(&request.program_sha256)?;
-    let command = command_line::parse(&request.words, &request.drive_key)?;
     check_devices(&command, &run_dir, &request.drive_key)?;
     let drive_lock = store.drive_lock(&request.drive_key)?;
     let words = iter::once("drivetest".to_owned()).chain(command.words(&request.drive_key));
@@ -77,6 +79,10 @@ fn check_program(expected: &str) -> Result<(), HostError> {
 fn check_devices(command: &Command, run_dir: &Path, drive_key: &str) -> Result<(), HostError> {
     match command {
         Command::Prep { device: path, .. } => device::check_drive(path, drive_key, &device::key_of),
+        Command::Watch(watch) => match &watch.device {
+            Some(path) => device::check_drive(path, drive_key, &device::key_of),
+            None => Ok(()),
+        },
         Command::Load { model } => {
             let path = run_dir.join("config");
             let bytes = fs::read(&path).map_err(|error| HostError::file(&path, "read", &error))?;

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Default path of the list.
 pub const DEFAULT_FILE: &str = "/etc/drivecert/programs.json";
@@ -113,6 +113,54 @@ fn find_in(
     })
 }
 
+/// A program of the list, for a register that asks before an order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ListedProgram {
+    /// The name by which `watch` runs it.
+    pub name: String,
+    /// The path or name of its executable.
+    pub executable: String,
+    /// Whether this host has the executable.
+    pub is_installed: bool,
+}
+
+/// Returns the programs of the list, sorted by name; none without a list.
+///
+/// # Errors
+/// [`ProgramsError`] if the list cannot be used.
+pub fn listed(file: &Path) -> Result<Vec<ListedProgram>, ProgramsError> {
+    let document = match read(file) {
+        Err(Problem::Read(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(|problem| ProgramsError {
+            path: file.to_owned(),
+            problem,
+        })?,
+    };
+    let programs = document.programs.into_iter().map(|(name, program)| {
+        let executable = program.argv.into_iter().next().unwrap_or_default();
+        let is_installed = is_executable(&executable);
+        ListedProgram {
+            name,
+            executable,
+            is_installed,
+        }
+    });
+    Ok(programs.collect())
+}
+
+/// Returns whether a program is found as `execvp` finds it.
+fn is_executable(name: &str) -> bool {
+    let is_it = |path: &Path| {
+        path.metadata()
+            .is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+    };
+    match name.contains('/') {
+        true => is_it(Path::new(name)),
+        false => std::env::var_os("PATH")
+            .is_some_and(|path| std::env::split_paths(&path).any(|folder| is_it(&folder.join(name)))),
+    }
+}
+
 impl Program {
     /// Returns whether arguments are allowed. Free arguments for a program that runs as root could be a root shell.
     fn allows(&self, arguments: &[String]) -> bool {
@@ -203,6 +251,24 @@ mod tests {
     fn an_unlisted_program_is_refused() {
         let error = find_listed(MOUNT, "umount", &[]).unwrap_err();
         assert!(error.contains("no program `umount`; it allows mount"), "{error}");
+    }
+
+    #[test]
+    fn the_programs_are_listed_with_whether_they_are_installed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("programs.json");
+        assert_eq!(listed(&file).unwrap(), []);
+        let programs = r#"{"ycsb": {"argv": ["/nowhere/java"]}, "mount": {"argv": ["sh"]}}"#;
+        let text = format!(r#"{{"schema": "drivecert.programs/1", "programs": {programs}}}"#);
+        std::fs::write(&file, text).unwrap();
+        let found: Vec<_> = listed(&file).unwrap().into_iter().collect();
+        let names: Vec<_> = found
+            .iter()
+            .map(|program| (&*program.name, program.is_installed))
+            .collect();
+        assert_eq!(names, [("mount", true), ("ycsb", false)]);
+        std::fs::write(&file, "{}").unwrap();
+        assert!(listed(&file).is_err());
     }
 
     #[test]
