@@ -2,18 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Q, TextChoices
 
-from runners.hosts.protocol import DriveUse
 from runners.inventory.devices import is_missing_now, is_queried_now
 from runners.models import LOST_UNCONFIRMED, Campaign, Device, Dispatch, DriveState, Host
 from runners.models.states import LIVE, State
-from webapp.lab.hosts.page import drives_of, use_message
-from webapp.lab.shared.drive_status import with_reports
+from webapp.lab.hosts.page import drives_of
+from webapp.lab.shared.drive_status import use_message, with_reports, without_open
 
 
 class DriveFilter(TextChoices):
@@ -146,7 +145,7 @@ def _uses_by(host: Host) -> dict[int, str]:
     loaded = set(loads.exclude(ended_at__lt=found["reported_at"]).values_list("drive_key", flat=True))
     for device, drive in drives.items():
         if device.drive_key in loaded:
-            drives[device] = replace(drive, uses=[use for use in drive.uses if use != DriveUse.OPEN])
+            drives[device] = without_open(drive)
     return {device.pk: use_message(drive) for device, drive in drives.items()}
 
 

@@ -17,13 +17,14 @@ from runners.hosts import connect
 from runners.hosts.drive_keys import is_same_drive
 from runners.hosts.local import LocalHost
 from runners.hosts.machine import is_this_machine
-from runners.hosts.protocol import DriveUse, FoundDrive, parse_drives
+from runners.hosts.protocol import FoundDrive, parse_drives
 from runners.inventory.enrolment import own_program_sha256
 from runners.inventory.health import is_listed, reported_at
 from runners.inventory.service_state import SUBJECT_ID_CHARS
 from runners.inventory.ycsb_requirements import allowed_programs, missing_programs, programs_path
 from runners.models import Agent, Dispatch, Host
 from runners.models.states import ON_HOST
+from webapp.lab.shared.drive_status import use_message
 from webapp.lab.shared.outages import current_outage_message, prefetch_outages
 
 MINUTE_S = 60
@@ -75,18 +76,6 @@ def _rows(host: Host, drives: list[FoundDrive]) -> list[dict[str, Any]]:
         row = {"drive": drive, "device": device, "is_device": is_device, "is_listed": is_in_list}
         rows.append(row | {"use": use_message(drive)})
     return rows
-
-
-def use_message(drive: FoundDrive) -> str:
-    """Return what the host uses a drive for: mounted at /, held by another device. Empty for a drive without a use."""
-    points = f"mounted at {', '.join(dict.fromkeys(drive.mount_points or []))}"
-    messages = {
-        DriveUse.MOUNTED: points,
-        DriveUse.HELD: "held by another device",
-        DriveUse.SWAP: "used as swap",
-        DriveUse.OPEN: "open in a program",
-    }
-    return ", ".join(messages[DriveUse(use)] for use in drive.uses or [])
 
 
 class AgentState(TextChoices):

@@ -4,7 +4,7 @@ Every page that orders a run includes lab/shared/consent.html.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +14,8 @@ from django.utils import timezone
 from runners.campaigns.commands import open_on
 from runners.campaigns.outcomes import rung_of, with_readings
 from runners.campaigns.terms import Result, Terms
-from runners.errors import RequestRefusedError
+from runners.errors import HostUnavailableError, RequestRefusedError
+from runners.hosts.protocol import DriveUse, FoundDrive, parse_drives
 from runners.inventory.devices import all_last_identified, in_service_since, is_missing, last_identified
 from runners.inventory.health import is_listed, reported_at
 from runners.inventory.safety import (
@@ -175,16 +176,47 @@ def _listing_warnings(host: Host, drive_key: str) -> list[DriveWarning]:
     ]
 
 
+def use_message(drive: FoundDrive) -> str:
+    """Return what the host uses a drive for: mounted at /, held by another device. Empty for a drive without a use."""
+    points = f"mounted at {', '.join(dict.fromkeys(drive.mount_points or []))}"
+    messages = {
+        DriveUse.MOUNTED: points,
+        DriveUse.HELD: "held by another device",
+        DriveUse.SWAP: "used as swap",
+        DriveUse.OPEN: "open in a program",
+    }
+    return ", ".join(messages[DriveUse(use)] for use in drive.uses or [])
+
+
 def availability_of(device: Device) -> dict[str, Any]:
     """Return what uses the drive of a device on all of its hosts; if `is_free`, an order is claimed at once."""
     on_drive = Dispatch.objects.filter(drive_key=device.drive_key)
     uses = {
         "is_missing": is_missing(device),
+        "host_use": _reported_use(device),
         "campaign": open_on(device.drive_key),
         "dispatch": on_drive.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED).order_by("-ordered_at").first(),
         "queued_count": on_drive.filter(state=State.QUEUED).count(),
     }
     return uses | {"is_free": not any(uses.values())}
+
+
+def without_open(drive: FoundDrive) -> FoundDrive:
+    """Return a drive without the use by a program that has it open: a load of the register has its drive open too."""
+    return replace(drive, uses=[use for use in drive.uses or () if use != DriveUse.OPEN])
+
+
+def _reported_use(device: Device) -> str:
+    """Return what a remote host used the drive for at its last check, apart from programs that have it open."""
+    if not device.host.is_remote:
+        return ""
+    location = {"path": device.path, "drive_key": device.drive_key}
+    rows = [row for row in device.host.health.get("found") or [] if location.items() <= row.items()]
+    try:
+        found = parse_drives({"drives": rows})
+    except HostUnavailableError:  # stored by an earlier version, which did not check it
+        return ""
+    return ", ".join(filter(None, (use_message(without_open(drive)) for drive in found)))
 
 
 def consent_context(device: Device) -> dict[str, Any]:

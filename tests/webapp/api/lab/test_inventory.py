@@ -46,7 +46,7 @@ def test_a_device_states_what_an_order_has_to_repeat(watcher, device):
     place = f"{device.path} of {device.size_bytes} bytes"
     expected = {"shown_signature": "", "shown_place": place, "must_type_label": False, "is_wiped_at_host": False}
     assert shown["consent"] == expected
-    assert shown["use"] == {"is_free": True, "campaign": None, "dispatch": None, "queued_count": 0}
+    assert shown["use"] == {"is_free": True, "host_use": "", "campaign": None, "dispatch": None, "queued_count": 0}
     holding(device, **DATA)
     shown = watcher.get(f"/api/v1/lab/devices/{device.pk}/").json()
     assert shown["consent"] == expected | {"shown_signature": EXT4, "must_type_label": True}

@@ -55,13 +55,31 @@ def test_the_states_of_a_drive_are_shown_on_its_page_and_on_that_of_the_dispatch
     assert dispatch.preparation.evidence.sha256[:12] in text(lab_client.get(address(device)))
 
 
-def test_no_sweep_is_offered_or_ordered_over_ssh(lab_client, device):
+@pytest.mark.parametrize("remote_host", [ssh_host, agent_host])
+def test_a_sweep_on_a_remote_host_is_refused_until_its_operator_allows_the_programs(lab_client, device, remote_host):
+    device.host = remote_host()
+    device.save()
     assert address(device, "ycsb/") in text(lab_client.get(address(device)))
-    Host.objects.filter(pk=device.host_id).update(kind="ssh", **PINNED)
-    assert address(device, "ycsb/") not in text(lab_client.get(address(device)))
-    said = text(lab_client.post(address(device, "ycsb/"), {"preset": "no-database", "client": "java"}))
-    assert "is a remote host" in said
+    form_data = {"preset": "no-database", "client": "java"}
+    refused = text(lab_client.post(address(device, "ycsb/"), form_data))
+    assert "has not reported the programs that its operator allows" in refused
+    assert "It installs nothing." in refused
+    Host.objects.filter(pk=device.host_id).update(health=HEALTH | {"programs": [], "programs_problem": None})
+    assert "allows no program of sweeps" in text(lab_client.post(address(device, "ycsb/"), form_data))
     assert not Dispatch.objects.exists()
+
+
+def test_the_page_of_a_device_shows_what_its_remote_host_uses_the_drive_for(lab_client, device):
+    drive = {"kind": "nvme", "size_bytes": 2**40, "model": "M", "serial": "S"} | {
+        "path": device.path,
+        "drive_key": device.drive_key,
+    }
+    host = Host.objects.filter(pk=device.host_id)
+    for uses, points, shown in [(["mounted", "open"], ["/"], "mounted at /"), (["open"], [], ""), ([], [], "")]:
+        found = drive | {"uses": uses, "mount_points": points}
+        host.update(kind="ssh", **PINNED, health=HEALTH | {"found": [found]})
+        page = text(lab_client.get(address(device)))
+        assert ("used this drive: mounted at /." in page, "The drive is free." in page) == (bool(shown), not shown)
 
 
 def test_presets_are_shown_as_command_lines(lab_client, device):
@@ -164,16 +182,8 @@ def test_the_form_of_a_sweep_describes_the_address_of_the_database_with_its_defa
 
 
 @pytest.mark.parametrize("remote_host", [ssh_host, agent_host])
-def test_a_sweep_with_requests_from_a_remote_host_cannot_be_chosen(lab_client, device, remote_host):
+def test_a_sweep_with_requests_from_a_remote_host_needs_its_programs(lab_client, device, remote_host):
     host = remote_host()
     form_data = {"preset": "micron-7450-rocksdb", "client": "java", "load_host": str(host.pk)}
-    assert "Select a valid choice" in text(lab_client.post(address(device, "ycsb/"), form_data))
-    assert not Dispatch.objects.exists()
-
-
-@pytest.mark.parametrize("remote_host", [ssh_host, agent_host])
-def test_a_sweep_on_a_drive_of_a_remote_host_is_refused_with_the_reason(lab_client, device, remote_host):
-    Device.objects.filter(pk=device.pk).update(host=remote_host())
-    form_data = {"preset": "micron-7450-rocksdb", "client": "java"}
-    assert "lab-1 is a remote host" in text(lab_client.post(address(device, "ycsb/"), form_data))
+    assert "host lab-1 has not reported the programs" in text(lab_client.post(address(device, "ycsb/"), form_data))
     assert not Dispatch.objects.exists()
