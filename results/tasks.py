@@ -3,11 +3,14 @@
 Their names begin with `runners` because messages of earlier releases use these names.
 """
 
+import logging
 from typing import Any
 
 from celery import shared_task
 from django.dispatch import receiver
 
+from results.evidence.base import StoreUnavailableError
+from results.evidence.scrub import scrub_slice
 from results.ingest import queue
 from results.ingest.queue import draft_reading_pending, reading_pending
 from results.intake.drafts import remove_expired
@@ -15,6 +18,8 @@ from results.lifecycle import deadlines
 from results.lifecycle.objections import sweep_objections
 from results.lifecycle.review_claims import remove_old_claims
 from results.lifecycle.takedowns import sweep_takedowns
+
+logger = logging.getLogger(__name__)
 
 EXPIRES_S = 60  # after a minute, the sweep has found the reading
 
@@ -51,6 +56,15 @@ def sweep_deadlines() -> None:
     remove_old_claims()
     sweep_takedowns()
     sweep_objections()
+
+
+@shared_task(name="results.scrub_evidence")
+def scrub_evidence() -> None:
+    """Hash stored files again for some seconds, if a pass of the scrub is due."""
+    try:
+        scrub_slice()
+    except StoreUnavailableError as error:
+        logger.warning("the scrub waits: %s", error)
 
 
 @receiver(reading_pending, dispatch_uid="enqueue-reading")

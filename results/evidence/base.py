@@ -39,7 +39,14 @@ class UnsafeStoreError(StoreError):
 
 
 class EvidenceDamagedError(Exception):
-    """The file of a row is missing or is not what was stored; restore it from a backup."""
+    """The file of a row is missing or is not what was stored; restore it from a backup.
+
+    `found_bytes` is its length; None if it is missing.
+    """
+
+    def __init__(self, message: str, found_bytes: int | None = None) -> None:
+        super().__init__(message)
+        self.found_bytes = found_bytes
 
 
 class StagedBytesLostError(Exception):

@@ -40,9 +40,9 @@ class Directory:
         self.root = root
 
     def check(self) -> None:
-        """Raise StoreUnavailableError if the directory is missing."""
-        if not self.root.is_dir():
-            raise StoreUnavailableError(f"{self.root}: expected the directory of the evidence, got none; mount it")
+        """Raise StoreUnavailableError if the directory is missing or empty: its file system may not be mounted."""
+        if not self.root.is_dir() or not any(self.root.iterdir()):
+            raise StoreUnavailableError(f"{self.root}: expected stored evidence, got an empty directory; mount it")
 
     def put(self, stream: ByteStream) -> Stored:
         """Copy the bytes into a new file, and give it its name. Raises StoreError."""
@@ -67,7 +67,7 @@ class Directory:
             ) from error
         if size_bytes != stored.size_bytes:
             raise EvidenceDamagedError(
-                f"{path}: expected {stored.size_bytes} bytes, got {size_bytes}; restore a backup"
+                f"{path}: expected {stored.size_bytes} bytes, got {size_bytes}; restore a backup", size_bytes
             )
         return path.open("rb")
 
