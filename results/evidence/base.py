@@ -4,6 +4,7 @@ Both kinds give the same guarantees. Stored bytes are never replaced and never d
 is known, before it has its name; and it has its name before a row refers to it.
 """
 
+import errno
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -14,6 +15,7 @@ from typing import BinaryIO, Protocol
 from django.conf import settings
 
 CHUNK_BYTES = 1024 * 1024
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 NAME_BYTES = 200  # of the 255 that a file system allows: the end stays, because it shows the kind of file
 LEFTOVER_AGE_S = 24 * 3600  # a file without a row: its process ended between the two
 
@@ -134,6 +136,10 @@ class EvidenceStore(Protocol):
 
     def leftovers(self) -> tuple[list[str], list[str]]:
         """Return the keys of staged files and of results that are older than LEFTOVER_AGE_S."""
+        ...
+
+    def remove_abandoned(self) -> int:
+        """Remove what interrupted copies left more than LEFTOVER_AGE_S ago, and return their number."""
         ...
 
 

@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from results.evidence.base import (
     LEFTOVER_AGE_S,
+    NO_ROOM,
     ByteStream,
     EvidenceDamagedError,
     StagedBytesLostError,
@@ -29,7 +30,6 @@ from results.evidence.base import (
 )
 from results.evidence.durable import make_directory, sync_directory, write_file
 
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 BYTES = "bytes"
 
 
@@ -198,6 +198,14 @@ class Directory:
             [path.name for path in self._entries("files") if _changed_at(path) < oldest],
             [path.stem for path in self._entries("results") if _changed_at(path) < oldest],
         )
+
+    def remove_abandoned(self) -> int:
+        """Remove the incomplete copies of processes that ended more than a day ago, and return their number."""
+        directory, oldest = self.root / "incoming", time.time() - LEFTOVER_AGE_S
+        old = [path for path in directory.iterdir() if _changed_at(path) < oldest] if directory.is_dir() else []
+        for path in old:
+            path.unlink(missing_ok=True)
+        return len(old)
 
     @property
     def _staging(self) -> Path:

@@ -43,6 +43,8 @@ __all__ = [
     "store",
 ]
 
+DIRECTORY = "directory"
+
 
 @dataclass(frozen=True)
 class LocalFiles:
@@ -54,7 +56,12 @@ class LocalFiles:
 
 def configured_store() -> EvidenceStore:
     """Return the evidence store of the settings."""
-    return Directory(Path(settings.EVIDENCE_DIR))
+    if settings.EVIDENCE_STORE == DIRECTORY:
+        return Directory(Path(settings.EVIDENCE_DIR))
+    from results.evidence.object_storage import object_storage  # noqa: PLC0415 - boto3 takes 0.2 s and 30 MB
+
+    keys = (settings.S3_ACCESS_KEY_ID, settings.S3_SECRET_ACCESS_KEY)
+    return object_storage(settings.EVIDENCE_STORE, settings.S3_ENDPOINT, settings.S3_REGION, *keys)
 
 
 def store(stream: ByteStream) -> Stored:
