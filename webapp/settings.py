@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "webapp.middleware.ContentSecurityPolicyMiddleware",
     "webapp.middleware.TrackingMarksMiddleware",
     "webapp.register.snapshots.database_down.DatabaseAwayMiddleware",
+    "webapp.register.http.store_away.StoreAwayMiddleware",
     "webapp.accounts.sessions.SessionMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -358,6 +359,7 @@ PERIODIC_TASKS = (
     ("deliver-webhooks", "webhooks.deliver", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
     ("remove-old-deliveries", "webhooks.remove_old", 3600, 3600),
     ("sweep-deadlines", "results.sweep_deadlines", 60, 120),
+    ("remove-leftovers", "results.remove_leftovers", 3600, 3600),
     ("scrub-evidence", "results.scrub_evidence", 60, 60),
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.

@@ -373,7 +373,8 @@ class ObjectStorage:
             refusal = f"s3://{self.bucket}: {error.operation_name} got status {status}, {code}"
             raise StoreUnavailableError(refusal) from error
         except (BotoCoreError, HTTPClientError) as error:
-            raise StoreUnavailableError(f"s3://{self.bucket}: the object storage does not answer: {error}") from error
+            reason = f"s3://{self.bucket}: the object storage does not answer ({type(error).__name__})"
+            raise StoreUnavailableError(reason) from error
 
 
 class _ObjectStream(io.RawIOBase):
@@ -409,6 +410,9 @@ class _ObjectStream(io.RawIOBase):
         buffer[: len(chunk)] = chunk
         self._offset += len(chunk)
         return len(chunk)
+
+    def readall(self) -> bytes:
+        return b"".join(iter(lambda: self.read(CHUNK_BYTES) or b"", b""))
 
     def close(self) -> None:
         self._drop_body()

@@ -1,12 +1,12 @@
 """Bytes of drafts in the evidence store: appended in pieces, and made evidence when their draft is submitted."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import zstandard
 
-from results.evidence.base import LEFTOVER_AGE_S, StagedBytesLostError, Stored
+from results.evidence.base import LEFTOVER_AGE_S, StagedBytesLostError, Stored, StoreUnavailableError
 from results.evidence.store import configured_store
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "append",
     "leftovers",
     "remove",
+    "remove_abandoned",
     "remove_result",
     "result_size_bytes",
     "seal",
@@ -69,8 +70,12 @@ def temporary_directory(key: str) -> AbstractContextManager[Path]:
 
 
 def remove(key: str) -> None:
-    """Remove a file of a draft. The bytes stay if they are evidence."""
-    configured_store().remove(key)
+    """Remove a file of a draft. The bytes stay if they are evidence.
+
+    If the store does not answer, the file stays without a row, and is removed later (`leftovers`).
+    """
+    with suppress(StoreUnavailableError):
+        configured_store().remove(key)
 
 
 def store_result(key: str, document: bytes) -> None:
@@ -93,10 +98,16 @@ def result_size_bytes(key: str) -> int | None:
 
 
 def remove_result(key: str) -> None:
-    """Remove a stored result, if there is one."""
-    configured_store().remove_result(key)
+    """Remove a stored result, if there is one, as remove()."""
+    with suppress(StoreUnavailableError):
+        configured_store().remove_result(key)
 
 
 def leftovers() -> tuple[list[str], list[str]]:
     """Return the keys of files and of results that are older than a day; the caller knows which ones have a row."""
     return configured_store().leftovers()
+
+
+def remove_abandoned() -> int:
+    """Remove what interrupted copies into the store left more than a day ago, and return their number."""
+    return configured_store().remove_abandoned()

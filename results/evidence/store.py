@@ -24,9 +24,11 @@ from results.evidence.base import (
     file_name,
 )
 from results.evidence.directory import Directory
+from results.evidence.durable import make_directory
 from results.models import Evidence, ObjectionFile, Submission
 
 __all__ = [
+    "DIRECTORY",
     "ByteStream",
     "EvidenceDamagedError",
     "StoreError",
@@ -40,6 +42,7 @@ __all__ = [
     "local_files",
     "open_address",
     "open_evidence",
+    "prepare_store",
     "store",
 ]
 
@@ -62,6 +65,14 @@ def configured_store() -> EvidenceStore:
 
     keys = (settings.S3_ACCESS_KEY_ID, settings.S3_SECRET_ACCESS_KEY)
     return object_storage(settings.EVIDENCE_STORE, settings.S3_ENDPOINT, settings.S3_REGION, *keys)
+
+
+def prepare_store() -> None:
+    """Make the store ready, and try that it never replaces evidence. Raises UnsafeStoreError, StoreUnavailableError."""
+    if settings.EVIDENCE_STORE == DIRECTORY:
+        make_directory(Path(settings.EVIDENCE_DIR))
+    else:
+        configured_store().check()
 
 
 def store(stream: ByteStream) -> Stored:

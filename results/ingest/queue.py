@@ -18,7 +18,7 @@ from django.dispatch import Signal
 from results import locks
 from results.errors import contained
 from results.evidence.staging import remove_result, result_size_bytes, stored_result
-from results.evidence.store import local_files
+from results.evidence.store import StoreUnavailableError, local_files
 from results.history import record_event
 from results.ingest.attempts import attempt, end_attempt, refuse_damage
 from results.ingest.draft_readings import DraftJob, document_of_draft, result_key
@@ -95,7 +95,10 @@ def take_over(reading: Reading) -> bool:
 
     The worker then does it, or reads the log.
     """
-    size_bytes = result_size_bytes(_result_key(reading.evidence.submission, Profile.current()))
+    try:
+        size_bytes = result_size_bytes(_result_key(reading.evidence.submission, Profile.current()))
+    except StoreUnavailableError:
+        return False
     return size_bytes is not None and size_bytes <= TAKEN_OVER_AT_ONCE_BYTES and read_one(reading.pk)
 
 

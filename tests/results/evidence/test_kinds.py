@@ -18,6 +18,7 @@ from results.evidence.store import (
     open_address,
     store,
 )
+from results.intake.submissions import CompanionUpload, SubmissionMetadata, accept_submission
 from results.models import Evidence
 from results.models.ids import new_file_key
 from tests.results.builders import make_organisation, sha256
@@ -98,8 +99,6 @@ def test_lines_of_archives_are_found():
 
 @pytest.mark.django_db
 def test_a_reader_gets_the_log_and_its_companions_as_files(stand_in):
-    from results.intake.submissions import CompanionUpload, SubmissionMetadata, accept_submission
-
     companions = [CompanionUpload(io.BytesIO(b"stderr"), "a/b\u00e9.err"), CompanionUpload(io.BytesIO(b"x"), "..")]
     receipt = accept_submission(
         make_organisation(), io.BytesIO(b"a log"), "log", SubmissionMetadata(), "api", None, companions=companions

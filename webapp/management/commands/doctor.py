@@ -20,6 +20,7 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 from redis import RedisError
 
+from results.evidence.store import DIRECTORY, StoreError, UnsafeStoreError, prepare_store
 from results.models import Evidence, Scrub, ScrubFault
 from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_error
 from runners.inventory import health
@@ -99,6 +100,7 @@ def examine() -> Iterator[Check]:
     yield examine_data_dir()
     yield examine_machine()
     yield examine_drivetest()
+    yield examine_store()
     yield examine_proxies()
     yield examine_mail()
     database = list(examine_database())
@@ -190,6 +192,18 @@ def examine_hosts() -> Iterator[Check]:
             remedies = ["if it is gone for good, retire it on its page"] if host.silent_checks else []
         remedy = "; ".join([*reasons, *remedies])
         yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", remedy, is_working=True)
+
+
+def examine_store() -> Check:
+    """Check that the evidence store answers, and that it never replaces what is stored."""
+    where = settings.EVIDENCE_DIR if settings.EVIDENCE_STORE == DIRECTORY else settings.EVIDENCE_STORE
+    try:
+        prepare_store()
+    except UnsafeStoreError as error:
+        return Check("evidence store", str(error), "choose another store before any log is received")
+    except (StoreError, OSError) as error:
+        return Check("evidence store", str(error), "start it, and check EVIDENCE_STORE and the S3_ settings")
+    return Check("evidence store", str(where))
 
 
 def examine_scrub() -> Check:
