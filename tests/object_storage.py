@@ -75,8 +75,8 @@ def running_seaweed():
     port = free_port()
     command = [
         PROGRAM, "server", f"-dir={directory}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3",
-        f"-s3.port={port}", f"-s3.config={directory / 's3.json'}", "-s3.autoCreateBucket=false", "-master.volumeSizeLimitMB=64", "-volume.max=0",
-        *(f"-{part}={free_port()}" for part in parts),
+        f"-s3.port={port}", f"-s3.config={directory / 's3.json'}", "-s3.autoCreateBucket=false",
+        "-master.volumeSizeLimitMB=64", "-volume.max=0", *(f"-{part}={free_port()}" for part in parts),
     ]  # fmt: skip
     log = (directory / "log").open("wb")
     process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], stdout=log, stderr=log)
