@@ -9,7 +9,7 @@ from results.ingest.queue import sweep
 from results.models import Draft, DraftFile, Submission
 from tests.register import free_port
 from tests.results.builders import log_bytes
-from tests.webapp.submissions.drafts.test_tus import TUS, announce, append
+from tests.webapp.submissions.drafts.uploads import TUS, announce, append
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("object storage")]
 FACTS = {"vendor": "Exemplar", "model": "EX4", "capacity_gb": "3200", "category": "nvme-flash", "firmware": "1.2"}
