@@ -17,6 +17,7 @@ RECOMPUTE = 0x5245434F  # "RECO": a submission that is re-evaluated
 UNPACKING = 0x554E5041  # "UNPA": one archive for each organisation at a time is submitted log by log
 NOTICES = 0x4E4F5449  # "NOTI": waiting notices become mails in one process at a time
 WEBHOOKS = 0x484F4F4B  # "HOOK": one process at a time delivers messages to webhooks
+SCRUB = 0x53435255  # "SCRU": one process at a time hashes stored files again
 KEY_MASK = 0x7FFFFFFF  # the second key has 31 bits; two ids that share one only wait for each other
 
 

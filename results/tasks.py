@@ -3,18 +3,23 @@
 Their names begin with `runners` because messages of earlier releases use these names.
 """
 
+import logging
 from typing import Any
 
 from celery import shared_task
 from django.dispatch import receiver
 
+from results.evidence.base import StoreUnavailableError
+from results.evidence.scrub import scrub_slice
 from results.ingest import queue
 from results.ingest.queue import draft_reading_pending, reading_pending
-from results.intake.drafts import remove_expired
+from results.intake import drafts
 from results.lifecycle import deadlines
 from results.lifecycle.objections import sweep_objections
 from results.lifecycle.review_claims import remove_old_claims
 from results.lifecycle.takedowns import sweep_takedowns
+
+logger = logging.getLogger(__name__)
 
 EXPIRES_S = 60  # after a minute, the sweep has found the reading
 
@@ -23,7 +28,7 @@ EXPIRES_S = 60  # after a minute, the sweep has found the reading
 def sweep_readings() -> None:
     """Read every pending reading, also those whose message was lost, and remove the drafts whose time is over."""
     queue.sweep()
-    remove_expired()
+    drafts.remove_expired()
 
 
 @shared_task(name="runners.read_evidence")
@@ -51,6 +56,24 @@ def sweep_deadlines() -> None:
     remove_old_claims()
     sweep_takedowns()
     sweep_objections()
+
+
+@shared_task(name="results.remove_leftovers")
+def remove_leftovers() -> None:
+    """Remove staged files that have no row."""
+    try:
+        drafts.remove_leftovers()
+    except StoreUnavailableError as error:
+        logger.warning("leftover files stay: %s", error)
+
+
+@shared_task(name="results.scrub_evidence")
+def scrub_evidence() -> None:
+    """Hash stored files again for some seconds, if a pass of the scrub is due."""
+    try:
+        scrub_slice()
+    except StoreUnavailableError as error:
+        logger.warning("the scrub waits: %s", error)
 
 
 @receiver(reading_pending, dispatch_uid="enqueue-reading")

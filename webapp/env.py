@@ -92,6 +92,15 @@ def _origin_of(name: str, given: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def read_evidence_store(name: str) -> str:
+    """Return "directory", or the address s3://bucket/prefix of object storage."""
+    given = read_text(name) or "directory"
+    parts = urlparse(given)
+    if given != "directory" and (parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment):
+        raise ImproperlyConfigured(f"{name}: expected directory or s3://bucket/prefix, got {given!r}")
+    return given
+
+
 def parse_database_url(url: str) -> dict[str, object]:
     """Return Django's database settings for postgresql://user:password@host:port/name?option=value.
 

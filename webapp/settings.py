@@ -16,6 +16,12 @@ from webapp.notices import providers
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.read_text("DRIVECERT_DATA", str(BASE_DIR / "var"))).absolute()
 EVIDENCE_DIR = DATA_DIR / "evidence"
+# Where evidence is stored: in that directory, or in s3://bucket/prefix.
+EVIDENCE_STORE = env.read_evidence_store("EVIDENCE_STORE")
+S3_ENDPOINT = env.read_text("S3_ENDPOINT")
+S3_REGION = env.read_text("S3_REGION", "us-east-1")
+S3_ACCESS_KEY_ID = env.read_text("S3_ACCESS_KEY_ID")
+S3_SECRET_ACCESS_KEY = env.read_text("S3_SECRET_ACCESS_KEY")
 SNAPSHOT_DIR = DATA_DIR / "snapshots"
 TELEMETRY_DIR = DATA_DIR / "telemetry"
 LAB_DIR = DATA_DIR / "lab"
@@ -86,6 +92,7 @@ MIDDLEWARE = [
     "webapp.middleware.ContentSecurityPolicyMiddleware",
     "webapp.middleware.TrackingMarksMiddleware",
     "webapp.register.snapshots.database_down.DatabaseAwayMiddleware",
+    "webapp.register.http.store_away.StoreAwayMiddleware",
     "webapp.accounts.sessions.SessionMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -301,6 +308,10 @@ RUN_DIR_RETENTION_S = env.read_int("RUN_DIR_RETENTION_S", default=30 * 86_400, l
 SNAPSHOT_PERIOD_S = env.read_int("SNAPSHOT_PERIOD_S", default=15)
 SNAPSHOT_AGE_MAX_S = env.read_int("SNAPSHOT_AGE_MAX_S", default=6 * 3600)
 
+# The scrub: how often every stored file is hashed again, and its limit of bandwidth.
+SCRUB_PERIOD_DAYS = env.read_int("SCRUB_PERIOD_DAYS", default=30)
+SCRUB_BYTES_PER_S = env.read_int("SCRUB_BYTES_PER_S", default=50_000_000)
+
 # The time after which the secret link of a submission expires.
 SECRET_LINK_DAYS = env.read_int("SECRET_LINK_DAYS", default=180)
 
@@ -348,6 +359,8 @@ PERIODIC_TASKS = (
     ("deliver-webhooks", "webhooks.deliver", SWEEP_PERIOD_S, SWEEP_PERIOD_S * 2),
     ("remove-old-deliveries", "webhooks.remove_old", 3600, 3600),
     ("sweep-deadlines", "results.sweep_deadlines", 60, 120),
+    ("remove-leftovers", "results.remove_leftovers", 3600, 3600),
+    ("scrub-evidence", "results.scrub_evidence", 60, 60),
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),

@@ -12,7 +12,7 @@ from django.db import connection
 from results import locks
 from results.access.mirrored_runs import is_mirrored, missing_log_message
 from results.access.withholding import refuse_withheld
-from results.evidence.store import EvidenceDamagedError, companion_paths, open_evidence, path_of
+from results.evidence.store import EvidenceDamagedError, local_files
 from results.ingest.rows import MEMBER_CHARS, series_of
 from results.models import Run, Series, Slice
 from results.models.querysets import SliceQuerySet
@@ -220,10 +220,8 @@ def seconds_of(run: Run, from_s: int, to_s: int) -> Series:
         raise NoIntervalsError(missing_log_message(run))
     refuse_withheld(run)
     evidence = run.reading.evidence
-    with reading_slot():
-        open_evidence(evidence).close()  # raises if the bytes are missing
-        companions = companion_paths(evidence.submission)
-        document = reader_process.read_intervals(path_of(evidence.sha256), from_s, to_s, companions)
+    with reading_slot(), local_files(evidence) as files:
+        document = reader_process.read_intervals(files.log, from_s, to_s, files.companions)
     if document["input"]["sha256"] not in {None, evidence.sha256}:
         raise EvidenceDamagedError(f"{evidence}: its bytes have another hash now; restore a backup")
     place = (run.member, run.facts["first_line"])  # newer readers may number runs differently

@@ -19,3 +19,12 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def make_directory(directory: Path) -> None:
+    """Create a directory and the ones above it, each safe on disk in the one above."""
+    if directory.is_dir():
+        return
+    make_directory(directory.parent)
+    directory.mkdir(mode=0o750, exist_ok=True)
+    sync_directory(directory.parent)

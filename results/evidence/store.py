@@ -1,176 +1,129 @@
-"""The bytes of evidence on disk, addressed by their hash: written once, never altered, never deleted.
+"""The bytes of evidence, addressed by their hash: written once, never altered, never deleted.
 
-A file is complete before it has its name, and has its name before a row refers to it. A crash in between leaves a file
-that nothing points to, which is harmless; a file in `incoming/` is an incomplete copy.
+EVIDENCE_STORE chooses where they are: a directory (`directory`), or object storage (`object_storage`).
 """
 
-import errno
-import hashlib
-import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from django.conf import settings
 
-from results.evidence.durable import sync_directory
+from results.evidence.base import (
+    ByteStream,
+    EvidenceDamagedError,
+    EvidenceStore,
+    Stored,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+    TooLargeError,
+    UnsafeStoreError,
+    file_name,
+)
+from results.evidence.directory import Directory
+from results.evidence.durable import make_directory
 from results.models import Evidence, ObjectionFile, Submission
 
-CHUNK_BYTES = 1024 * 1024
-NAME_BYTES = 200  # of the 255 that a file system allows: the end stays, because it shows the kind of file
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+__all__ = [
+    "DIRECTORY",
+    "ByteStream",
+    "EvidenceDamagedError",
+    "StoreError",
+    "StoreFullError",
+    "StoreUnavailableError",
+    "Stored",
+    "TooLargeError",
+    "UnsafeStoreError",
+    "addresses",
+    "file_name",
+    "local_files",
+    "open_address",
+    "open_evidence",
+    "prepare_store",
+    "store",
+]
 
-
-class StoreError(Exception):
-    """The bytes could not be stored; no partial file remains under their name."""
-
-
-class TooLargeError(StoreError):
-    """More bytes than one log may have."""
-
-
-class StoreFullError(StoreError):
-    """The file system has no room; the operator has to make some."""
-
-
-class EvidenceDamagedError(Exception):
-    """The file of a row is missing or is not what was stored; restore it from a backup."""
-
-
-class ByteStream(Protocol):
-    """A source of bytes: an open file, an upload or a pipe."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to `size` bytes, none at the end."""
-        ...
+DIRECTORY = "directory"
 
 
 @dataclass(frozen=True)
-class Stored:
-    """The address of stored bytes: their SHA-256 in hexadecimal, and their number."""
+class LocalFiles:
+    """A log and the files that belong to it, as files of this machine."""
 
-    sha256: str
-    size_bytes: int
+    log: Path
+    companions: list[Path]
+
+
+def configured_store() -> EvidenceStore:
+    """Return the evidence store of the settings."""
+    if settings.EVIDENCE_STORE == DIRECTORY:
+        return Directory(Path(settings.EVIDENCE_DIR))
+    from results.evidence.object_storage import object_storage  # noqa: PLC0415 - boto3 takes 0.2 s and 30 MB
+
+    keys = (settings.S3_ACCESS_KEY_ID, settings.S3_SECRET_ACCESS_KEY)
+    return object_storage(settings.EVIDENCE_STORE, settings.S3_ENDPOINT, settings.S3_REGION, *keys)
+
+
+def prepare_store() -> None:
+    """Make the store ready, and try that it never replaces evidence. Raises UnsafeStoreError, StoreUnavailableError."""
+    if settings.EVIDENCE_STORE == DIRECTORY:
+        make_directory(Path(settings.EVIDENCE_DIR))
+    else:
+        configured_store().check()
 
 
 def store(stream: ByteStream) -> Stored:
-    """Keep the bytes of a stream and return their address once they are safe on disk.
+    """Keep the bytes of a stream and return their address once they are safe in the store.
 
-    Raises TooLargeError beyond UPLOAD_MAX_BYTES and StoreFullError without room; nothing is stored then.
+    Raises TooLargeError beyond UPLOAD_MAX_BYTES, StoreFullError without room, and StoreUnavailableError; nothing is
+    stored then.
     """
-    with _incoming_file() as (temporary, descriptor):
-        stored = _copy(stream, descriptor)
-        link_into_store(temporary, stored)
-    return stored
+    return configured_store().put(stream)
 
 
-def path_of(sha256: str) -> Path:
-    """Return where the bytes of a hash are stored: two levels of directories keep each of them small."""
-    return Path(settings.EVIDENCE_DIR) / sha256[:2] / sha256[2:4] / sha256
+def address_of(row: Evidence | ObjectionFile) -> Stored:
+    """Return the address of the bytes of a row."""
+    return Stored(row.sha256, row.size_bytes)
 
 
 def open_evidence(evidence: Evidence | ObjectionFile) -> BinaryIO:
     """Open the bytes as received. Raises EvidenceDamagedError if they are missing or of another length."""
-    path = path_of(evidence.sha256)
-    try:
-        size_bytes = path.stat().st_size
-    except FileNotFoundError as error:
-        raise EvidenceDamagedError(f"{path}: expected the bytes of {evidence}, got none; restore a backup") from error
-    if size_bytes != evidence.size_bytes:
-        raise EvidenceDamagedError(f"{path}: expected {evidence.size_bytes} bytes, got {size_bytes}; restore a backup")
-    return path.open("rb")
+    return open_address(address_of(evidence))
+
+
+def open_address(stored: Stored) -> BinaryIO:
+    """Open the bytes at an address, as open_evidence()."""
+    return configured_store().open(stored)
+
+
+def addresses(prefix: str) -> Iterator[Stored]:
+    """Yield what the store has under hashes that begin with `prefix`, also files to which no row refers."""
+    return configured_store().addresses(prefix)
 
 
 @contextmanager
-def _incoming_file() -> Iterator[tuple[Path, int]]:
-    """Open a new file in the same file system, removed at the end (a stored one has its second name by then)."""
-    directory = Path(settings.EVIDENCE_DIR) / "incoming"
-    make_directory(directory)
-    temporary = directory / secrets.token_hex(16)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o440)
-    try:
-        yield temporary, descriptor
-    finally:
-        os.close(descriptor)
-        temporary.unlink()
+def local_files(evidence: Evidence) -> Iterator[LocalFiles]:
+    """Provide the log of a submission and what belongs to it, companions and side file, as files of this machine.
 
-
-def _copy(stream: ByteStream, descriptor: int) -> Stored:
-    digest, size_bytes = hashlib.sha256(), 0
-    while chunk := stream.read(CHUNK_BYTES):
-        size_bytes += len(chunk)
-        if size_bytes > settings.UPLOAD_MAX_BYTES:
-            raise TooLargeError(f"expected at most {settings.UPLOAD_MAX_BYTES} bytes, got more; compress the log")
-        digest.update(chunk)
-        _write(descriptor, chunk)
-    os.fsync(descriptor)
-    return Stored(digest.hexdigest(), size_bytes)
-
-
-def _write(descriptor: int, chunk: bytes) -> None:
-    rest = memoryview(chunk)
-    try:
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-    except OSError as error:
-        if error.errno in NO_ROOM:
-            raise StoreFullError(f"{settings.EVIDENCE_DIR}: no room for the log: {error.strerror}") from error
-        raise
-
-
-def link_into_store(temporary: Path, stored: Stored) -> None:
-    """Give complete bytes their name in the store.
-
-    A link, unlike a rename, never replaces a file that is there: the same hash is the same bytes.
+    Each companion has the name from the sender: the reader recognises a companion by its name. Raises
+    EvidenceDamagedError if the bytes of one are missing.
     """
-    path = path_of(stored.sha256)
-    make_directory(path.parent)
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        if path.stat().st_size != stored.size_bytes:
-            raise EvidenceDamagedError(f"{path}: expected {stored.size_bytes} bytes; restore a backup") from None
-    # Also if the file existed: another process may have linked it without reaching this line.
-    sync_directory(path.parent)
+    submission = evidence.submission
+    with ExitStack() as opened:
+        log = opened.enter_context(configured_store().local_file(address_of(evidence)))
+        companions = [
+            opened.enter_context(configured_store().local_file(address_of(file), filename))
+            for file, filename in _companions(submission)
+        ]
+        yield LocalFiles(log, companions)
 
 
-def make_directory(directory: Path) -> None:
-    """Create a directory and the ones above it, each safe on disk in the one above."""
-    if directory.is_dir():
-        return
-    make_directory(directory.parent)
-    directory.mkdir(mode=0o750, exist_ok=True)
-    sync_directory(directory.parent)
-
-
-def companion_paths(submission: Submission) -> list[Path]:
-    """Return paths of what belongs to a submission's log: its companions, and the side file of a run of our lab.
-
-    Each path ends in the name from the sender: the reader recognises a companion by its name. The names are links next
-    to the store, created on demand and never removed: a worker that is killed leaves nothing that would not be made
-    again. Raises EvidenceDamagedError if the bytes of one are missing.
-    """
+def _companions(submission: Submission) -> list[tuple[Evidence, str]]:
     companions = submission.companions.select_related("evidence")
     files = [(companion.evidence, companion.filename) for companion in companions]
     if submission.side_file is not None:
         files.append((submission.side_file, submission.side_file.filename))
-    return [_named_path(evidence, filename) for evidence, filename in files]
-
-
-def _named_path(evidence: Evidence, filename: str) -> Path:
-    open_evidence(evidence).close()  # raises if the bytes are missing
-    directory = Path(settings.EVIDENCE_DIR) / "named" / evidence.sha256
-    directory.mkdir(mode=0o750, parents=True, exist_ok=True)
-    link = directory / file_name(filename)
-    with suppress(FileExistsError):  # the same bytes under the same name: an earlier attempt has made it
-        link.symlink_to(os.path.relpath(path_of(evidence.sha256), directory))
-    return link
-
-
-def file_name(filename: str) -> str:
-    """Return a name that every file system takes; "." and ".." are none."""
-    name = filename.replace("/", "_").encode(errors="replace")[-NAME_BYTES:].decode(errors="ignore")
-    return name if name.strip(".") else "companion"
+    return files

@@ -3,11 +3,13 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from django.db import transaction
 
-from results.evidence.staging import StagedBytesLostError, named_path, staged_path, store_result
+from results.evidence.staging import StagedBytesLostError, staged_file, store_result
+from results.evidence.store import StoreUnavailableError
 from results.ingest.attempts import DraftFailureError, end_attempt, refuse_damage
 from results.models import Draft, DraftFile, DraftReading, Profile
 from results.reader import process as reader_process
@@ -49,15 +51,14 @@ class DraftJob:
         draft, files = self.row.draft, list(self.row.draft.files.all())
         log, companions = log_of(files), [each for each in files if each.role == DraftFile.Role.COMPANION]
         self.row.result_key = _key_of(draft, log, companions, profile)
-        path = staged_path(log.key)
-        if not path.exists():
-            raise StagedBytesLostError(f"{path}: expected the bytes of {log}, got no file")
-        paths = [named_path(each.key, each.filename) for each in companions]
-        try:
-            document = reader_process.read(path, draft.slice_length_s, profile.document, paths)
-        except FormatError as error:
-            refuse_damage(path, log.sha256, error.document)
-            raise
+        with ExitStack() as opened:
+            path = opened.enter_context(staged_file(log.key))
+            paths = [opened.enter_context(staged_file(each.key, each.filename)) for each in companions]
+            try:
+                document = reader_process.read(path, draft.slice_length_s, profile.document, paths)
+            except FormatError as error:
+                refuse_damage(path, log.sha256, error.document)
+                raise
         refuse_damage(path, log.sha256, document)
         return document
 
@@ -71,7 +72,8 @@ class DraftJob:
 
     def _end(self, state: str, document: Document | None, error: Document | None) -> None:
         if self.row.result_key:
-            store_result(self.row.result_key, json.dumps({"document": document, "error": error}).encode())
+            with suppress(StoreUnavailableError):  # the submission then reads the log again
+                store_result(self.row.result_key, json.dumps({"document": document, "error": error}).encode())
         preview = None if error is not None or document is None else preview_of(document)
         with transaction.atomic():
             columns = {"result_key": self.row.result_key, "document": preview, "error": error}

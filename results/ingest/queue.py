@@ -18,7 +18,7 @@ from django.dispatch import Signal
 from results import locks
 from results.errors import contained
 from results.evidence.staging import remove_result, result_size_bytes, stored_result
-from results.evidence.store import companion_paths, open_evidence, path_of
+from results.evidence.store import StoreUnavailableError, local_files
 from results.history import record_event
 from results.ingest.attempts import attempt, end_attempt, refuse_damage
 from results.ingest.draft_readings import DraftJob, document_of_draft, result_key
@@ -95,7 +95,10 @@ def take_over(reading: Reading) -> bool:
 
     The worker then does it, or reads the log.
     """
-    size_bytes = result_size_bytes(_result_key(reading.evidence.submission, Profile.current()))
+    try:
+        size_bytes = result_size_bytes(_result_key(reading.evidence.submission, Profile.current()))
+    except StoreUnavailableError:
+        return False
     return size_bytes is not None and size_bytes <= TAKEN_OVER_AT_ONCE_BYTES and read_one(reading.pk)
 
 
@@ -144,15 +147,14 @@ def _result_key(submission: Submission, profile: Profile) -> str:
 
 def read_evidence(evidence: Evidence, profile: Profile, slice_length_s: int | None = None) -> Document:
     """Read a stored log in its submission's slices or in others; raises as process.read(), and EvidenceDamagedError."""
-    open_evidence(evidence).close()  # raises if the bytes are missing
-    path, submission = path_of(evidence.sha256), evidence.submission
-    try:
-        slice_length_s = slice_length_s or submission.slice_length_s
-        document = reader_process.read(path, slice_length_s, profile.document, companion_paths(submission))
-    except FormatError as error:
-        refuse_damage(path, evidence.sha256, error.document)
-        raise
-    refuse_damage(path, evidence.sha256, document)
+    slice_length_s = slice_length_s or evidence.submission.slice_length_s
+    with local_files(evidence) as files:
+        try:
+            document = reader_process.read(files.log, slice_length_s, profile.document, files.companions)
+        except FormatError as error:
+            refuse_damage(files.log, evidence.sha256, error.document)
+            raise
+    refuse_damage(files.log, evidence.sha256, document)
     return document
 
 

@@ -19,7 +19,7 @@ from django.db import transaction
 
 from results import locks
 from results.errors import ReviewRefusedError
-from results.evidence.staging import staged_path, temporary_directory
+from results.evidence.staging import staged_file, temporary_directory
 from results.ingest.draft_readings import log_of
 from results.ingest.same_logs import LOG
 from results.intake.drafts import end_draft, lock_draft, reading_of
@@ -189,9 +189,9 @@ def _copy_out(draft: Draft, logs: Sequence[ArchiveLog], directory: Path) -> None
             f"{TOTAL_BYTES_MAX:,}. Send the logs of each drive separately.",
             "archive-too-large",
         )
-    archive = staged_path(log_of(draft.files.all()).key)
     try:
-        unpack_members(archive, wanted, directory)
+        with staged_file(log_of(draft.files.all()).key) as archive:
+            unpack_members(archive, wanted, directory)
     except (UnpackError, ReaderKilledError) as error:
         raise ReviewRefusedError(
             "The register could not copy the logs out of the archive. Send the logs of each drive separately.",

@@ -206,7 +206,7 @@ def remove_file(file: DraftFile) -> None:
 
 
 def remove_expired() -> int:
-    """Remove the drafts whose time is over, and files that have no row; return the number of drafts.
+    """Remove the drafts whose time is over, and return their number.
 
     A submitted draft is a row that names its submission. It expires, too.
     """
@@ -217,11 +217,12 @@ def remove_expired() -> int:
             if locked is not None:
                 _delete(locked)
                 removed += 1
-    _remove_leftovers()
     return removed
 
 
-def _remove_leftovers() -> None:
+def remove_leftovers() -> None:
+    """Remove files that have no row, and what interrupted copies left, after a day. Evidence is never removed."""
+    staging.remove_abandoned()
     files, results = staging.leftovers()
     for key in set(files) - set(DraftFile.objects.filter(key__in=files).values_list("key", flat=True)):
         staging.remove(key)

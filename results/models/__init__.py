@@ -15,6 +15,7 @@ from results.models.profile import Profile
 from results.models.published import PublishedClaim, PublishedFigure
 from results.models.querysets import RATED_WORKLOAD
 from results.models.run import Finding, Histogram, Run, Series, Share, Slice, Statistic, Tier, Verdict, Visibility
+from results.models.scrub import Scrub, ScrubFault
 from results.models.takedown import Takedown
 from results.models.waiting import Deadline, Question, ReviewClaim, WaitingStep
 from results.models.ycsb import YCSB, YcsbInterval, YcsbOperation, YcsbRun

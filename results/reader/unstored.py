@@ -4,24 +4,17 @@ The files of a request are in a temporary directory while drivetest reads them, 
 removed at the end of the request. If the process is killed before, the next reading removes it.
 """
 
-import fcntl
-import os
-import shutil
-import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from results.evidence.store import file_name
+from results.evidence.base import file_name
+from results.evidence.scratch import scratch_directory
 from results.models import Profile
 from results.reader import process as reader_process
 from results.reader.process import Document, ReaderLimits
 
-PREFIX = "drivecert-unstored-"
-# A directory has no lock between its creation and the next statement. An older one without a lock is a leftover.
-LEFTOVER_AGE_S = 60
 HEAD_BYTES = 64 * 1024  # of a log, where its first line with text is searched
 LOG_NAME = "log"  # the sender's name of a log is not used
 
@@ -72,30 +65,5 @@ def unstored_files() -> Iterator[UnstoredFiles]:
 
     The directory is locked meanwhile, so that other processes do not take it for a leftover.
     """
-    remove_leftovers()
-    with tempfile.TemporaryDirectory(prefix=PREFIX) as name:
-        lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY)  # a reader does not inherit it
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield UnstoredFiles(Path(name))
-        finally:
-            os.close(lock)
-
-
-def remove_leftovers() -> None:
-    """Remove the directories of processes that were killed. The kernel has released their locks."""
-    oldest = time.time() - LEFTOVER_AGE_S
-    for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # another process removes it at the same moment, or it is another user's
-            found = directory.lstat()
-            if found.st_uid == os.geteuid() and found.st_mtime < oldest:
-                _remove_unlocked(directory)
-
-
-def _remove_unlocked(directory: Path) -> None:
-    lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(directory)
-    finally:
-        os.close(lock)
+    with scratch_directory() as directory:
+        yield UnstoredFiles(directory)

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import expect
 
-from results.reader.unstored import PREFIX
+from results.evidence.scratch import PREFIX
 from tests.browser.page_checks import PHONE, faults_of, open_context, print_faults_of
 from tests.results.builders import wait_for
 

@@ -1,4 +1,13 @@
-from tests.results.fixtures import evidence_dir, program, real_reader, stand_in
+from tests.results.fixtures import any_store, evidence_dir, object_storage, program, real_reader, seaweed, stand_in
 from tests.webapp.people import connection_queries
 
-__all__ = ["connection_queries", "evidence_dir", "program", "real_reader", "stand_in"]
+__all__ = [
+    "any_store",
+    "connection_queries",
+    "evidence_dir",
+    "object_storage",
+    "program",
+    "real_reader",
+    "seaweed",
+    "stand_in",
+]

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from results.evidence.store import configured_store
 from results.reader import process as reader_process
+from tests.object_storage import running_seaweed
 from webapp.celery import app
 
 STAND_IN = Path(__file__).with_name("stand_in_reader.py")
@@ -17,6 +19,29 @@ def evidence_dir(settings, tmp_path):
     directory: Path = tmp_path / "evidence"
     settings.EVIDENCE_DIR = directory
     return directory
+
+
+@pytest.fixture(scope="session")
+def seaweed():
+    """Run one object storage for the tests of a process."""
+    with running_seaweed() as server:
+        yield server
+
+
+@pytest.fixture
+def object_storage(seaweed, settings):
+    """Store evidence in a bucket of the test, and return the store."""
+    settings.EVIDENCE_STORE = f"s3://{seaweed.create_bucket()}/register"
+    settings.S3_ENDPOINT = seaweed.url
+    settings.S3_ACCESS_KEY_ID, settings.S3_SECRET_ACCESS_KEY = seaweed.keys
+    return configured_store()
+
+
+@pytest.fixture(params=["directory", pytest.param("object storage", marks=pytest.mark.xdist_group("object storage"))])
+def any_store(request):
+    """Store evidence in each kind of store, one after the other, and return the store."""
+    request.getfixturevalue("evidence_dir" if request.param == "directory" else "object_storage")
+    return configured_store()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.test import override_settings
 from django.utils import timezone
 
+from results.models import Evidence, Scrub, ScrubFault
 from runners.hosts import machine
 from runners.models import Agent, Host
 from tests.runners.ssh_host import agent_host, ssh_host
@@ -177,3 +178,36 @@ def test_a_machine_without_an_id_is_reported_and_not_changed(db, monkeypatch, se
     assert (check.found, check.word) == ("has no id yet: made at the first start", "OK")
     assert list(host_lines()) == ["lab host local"]
     assert not settings.LAB_DIR.exists()
+
+
+def make_pass(ended_days_ago):
+    moment = timezone.now() - timedelta(days=ended_days_ago)
+    return Scrub.objects.create(started_at=moment, ended_at=moment, files_count=3)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("ended_days_ago", "word"), [(59, "OK"), (61, "WARNING")])
+def test_a_scrub_that_ended_too_long_ago_is_a_warning(settings, ended_days_ago, word):
+    settings.SCRUB_PERIOD_DAYS = 30
+    make_pass(ended_days_ago)
+    assert doctor.examine_scrub().word == word
+
+
+@pytest.mark.django_db
+def test_a_new_register_needs_no_scrub_yet(organisation, settings):
+    assert doctor.examine_scrub().word == "OK"
+    evidence = Evidence.objects.create(organisation=organisation, sha256="0" * 64, size_bytes=1, filename="log")
+    assert doctor.examine_scrub().word == "OK"
+    received_at = timezone.now() - timedelta(days=2 * settings.SCRUB_PERIOD_DAYS)
+    Evidence.objects.filter(pk=evidence.pk).update(received_at=received_at)
+    assert doctor.examine_scrub().word == "WARNING"
+
+
+@pytest.mark.django_db
+def test_a_damaged_file_is_an_error(settings):
+    make_pass(0)
+    now = timezone.now()
+    ScrubFault.objects.create(sha256="0" * 64, size_bytes=1, kind="missing", first_seen_at=now, last_seen_at=now)
+    assert doctor.examine_scrub().word == "ERROR"
+    ScrubFault.objects.update(closed_at=now)
+    assert doctor.examine_scrub().word == "OK"

@@ -13,7 +13,7 @@ from results.access.intervals import BusyError, NoIntervalsError, SeriesDamagedE
 from results.access.withholding import HiddenError, WithheldError
 from results.errors import ReviewRefusedError
 from results.evidence.staging import StagedBytesLostError
-from results.evidence.store import EvidenceDamagedError, StoreFullError
+from results.evidence.store import EvidenceDamagedError, StoreFullError, StoreUnavailableError
 from results.intake.drafts import DraftUnreadError
 from results.intake.uploads import DraftGoneError, UploadRefusedError
 from results.lifecycle.embargo import MomentError
@@ -21,6 +21,7 @@ from results.products.changes import ProductChangedError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
 from runners.errors import RequestRefusedError
 from webapp.register.http.query_params import ParameterError
+from webapp.register.http.store_away import SENTENCE
 from webapp.webhooks.registration import TooManyWebhooksError
 
 CONTENT_TYPE = "application/problem+json"
@@ -61,6 +62,7 @@ STATUS_BY_ERROR: tuple[tuple[Errors, int, str, str], ...] = (
     ),
     (StoreFullError, 507, "store-full", "The register has no space for the log now. Nothing was stored. Try again "
      "later."),
+    (StoreUnavailableError, 503, "store-unavailable", SENTENCE),
     (DraftGoneError, 404, "draft-gone", "There is no such draft or upload: it was submitted or deleted, or it has "
      "expired. Send the files again."),
     (DraftUnreadError, 409, "draft-unread", "Files of the draft are missing, or the register has not read the log yet. "

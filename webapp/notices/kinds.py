@@ -50,6 +50,7 @@ class Kind(TextChoices):
     OBJECTION_OVERDUE = "objection-overdue", "limit has passed"
     OBJECTION_UPHELD = "objection-upheld", "upheld"
     OBJECTION_REJECTED = "objection-rejected", "rejected"
+    SCRUB_FAULTS = "scrub-faults", "stored files are damaged"
     ORGANISATION_CONFIRMED = "organisation-confirmed", "confirmed"
     ORGANISATION_WAITS = "organisation-waits", "waits for confirmation"
     MEMBER_JOINED = "member-joined", "new member"
@@ -77,4 +78,5 @@ NEXT_ACTOR = {
     Kind.OBJECTION_UPHELD: Audience.REVIEWERS,
     Kind.TOKENS_TO_REPLACE: Audience.MEMBERS,
     Kind.ORGANISATION_WAITS: Audience.OPERATORS,
+    Kind.SCRUB_FAULTS: Audience.OPERATORS,
 }

@@ -54,6 +54,7 @@ SENTENCES = {
     Kind.OBJECTION_OVERDUE: "A limit of the objection to {runs} has passed. Its page states what follows.",
     Kind.OBJECTION_UPHELD: "A reviewer upheld the objection to {runs}:",
     Kind.OBJECTION_REJECTED: "A reviewer rejected the objection to {runs}:",
+    Kind.SCRUB_FAULTS: "The scrub found new faults of stored files: {faults}.",
     Kind.ORGANISATION_CONFIRMED: "An operator confirmed the organisation. Its results can be published now.",
     Kind.ORGANISATION_WAITS: "A user created the organisation. Its results cannot be published before it is confirmed.",
     Kind.MEMBER_JOINED: "{member} accepted an invitation and is now a member.",
@@ -82,6 +83,7 @@ STEPS = {
         "The person may still know the tokens: create new ones on the page of the machine tokens, then revoke these. "
         "Check the trusted publishers and the addresses of webhooks on their pages."
     ),
+    Kind.SCRUB_FAULTS: "Restore the files from a backup. The page of the stored files names them.",
     Kind.ORGANISATION_WAITS: "Check that its owners belong to the organisation of this name, and confirm it.",
 }
 ACTORS = {
@@ -117,6 +119,7 @@ def lines_of(kind: Kind, notices: Sequence[Notice], facts: SubjectFacts) -> list
         "member": _listed_names(notices, "member"),
         "role": str(notices[-1].details.get("role", "")),
         "actor": _listed_names(notices, "actor"),
+        "faults": sum(notice.details.get("faults", 0) for notice in notices),
         "credentials": one_line(", ".join(_credentials(notices))),
     }
     lines = [SENTENCES[kind].format(**values)]

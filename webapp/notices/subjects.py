@@ -12,6 +12,13 @@ from webapp.accounts.permissions import Action, may
 from webapp.notices.kinds import Audience
 from webapp.notices.plain_text import one_line
 
+# The title and the page of subjects about which only operators are notified.
+FOR_OPERATORS = {
+    "hidden-file": ("Hidden file of submission {}", "hidden-file-list"),
+    "takedown": ("Takedown of run {}", "takedown-list"),
+    "scrub": ("Stored files", "stored-files"),
+}
+
 
 @dataclass(frozen=True)
 class SubjectFacts:
@@ -34,10 +41,9 @@ def load_subject(subject_type: str, subject_id: str, audience: Audience) -> Subj
     if subject_type == "organisation":
         organisation = Organisation.objects.filter(slug=subject_id).first()
         return _of_organisation(organisation, audience) if organisation else None
-    if subject_type == "hidden-file":
-        return SubjectFacts(f"Hidden file of submission {subject_id}", None, reverse("hidden-file-list"))
-    if subject_type == "takedown":
-        return SubjectFacts(f"Takedown of run {subject_id}", None, reverse("takedown-list"))
+    if subject_type in FOR_OPERATORS:
+        title, page = FOR_OPERATORS[subject_type]
+        return SubjectFacts(title.format(subject_id), None, reverse(page))
     if subject_type == "objection":
         return _of_objection(subject_id, audience)
     return None

@@ -9,12 +9,13 @@ from typing import Any
 
 from django.dispatch import receiver
 
+from results.evidence.scrub import faults_found
 from results.history import ANNOTATION_REPLIED, EMBARGO_CHANGED, FILE_HIDDEN, FILE_SHOWN, event_recorded
 from results.lifecycle.deadlines import Party
 from results.lifecycle.submission_states import SubmissionState, with_state
 from results.lifecycle.takedowns import NEAR_KIND as TAKEDOWN_NEAR
 from results.lifecycle.takedowns import current_takedowns
-from results.models import Approval, Event, Organisation, Submission
+from results.models import Approval, Event, Organisation, Scrub, Submission
 from webapp.accounts.memberships.members import (
     invitation_declined,
     member_joined,
@@ -125,6 +126,13 @@ def notify_of_takedowns(event: Event, **_: Any) -> None:
         takedown = current_takedowns().get(run__public_id=event.subject_id)
         recipients, details = operators(takedown.requested_by_id), {"deadline": event.details["deadline"]}
         notify(Kind.TAKEDOWN_NEAR, subject, recipients, Audience.OPERATORS, event=event, details=details)
+
+
+@receiver(faults_found, dispatch_uid="notify-operators-of-scrub-faults")
+def notify_of_scrub_faults(scrub: Scrub, faults_count: int, **_: Any) -> None:
+    """Notify the operators of stored files that the scrub found damaged."""
+    details = {"faults": faults_count}
+    notify(Kind.SCRUB_FAULTS, ("scrub", str(scrub.pk)), operators(), Audience.OPERATORS, details=details)
 
 
 def _submission_of(event: Event) -> Submission | None:

@@ -11,6 +11,7 @@ from webapp.submissions import (
     queue,
     review,
     run_facts,
+    stored_files,
     takedowns,
     views,
 )
@@ -51,6 +52,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("review/objections/<slug:public_id>/<slug:act>/", objection_review.act_on_objection, name="objection-act"),
     path("takedowns/", takedowns.takedown_list, name="takedown-list"),
     path("takedowns/<int:takedown_id>/<slug:act>/", takedowns.act_on_takedown, name="takedown-act"),
+    path("stored-files/", stored_files.stored_files, name="stored-files"),
     path("hidden-files/", hidden_files.hidden_file_list, name="hidden-file-list"),
     path("hidden-files/<int:hiding_id>/file/", hidden_files.download, name="hidden-file-download"),
     path("hidden-files/<int:hiding_id>/end/", hidden_files.end, name="hidden-file-end"),

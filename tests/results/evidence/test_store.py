@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
-from results.evidence.store import EvidenceDamagedError, StoreFullError, TooLargeError, open_evidence, path_of, store
+from results.evidence.store import EvidenceDamagedError, StoreFullError, TooLargeError, open_evidence, store
 from results.models import Evidence
+from tests.results.stored_files import path_of
 
 ABC_SHA256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
 

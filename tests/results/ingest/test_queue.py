@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from results import locks
 from results.access.intervals import histogram_slices
-from results.evidence.store import path_of
 from results.ingest import queue as ingest_queue
 from results.ingest.attempts import OvertakenError
 from results.ingest.queue import read_one, sweep
@@ -22,6 +21,7 @@ from results.models import Event, Evidence, Profile, Reading, Run, Share, Slice,
 from tests.results.builders import FACTS, log_bytes, make_organisation, other_session, recorded_reading, send, sha256
 from tests.results.documents import act_run, answer_with, document_of
 from tests.results.stand_in_reader import unreadable
+from tests.results.stored_files import path_of
 
 pytestmark = pytest.mark.django_db
 

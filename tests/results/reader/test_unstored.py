@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from results.evidence.scratch import LEFTOVER_AGE_S, PREFIX, remove_leftovers
 from results.models import Evidence, Reading, Submission
 from results.reader.process import FormatError, ProcessorLimitError, ReaderBrokenError, ReaderKilledError, ReaderLimits
-from results.reader.unstored import LEFTOVER_AGE_S, PREFIX, remove_leftovers, unstored_files
+from results.reader.unstored import unstored_files
 from tests.results.builders import log_bytes, recorded_reading
 from tests.results.fixtures import program, stand_in
 

@@ -7,11 +7,11 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from results.evidence.staging import staged_path
 from results.ingest.queue import sweep
 from results.models import Draft, DraftFile, DraftReading, Event, Evidence, Product, Submission
 from tests.results.builders import log_bytes, make_user, send
 from tests.results.documents import act_run, answer_with, document_of
+from tests.results.stored_files import staged_path
 from tests.webapp.submissions.drafts.uploads import announce, append, upload
 from webapp.accounts.models import Role
 from webapp.accounts.tokens.rules import issue_token

@@ -59,7 +59,8 @@ def test_each_route_is_in_the_table_once_and_each_row_is_a_route():
 
 
 AREAS = (
-    "/runs/", "/submi", "/uploads/", "/review/", "/objections/", "/takedowns/", "/hidden-files/", "/api/",
+    "/runs/", "/submi", "/uploads/", "/review/", "/objections/", "/takedowns/", "/hidden-files/",
+    "/stored-files/", "/api/",
     "/accounts/2fa/",
     "/accounts/organisations/", "/accounts/", "/lab/",
 )  # fmt: skip

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +20,8 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 from redis import RedisError
 
+from results.evidence.store import DIRECTORY, StoreError, UnsafeStoreError, prepare_store
+from results.models import Evidence, Scrub, ScrubFault
 from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_error
 from runners.inventory import health
 from runners.models import Agent, Host
@@ -28,7 +31,7 @@ from webapp.templatetags import units
 
 # The variables of docs/reference/settings.md whose setting has another name.
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
-SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "EMAIL_HOST_PASSWORD", "MAIL_PROVIDER_KEY"}
+SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "EMAIL_HOST_PASSWORD", "MAIL_PROVIDER_KEY", "S3_SECRET_ACCESS_KEY"}
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
 VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
 MINUTE_S = 60
@@ -97,12 +100,14 @@ def examine() -> Iterator[Check]:
     yield examine_data_dir()
     yield examine_machine()
     yield examine_drivetest()
+    yield examine_store()
     yield examine_proxies()
     yield examine_mail()
     database = list(examine_database())
     yield from database
     yield from examine_broker()
     if not any(check.remedy for check in database):
+        yield examine_scrub()
         yield from examine_hosts()
 
 
@@ -187,6 +192,35 @@ def examine_hosts() -> Iterator[Check]:
             remedies = ["if it is gone for good, retire it on its page"] if host.silent_checks else []
         remedy = "; ".join([*reasons, *remedies])
         yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", remedy, is_working=True)
+
+
+def examine_store() -> Check:
+    """Check that the evidence store answers, and that it never replaces what is stored."""
+    where = settings.EVIDENCE_DIR if settings.EVIDENCE_STORE == DIRECTORY else settings.EVIDENCE_STORE
+    try:
+        prepare_store()
+    except UnsafeStoreError as error:
+        return Check("evidence store", str(error), "choose another store before any log is received")
+    except (StoreError, OSError) as error:
+        return Check("evidence store", str(error), "start it, and check EVIDENCE_STORE and the S3_ settings")
+    return Check("evidence store", str(where))
+
+
+def examine_scrub() -> Check:
+    """Check that the stored files are as they were received, and that a pass of the scrub ended lately."""
+    faults_count = ScrubFault.objects.filter(closed_at=None).count()
+    if faults_count:
+        remedy = "restore the files from a backup: docs/how-to/repair-stored-files.md"
+        return Check("stored files", f"{faults_count} damaged or missing, listed at /stored-files/", remedy)
+    overdue = timezone.now() - timedelta(days=2 * settings.SCRUB_PERIOD_DAYS)
+    last = Scrub.objects.filter(ended_at__isnull=False).order_by("-ended_at").first()
+    if last is not None and last.ended_at is not None and last.ended_at > overdue:
+        found = f"{last.files_count} files were as received; the pass ended on {units.moment(last.ended_at)}"
+        return Check("stored files", found)
+    is_late = last is not None or Evidence.objects.filter(received_at__lte=overdue).exists()
+    remedy = "check that a worker and beat run, and raise SCRUB_BYTES_PER_S" if is_late else ""
+    ended = f"on {units.moment(last.ended_at)}" if last is not None and last.ended_at is not None else "never"
+    return Check("stored files", f"the last pass of the scrub ended: {ended}", remedy, is_working=True)
 
 
 def is_without_agent(host: Host) -> bool:

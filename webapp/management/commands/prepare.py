@@ -7,10 +7,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
+from results.evidence.store import StoreError, prepare_store
 from results.models import Organisation, Product
 from webapp.accounts.audit.trail import COMMAND, Kind, record
 from webapp.accounts.models import Membership, Role
@@ -26,6 +27,10 @@ class Command(BaseCommand):
             call_command("import_catalogue")
         settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         settings.EMAIL_FILE_PATH.mkdir(mode=0o700, exist_ok=True)  # links in mails open accounts
+        try:
+            prepare_store()
+        except StoreError as error:
+            raise CommandError(str(error)) from error
         if not settings.PRODUCTION:
             ensure_first_staff(settings.DATA_DIR / "first-login.txt")
 

@@ -13,9 +13,10 @@ from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRed
 from django.http.response import HttpResponseBase
 
 from results.access.withholding import Cause, cause_of_file, is_file_withheld, is_sequestered
-from results.evidence.store import open_evidence
+from results.evidence.store import StoreUnavailableError, open_evidence
 from results.lifecycle.hidden_files import current_hidings
 from results.models import Evidence, HiddenFile, ObjectionFile, Run
+from webapp.register.http import store_away
 from webapp.register.http.evidence_host import is_evidence_host
 from webapp.register.http.responses import NO_STORE, UNAVAILABLE_FOR_LEGAL_REASONS, response_with_etag
 
@@ -66,11 +67,19 @@ class EvidenceHostMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if is_evidence_host(request.META.get("HTTP_HOST", "")):
-            return _as_evidence(_linked_file(request))
+            return _as_evidence(_linked_file_or_refusal(request))
         response = self.get_response(request)
         if getattr(response, "is_evidence", False):
             response.cookies.clear()
         return response
+
+
+def _linked_file_or_refusal(request: HttpRequest) -> HttpResponseBase:
+    """Return the file of a link, or 503: no middleware handles the errors of this one."""
+    try:
+        return _linked_file(request)
+    except StoreUnavailableError:
+        return HttpResponse(f"{store_away.SENTENCE}\n", "text/plain; charset=utf-8", 503, headers=store_away.HEADERS)
 
 
 def _linked_file(request: HttpRequest) -> HttpResponseBase:

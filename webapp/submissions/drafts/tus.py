@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from results.evidence.staging import StagedBytesLostError
-from results.evidence.store import StoreFullError
+from results.evidence.store import StoreFullError, StoreUnavailableError
 from results.intake.drafts import remove_file
 from results.intake.uploads import (
     PIECE_BYTES,
@@ -36,6 +36,7 @@ from results.intake.uploads import (
 )
 from results.models import Draft, DraftFile
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
+from webapp.register.http.store_away import RETRY_AFTER_S, SENTENCE
 from webapp.submissions.drafts.senders import Sender, SenderRefusedError, find_draft, sender_of
 from webapp.submissions.forms import SlicesForm
 
@@ -116,6 +117,8 @@ def _dispatch(
         return methods[method](request, sender_of(request), *arguments)
     except UploadRefusedError as error:
         raise RequestError(STATUSES.get(type(error), 400), str(error)) from error
+    except StoreUnavailableError as error:
+        raise RequestError(503, SENTENCE, {"Retry-After": str(RETRY_AFTER_S)}) from error
     except (DraftGoneError, StagedBytesLostError, StoreFullError) as error:
         raise RequestError(*FAILURES[type(error)]) from error
 

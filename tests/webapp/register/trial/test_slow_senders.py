@@ -6,7 +6,7 @@ from itertools import repeat
 
 import pytest
 
-from results.reader.unstored import PREFIX
+from results.evidence.scratch import PREFIX
 from tests.results.builders import wait_for
 from tests.web_server import read_until, web_server
 from webapp.register.trial.readings import UPLOADS_OF_PROCESS

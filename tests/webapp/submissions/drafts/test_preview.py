@@ -8,13 +8,13 @@ import pytest
 from django.conf import settings as project
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from results.evidence.staging import result_size_bytes, staged_path
-from results.evidence.store import path_of
+from results.evidence.staging import result_size_bytes
 from results.ingest.queue import sweep
 from results.intake import drafts as intake_drafts
 from results.models import Draft, DraftFile, DraftReading, Event, Evidence, Product, Reading, Run, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, recorded_reading, send, sha256
 from tests.results.documents import act_run, answer_with, document_of
+from tests.results.stored_files import path_of, staged_path
 from tests.webapp.submissions.drafts.uploads import upload
 from webapp.accounts.models import Role
 

@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from results.evidence.staging import staged_path
 from results.intake.drafts import remove_expired
 from results.models import Draft, DraftFile, DraftReading
 from tests.results.builders import make_organisation, make_user, sha256
+from tests.results.stored_files import staged_path
 from tests.webapp.submissions.drafts.uploads import announce, append, received, upload
 from webapp.accounts.models import Role
 from webapp.accounts.tokens.rules import issue_token
@@ -210,7 +210,7 @@ def test_a_full_disk_keeps_what_arrived(client, address, monkeypatch):
     def is_full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.pwrite", is_full)
+    monkeypatch.setattr("results.evidence.directory.os.write", is_full)
     assert append(client, address, 5, b"56789").status_code == 507
     assert received(client, address) == 5
 

@@ -12,9 +12,9 @@ import pytest
 from tusclient import client as tus
 from tusclient.exceptions import TusCommunicationError
 
-from results.evidence.staging import staged_path
 from results.models import DraftFile
 from tests.results.builders import make_organisation, make_user, sha256, wait_for
+from tests.results.stored_files import staged_path
 from tests.web_server import web_server
 from webapp.accounts.tokens.rules import issue_token
 

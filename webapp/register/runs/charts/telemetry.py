@@ -18,7 +18,7 @@ import zstandard
 from results import locks
 from results.access.intervals import BusyError, reading_slot
 from results.access.withholding import has_withheld_file
-from results.evidence.store import EvidenceDamagedError, open_evidence, path_of
+from results.evidence.store import EvidenceDamagedError, Stored, address_of, open_address, open_evidence
 from results.models import Evidence, Run
 from results.rules.reduction import place_of_greatest, place_of_least, spans
 from webapp.register.runs.charts import interval_files
@@ -130,38 +130,39 @@ def read_intervals(evidence: Evidence) -> Intervals:
     Raises BusyError if a large file must wait, and EvidenceDamagedError or OSError if its bytes are missing.
     """
     open_evidence(evidence).close()  # raises if the bytes are missing
-    return _read(evidence.sha256, is_large=evidence.size_bytes > PARSED_BYTES)
+    return _read(address_of(evidence))
 
 
 def reduced_intervals(evidence: Evidence) -> PageIntervals:
     """Return what pages show of a stored side file. Raises as read_intervals()."""
     open_evidence(evidence).close()
-    return _reduced(evidence.sha256, is_large=evidence.size_bytes > PARSED_BYTES)
+    return _reduced(address_of(evidence))
 
 
 @lru_cache(maxsize=FILES_KEPT)
-def _reduced(sha256: str, *, is_large: bool) -> PageIntervals:
+def _reduced(stored: Stored) -> PageIntervals:
     """Return what pages show of stored bytes. The bytes never change, so a process keeps it for a few files.
 
     If the intervals cannot be stored, it also limits how often a process parses the same file.
     """
-    return for_page(_read(sha256, is_large=is_large))
+    return for_page(_read(stored))
 
 
-def _read(sha256: str, *, is_large: bool) -> Intervals:
-    return _stored(sha256) if is_large else _parsed(sha256)
+def _read(stored: Stored) -> Intervals:
+    return _saved(stored) if stored.size_bytes > PARSED_BYTES else _parsed(stored)
 
 
-def _parsed(sha256: str) -> Intervals:
-    with path_of(sha256).open("rb") as file:
+def _parsed(stored: Stored) -> Intervals:
+    with open_address(stored) as file:
         return Intervals(_intervals(file))
 
 
-def _stored(sha256: str) -> Intervals:
+def _saved(stored: Stored) -> Intervals:
     """Return the intervals of a large file, and store them at the first time.
 
     Only one process parses a file, and only a few processes parse at a time. Raises BusyError in the others.
     """
+    sha256 = stored.sha256
     intervals = _loaded(sha256)
     if intervals is not None:
         return intervals
@@ -171,7 +172,7 @@ def _stored(sha256: str) -> Intervals:
         intervals = _loaded(sha256)  # another process may have stored them before this one took the lock
         if intervals is None:
             with reading_slot():
-                intervals = _parsed(sha256)
+                intervals = _parsed(stored)
             interval_files.save(sha256, _codes(), intervals.packed())
     return intervals
 
