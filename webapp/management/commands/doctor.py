@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -22,6 +23,7 @@ from redis import RedisError
 from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_error
 from runners.inventory import health
 from runners.models import Agent, Host
+from webapp.backup.models import Backup
 from webapp.celery import app, is_worker_alive, redis_of
 from webapp.notices.providers import FOLDER, SMTP
 from webapp.templatetags import units
@@ -104,6 +106,7 @@ def examine() -> Iterator[Check]:
     yield from examine_broker()
     if not any(check.remedy for check in database):
         yield from examine_hosts()
+        yield examine_backup()
 
 
 def examine_data_dir() -> Check:
@@ -187,6 +190,19 @@ def examine_hosts() -> Iterator[Check]:
             remedies = ["if it is gone for good, retire it on its page"] if host.silent_checks else []
         remedy = "; ".join([*reasons, *remedies])
         yield Check(f"lab host {host}", f"{_last_check(host)}; {work}", remedy, is_working=True)
+
+
+def examine_backup() -> Check:
+    """Check that a backup with everything is not older than BACKUP_AGE_MAX_H: its rows are those of its start."""
+    remedy = "run `manage.py backup DIRECTORY` daily (docs/how-to/back-up-and-restore.md)"
+    backup = Backup.last_good()
+    if backup is None:
+        return Check("backup", "no complete backup yet", remedy, is_working=True)
+    age = timezone.now() - backup.started_at
+    shown = units.duration(max(0, int(age.total_seconds())) // MINUTE_S * MINUTE_S)
+    found = f"the last complete one began {shown} ago, in {backup.repository}"
+    is_old = age > timedelta(hours=settings.BACKUP_AGE_MAX_H)
+    return Check("backup", found, remedy if is_old else "", is_working=True)
 
 
 def is_without_agent(host: Host) -> bool:
