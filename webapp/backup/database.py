@@ -52,7 +52,8 @@ def snapshot() -> Iterator[Snapshot]:
 @contextmanager
 def dump_of(snapshot_name: str) -> Iterator[IO[bytes]]:
     """Yield the output of pg_dump at a snapshot. Raises BackupError at the end if it is not complete."""
-    command = [str(find_program("pg_dump")), "--format=custom", f"--snapshot={snapshot_name}", "--no-owner"]
+    program = find_program("pg_dump", server_version().split()[0])
+    command = [str(program), "--format=custom", f"--snapshot={snapshot_name}", "--no-owner"]
     with tempfile.TemporaryFile() as problems:
         dump = subprocess.Popen([*command, _conninfo()], stdout=subprocess.PIPE, stderr=problems, env=_environment())
         assert dump.stdout is not None  # noqa: S101 - for the type checker

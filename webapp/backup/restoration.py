@@ -18,6 +18,7 @@ from results.evidence.durable import sync_directory
 from results.evidence.references import references_query, users_of
 from results.evidence.store import EvidenceDamagedError, StoreError, open_evidence, store
 from results.models import Evidence
+from results.reader.process import reader_version
 from results.reevaluation.verification import Verification, verify_verdicts
 from webapp.backup import database
 from webapp.backup.creation import KEY_FILES
@@ -120,13 +121,12 @@ class _Restoration:
         self._check_target()
         self._check_files()
         objects = self.repository.evidence_of(self.manifest)
-        keys = self._content(KEYS)
+        with self._content(KEYS) as keys:  # first, so that a wrong identity ends the restore at once
+            _write_keys(keys)
         self.report(f"restoring {len(objects)} files of evidence")
         self._restore_evidence(objects)
         self.result.evidence_s = time.monotonic() - started
-        self.report("restoring the keys and the database")
-        with keys:
-            _write_keys(keys)
+        self.report("restoring the database")
         with self._content(DUMP) as dump:
             database.restore_dump(dump)
         call_command("migrate", interactive=False, verbosity=0)
@@ -138,7 +138,9 @@ class _Restoration:
         return self.result
 
     def _check_target(self) -> None:
-        """Raise BackupError unless the target is empty and this release can read the backup."""
+        """Raise BackupError unless the target is empty, and this release can read the backup and its logs."""
+        Path(settings.DATA_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
+        reader_version()  # without it, no verdict could be proven
         try:
             tables = database.tables_count()
         except Error as error:
@@ -167,17 +169,16 @@ class _Restoration:
             remedy = f"Restore another backup: {', '.join(others)}" if others else "The repository has no other backup"
             raise BackupError("\n".join([*map(str, faults), f"Nothing was changed. {remedy}"]))
 
-    def _content(self, name: str) -> IO[bytes]:
-        """Return the decrypted content of a file of the backup. Raises BackupError if its hash is another one."""
-        path = self.repository.path_of_file(self.manifest, name)
-        target = tempfile.TemporaryFile(dir=settings.DATA_DIR)  # noqa: SIM115 - the caller closes it
-        found = self.repository.open_content(path, target, self.manifest, self.identities)
-        file = self.manifest.file(name)
-        if file is None or file.content != found:
-            target.close()
-            raise BackupError(f"{path}: its content has another hash than the manifest states")
-        target.seek(0)
-        return target
+    @contextmanager
+    def _content(self, name: str) -> Iterator[IO[bytes]]:
+        """Provide the decrypted content of a file of the backup. Raises BackupError if its hash is another one."""
+        path, file = self.repository.path_of_file(self.manifest, name), self.manifest.file(name)
+        with tempfile.TemporaryFile(dir=settings.DATA_DIR) as content:
+            found = self.repository.open_content(path, content, self.manifest, self.identities)
+            if file is None or file.content != found:
+                raise BackupError(f"{path}: its content has another hash than the manifest states")
+            content.seek(0)
+            yield content
 
     def _restore_evidence(self, objects: Sequence[StoredObject]) -> None:
         reported = time.monotonic()

@@ -5,6 +5,7 @@ import subprocess
 from contextlib import contextmanager
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from uuid import uuid4
 
 import psycopg
@@ -117,6 +118,29 @@ def test_an_encrypted_backup_is_restored_into_an_empty_machine_with_every_hash_a
         assert not Backup.objects.exists()
         status, text = run("restore", tmp_path / "to", "--identity", tmp_path / "key")
         assert (status, "expected an empty database, found" in text) == (1, True)
+
+
+@pytest.mark.long
+def test_one_command_restores_a_register_on_a_machine_without_a_server(register, settings):
+    parent = Path(tempfile.mkdtemp(prefix="drivecert-restore-"))  # other accounts can enter it
+    parent.chmod(0o711)
+    try:
+        assert run("backup", parent / "to")[0] == 0
+        environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+        done = subprocess.run(
+            [sys.executable, "manage.py", "restore", str(parent / "to")],
+            cwd=settings.BASE_DIR,
+            env=environment | {"DRIVECERT_DATA": str(parent / "var"), "DJANGO_SETTINGS_MODULE": "webapp.settings"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "read again: 2 logs with 2 runs and 2 verdicts; 0 differences" in done.stdout
+        assert (parent / "var/postgres/PG_VERSION").exists()
+        assert (parent / "var/secrets/encryption").read_text() == "the key secrets/encryption"
+    finally:
+        shutil.rmtree(parent)
 
 
 @pytest.mark.long
