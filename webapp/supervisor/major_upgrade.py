@@ -231,7 +231,7 @@ class ClusterUpgrade:
 def major_version(programs: Path) -> int:
     """Return the major version of the programs in a directory. Raises CannotStartError if it has none."""
     try:
-        command = [programs / "postgres", "--version"]
+        command = [str(programs / "postgres"), "--version"]
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         raise CannotStartError(

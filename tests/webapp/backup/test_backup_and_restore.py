@@ -1,7 +1,10 @@
 import dataclasses
 import hashlib
 import os
+import shutil
 import subprocess
+import sys
+import tempfile
 from contextlib import contextmanager
 from datetime import timedelta
 from io import StringIO
