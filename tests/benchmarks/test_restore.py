@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from restore import measure
 
-from benchmarks.restore import measure
 from tests.register import WITHOUT_SNAPSHOTS, Register, copy_prepared_data
 
 
@@ -17,7 +17,6 @@ def test_a_restore_proves_every_hash_and_verdict_and_names_each_fault(tmp_path_f
     register = Register(directory / "var", **WITHOUT_SNAPSHOTS)
     try:
         copy_prepared_data(tmp_path_factory, register.data_dir)
-        register.start_and_wait()
         rows = list(measure(register, directory, submissions=20))
     finally:
         register.end()
