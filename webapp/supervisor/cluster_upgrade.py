@@ -50,7 +50,7 @@ OUTDATED_DATABASES = """
 def check_cluster(binaries: Path, cluster: Path) -> None:
     """Raise CannotStartError if the binaries cannot serve the cluster. Change nothing in it."""
     _check_major_version(binaries, cluster)
-    found = _read_control_data(binaries, cluster)
+    found = read_control_data(binaries, cluster)
     differences = [
         f"{name}: expected {' or '.join(expected)}, found {found.get(name, 'nothing')}"
         for name, expected in EXPECTED_FORMAT.items()
@@ -97,7 +97,8 @@ def _check_major_version(binaries: Path, cluster: Path) -> None:
         )
 
 
-def _read_control_data(binaries: Path, cluster: Path) -> dict[str, str]:
+def read_control_data(binaries: Path, cluster: Path) -> dict[str, str]:
+    """Return what pg_controldata prints about a cluster, by name."""
     done = subprocess.run(
         [binaries / "pg_controldata", "-D", cluster],
         env=os.environ | {"LC_ALL": "C"},  # the names below are the untranslated ones

@@ -25,13 +25,15 @@ def report_nothing(_message: str) -> None:
 class DataDirectory:
     """The directory of one register's servers, and the identity under which they run.
 
-    `durable` is false for a temporary cluster. `report` shows the operator a progress message.
+    `durable` is false for a temporary cluster. `report` shows the operator a progress message. `wal_archive` is where
+    PostgreSQL copies its log for a recovery to any moment; None: nowhere.
     """
 
     path: Path
     durable: bool = True
     identity: str = field(default_factory=server_identity)
     report: Callable[[str], None] = report_nothing
+    wal_archive: Path | None = None
 
     @property
     def run_dir(self) -> Path:

@@ -99,7 +99,7 @@ class Supervisor:
     """Supervisor of one register on one data directory. `report` shows the operator a message."""
 
     def __init__(self, data_dir: Path, address: Address, report: Callable[[str], None]) -> None:
-        self.directory = DataDirectory(data_dir, report=report)
+        self.directory = DataDirectory(data_dir, report=report, wal_archive=settings.WAL_ARCHIVE)
         self.address = self.live = address
         self.report = report
         self.children: list[Child] = []

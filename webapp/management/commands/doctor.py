@@ -25,6 +25,7 @@ from results.models import Evidence, Scrub, ScrubFault
 from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_error
 from runners.inventory import health
 from runners.models import Agent, Host
+from webapp.backup.models import Backup
 from webapp.celery import app, is_worker_alive, redis_of
 from webapp.notices.providers import FOLDER, SMTP
 from webapp.templatetags import units
@@ -109,6 +110,7 @@ def examine() -> Iterator[Check]:
     if not any(check.remedy for check in database):
         yield examine_scrub()
         yield from examine_hosts()
+        yield examine_backup()
 
 
 def examine_data_dir() -> Check:
@@ -221,6 +223,19 @@ def examine_scrub() -> Check:
     remedy = "check that a worker and beat run, and raise SCRUB_BYTES_PER_S" if is_late else ""
     ended = f"on {units.moment(last.ended_at)}" if last is not None and last.ended_at is not None else "never"
     return Check("stored files", f"the last pass of the scrub ended: {ended}", remedy, is_working=True)
+
+
+def examine_backup() -> Check:
+    """Check that a backup with everything is not older than BACKUP_AGE_MAX_H: its rows are those of its start."""
+    remedy = "run `manage.py backup DIRECTORY` daily (docs/how-to/back-up-and-restore.md)"
+    backup = Backup.last_good()
+    if backup is None:
+        return Check("backup", "no complete backup yet", remedy, is_working=True)
+    age = timezone.now() - backup.started_at
+    shown = units.duration(max(0, int(age.total_seconds())) // MINUTE_S * MINUTE_S)
+    found = f"the last complete one began {shown} ago, in {backup.repository}"
+    is_old = age > timedelta(hours=settings.BACKUP_AGE_MAX_H)
+    return Check("backup", found, remedy if is_old else "", is_working=True)
 
 
 def is_without_agent(host: Host) -> bool:
