@@ -23,9 +23,10 @@ logger = logging.getLogger(__name__)
 
 app = Celery("drivecert")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(
-    ["results", "runners", "webapp.register", "webapp.accounts", "webapp.notices", "webapp.webhooks"]
-)
+app.autodiscover_tasks([
+    "results", "runners", "webapp.register", "webapp.accounts", "webapp.notices", "webapp.webhooks",
+    "webapp.monitoring",
+])  # fmt: skip
 
 # The parts of a register that must always run, with the names of their heartbeats: for a worker, that of its queue.
 PARTS = {"worker": "drivecert", "lab": "lab", "beat": "beat"}

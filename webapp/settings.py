@@ -74,12 +74,14 @@ INSTALLED_APPS = [
     "webapp.lab",
     "webapp.notices",
     "webapp.webhooks",
+    "webapp.monitoring",
     "runners",
     "results",
 ]
 
 MIDDLEWARE = [
     "webapp.health.HealthMiddleware",
+    "webapp.monitoring.exposition.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "webapp.register.http.evidence_files.EvidenceHostMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -351,6 +353,7 @@ PERIODIC_TASKS = (
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),
+    ("count-rows", "monitoring.count", 60, 120),
     ("remove-personal-data", "accounts.remove_personal_data", 3600, 3600),
 )
 CELERY_BEAT_SCHEDULE = {
@@ -417,3 +420,9 @@ LOGGING = {
     # Periodic tasks start every few seconds. Up to three lines for each would fill the disk with useless output.
     "loggers": {name: {"level": "WARNING"} for name in QUIET},
 }
+
+# /metrics: the bearer token of a monitoring server on another machine, and the folder in which processes count pages.
+METRICS_TOKEN = env.read_text("METRICS_TOKEN")
+if METRICS_TOKEN and len(METRICS_TOKEN) < 20:
+    raise ImproperlyConfigured(f"METRICS_TOKEN: expected at least 20 characters, got {len(METRICS_TOKEN)}")
+METRICS_DIR = Path(env.read_text("METRICS_DIR", str(DATA_DIR / "run" / "metrics"))).absolute()
