@@ -15,6 +15,7 @@ from redis import ConnectionPool, Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from webapp.logs import task_ids  # noqa: F401 - its receivers add ids to the log of tasks
 from webapp.supervisor.launch import end_with_main_program
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")

@@ -82,6 +82,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "webapp.health.HealthMiddleware",
     "webapp.monitoring.exposition.MetricsMiddleware",
+    "webapp.logs.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "webapp.register.http.evidence_files.EvidenceHostMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -411,11 +412,21 @@ SPECTACULAR_SETTINGS = {
 # Each of these loggers would write at least one line for every poll of a dispatch.
 QUIET = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "asyncssh")
 LOG_LEVEL = env.read_text("LOG_LEVEL", "INFO")
+# Lines for people, or one JSON object a line for programs that collect logs.
+LOG_FORMAT = env.read_text("LOG_FORMAT", "lines")
+if LOG_FORMAT not in {"lines", "json"}:
+    raise ImproperlyConfigured(f"LOG_FORMAT: expected lines or json, got {LOG_FORMAT!r}")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "lines": {
+            "()": "webapp.logs.formatting.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        },
+        "json": {"()": "webapp.logs.formatting.JSONFormatter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # Periodic tasks start every few seconds. Up to three lines for each would fill the disk with useless output.
     "loggers": {name: {"level": "WARNING"} for name in QUIET},

@@ -16,4 +16,5 @@ urlpatterns = [
 ]
 
 handler404 = "webapp.register.http.responses.page_not_found"
+handler500 = "webapp.logs.error_reports.server_error"
 handler429 = "webapp.accounts.throttle.too_many_requests"  # of django-allauth's own limits
