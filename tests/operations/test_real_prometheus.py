@@ -133,6 +133,14 @@ def configure(directory, register_port, alertmanager_port, receiver):
     (directory / "alertmanager.yml").write_text(yaml.safe_dump(manager))
 
 
+def commands(directory, prometheus_port, alertmanager_port):
+    prometheus = ["prometheus", f"--config.file={directory}/prometheus.yml", f"--storage.tsdb.path={directory}/tsdb"]
+    prometheus += [f"--web.listen-address=127.0.0.1:{prometheus_port}"]
+    alertmanager = ["prometheus-alertmanager", f"--config.file={directory}/alertmanager.yml"]
+    alertmanager += [f"--storage.path={directory}/alerts", "--cluster.listen-address="]
+    return prometheus, [*alertmanager, f"--web.listen-address=127.0.0.1:{alertmanager_port}"]
+
+
 @pytest.mark.usefixtures("_filled")
 def test_every_panel_has_data_and_a_dead_beat_reaches_the_receiver(tmp_path, receiver):
     prometheus_port, alertmanager_port = free_port(), free_port()
@@ -140,11 +148,7 @@ def test_every_panel_has_data_and_a_dead_beat_reaches_the_receiver(tmp_path, rec
     with web_server(tmp_path, METRICS_TOKEN=TOKEN) as register:
         get(f"http://127.0.0.1:{register.port}/about/")
         configure(tmp_path, register.port, alertmanager_port, receiver)
-        prometheus = ["prometheus", f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/tsdb"]
-        prometheus += [f"--web.listen-address=127.0.0.1:{prometheus_port}"]
-        alertmanager = ["prometheus-alertmanager", f"--config.file={tmp_path}/alertmanager.yml"]
-        alertmanager += [f"--storage.path={tmp_path}/alerts", "--cluster.listen-address="]
-        alertmanager += [f"--web.listen-address=127.0.0.1:{alertmanager_port}"]
+        prometheus, alertmanager = commands(tmp_path, prometheus_port, alertmanager_port)
         with running(alertmanager, tmp_path / "alertmanager.log"), running(prometheus, tmp_path / "prometheus.log"):
             missing = dashboard_expressions()
 
