@@ -26,7 +26,7 @@ app = Celery("drivecert")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks([
     "results", "runners", "webapp.register", "webapp.accounts", "webapp.notices", "webapp.webhooks",
-    "webapp.monitoring",
+    "webapp.monitoring", "webapp.status",
 ])  # fmt: skip
 
 # The parts of a register that must always run, with the names of their heartbeats: for a worker, that of its queue.

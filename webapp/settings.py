@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "webapp.notices",
     "webapp.webhooks",
     "webapp.monitoring",
+    "webapp.status",
     "runners",
     "results",
 ]
@@ -354,6 +355,7 @@ PERIODIC_TASKS = (
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),
+    ("record-status", "status.record", 60, 60),
     ("count-rows", "monitoring.count", 60, 120),
     ("remove-personal-data", "accounts.remove_personal_data", 3600, 3600),
 )

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("webapp.submissions.urls")),
     path("", include("webapp.notices.urls")),
     path("", include("webapp.webhooks.urls")),
+    path("", include("webapp.status.urls")),
     path("accounts/", include("webapp.accounts.urls")),
     path("api/v1/", include("webapp.api.urls")),
     path("style/<str:digest>.css", stylesheet, name="stylesheet"),

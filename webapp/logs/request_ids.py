@@ -5,11 +5,13 @@ The id is also that of an error report: the page of status 500 shows it, and the
 
 import re
 from collections.abc import Callable
+from http import HTTPStatus
 from ipaddress import ip_address
 from secrets import token_hex
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.log import log_response
 
 from results.logs.context import bound
 
@@ -29,6 +31,9 @@ class RequestIdMiddleware:
         request.META["drivecert.request_id"], request.META[ROUTE] = request_id, UNROUTED
         with bound(request=request_id):
             response = self.get_response(request)
+            if response.status_code >= HTTPStatus.BAD_REQUEST:
+                # As Django does after all middleware, where the id is no longer bound. It logs a response once.
+                log_response("%s: %s", response.reason_phrase, request.path, response=response, request=request)
         if request.resolver_match:
             request.META[ROUTE] = request.resolver_match.view_name or UNROUTED
         response.headers[HEADER] = request_id

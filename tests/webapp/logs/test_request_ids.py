@@ -3,14 +3,14 @@ from ipaddress import ip_network
 
 import pytest
 from celery import shared_task
-from django.http import Http404
+from django.http import HttpResponseNotFound
 from django.test import Client
 from django.urls import path
 
 from results.logs.context import bound, log_ids
 from webapp.celery import app
 from webapp.logs import task_ids
-from webapp.urls import handler404, handler500  # noqa: F401 - this module is a ROOT_URLCONF
+from webapp.urls import handler500  # noqa: F401 - this module is a ROOT_URLCONF
 
 SEEN: list[dict[str, str]] = []
 
@@ -22,7 +22,7 @@ def fail(_request):
 
 def miss(_request):
     SEEN.append(dict(log_ids()))
-    raise Http404("no such page")
+    return HttpResponseNotFound()
 
 
 urlpatterns = [path("fail/", fail), path("api/v1/fail/", fail), path("miss/", miss)]
@@ -67,6 +67,13 @@ def test_each_request_has_an_id_of_its_own(own_client):
     ids = {own_client.get("/miss/").headers["X-Request-ID"] for _ in range(3)}
     assert len(ids) == 3
     assert {each["request"] for each in SEEN} == ids
+
+
+def test_the_line_of_a_refused_request_has_its_id_and_is_written_once(own_client, caplog):
+    logged = []
+    caplog.handler.addFilter(lambda record: logged.append((record.getMessage(), dict(log_ids()))) or True)
+    response = own_client.get("/miss/")
+    assert logged == [("Not Found: /miss/", {"request": response.headers["X-Request-ID"]})]
 
 
 @pytest.mark.parametrize(
