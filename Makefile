@@ -32,6 +32,7 @@ test: ## everything CI checks; CI=true fails if a part of the machine is missing
 	@sh tests/browser/install_chromium.sh
 	@sh tests/lab_hosts/install_sshd.sh
 	@sh tests/webapp/supervisor/install_postgresql_15.sh
+	@sh tests/operations/install_prometheus.sh
 	@# pip and the check of the supply chain wait for the package index half of their time; cargo compiles meanwhile.
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(VENV)/test.stamp rust-lint
 	$(MAKE) --no-print-directory rust-tests

@@ -1,4 +1,4 @@
-"""`/healthz`: this process answers. `/readyz`: so do the database, the broker and a worker."""
+"""`/healthz`: this process answers. `/readyz`: so do the database, the broker, the workers and beat."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from kombu.exceptions import KombuError
 from redis import RedisError
 
-from webapp.celery import app, is_worker_alive
+from webapp.celery import PARTS, app, living_parts
 
 OK = "ok"
 
@@ -30,8 +30,7 @@ class HealthMiddleware:
 
 def report_ready(_request: HttpRequest) -> HttpResponse:
     """Answer 200 if all parts answer, else 503 with the silent part; the log of that part has the reason."""
-    broker, worker = ask_broker()
-    parts = {"database": ask_database(), "broker": broker, "worker": worker}
+    parts = {"database": ask_database(), **ask_broker()}
     is_ready = all(answer == OK for answer in parts.values())
     return uncached({"status": "ready" if is_ready else "not ready", **parts}, 200 if is_ready else 503)
 
@@ -47,14 +46,14 @@ def ask_database() -> str:
     return OK
 
 
-def ask_broker() -> tuple[str, str]:
-    """Return the state of the broker and of the worker."""
+def ask_broker() -> dict[str, str]:
+    """Return the state of the broker, and of the parts whose heartbeats it has."""
     try:
         with app.connection_for_read() as broker:
-            is_alive = is_worker_alive(broker)
+            living = living_parts(broker)
     except (RedisError, KombuError, OSError):
-        return "does not answer", "unknown without the broker"
-    return OK, OK if is_alive else "not heard lately"
+        return {"broker": "does not answer"} | dict.fromkeys(PARTS, "unknown without the broker")
+    return {"broker": OK} | {part: OK if is_alive else "not heard lately" for part, is_alive in living.items()}
 
 
 def uncached(answer: dict[str, str], status: int) -> HttpResponse:

@@ -81,12 +81,16 @@ INSTALLED_APPS = [
     "webapp.notices",
     "webapp.webhooks",
     "webapp.backup",
+    "webapp.monitoring",
+    "webapp.status",
     "runners",
     "results",
 ]
 
 MIDDLEWARE = [
     "webapp.health.HealthMiddleware",
+    "webapp.monitoring.exposition.MetricsMiddleware",
+    "webapp.logs.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "webapp.register.http.evidence_files.EvidenceHostMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -370,6 +374,8 @@ PERIODIC_TASKS = (
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),
+    ("record-status", "status.record", 60, 60),
+    ("count-rows", "monitoring.count", 60, 120),
     ("remove-personal-data", "accounts.remove_personal_data", 3600, 3600),
 )
 CELERY_BEAT_SCHEDULE = {
@@ -427,12 +433,28 @@ SPECTACULAR_SETTINGS = {
 # Each of these loggers would write at least one line for every poll of a dispatch.
 QUIET = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "asyncssh")
 LOG_LEVEL = env.read_text("LOG_LEVEL", "INFO")
+# Lines for people, or one JSON object a line for programs that collect logs.
+LOG_FORMAT = env.read_text("LOG_FORMAT", "lines")
+if LOG_FORMAT not in {"lines", "json"}:
+    raise ImproperlyConfigured(f"LOG_FORMAT: expected lines or json, got {LOG_FORMAT!r}")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "lines": {
+            "()": "webapp.logs.formatting.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        },
+        "json": {"()": "webapp.logs.formatting.JSONFormatter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # Periodic tasks start every few seconds. Up to three lines for each would fill the disk with useless output.
     "loggers": {name: {"level": "WARNING"} for name in QUIET},
 }
+
+# /metrics: the bearer token of a monitoring server on another machine, and the folder in which processes count pages.
+METRICS_TOKEN = env.read_text("METRICS_TOKEN")
+if METRICS_TOKEN and len(METRICS_TOKEN) < 20:
+    raise ImproperlyConfigured(f"METRICS_TOKEN: expected at least 20 characters, got {len(METRICS_TOKEN)}")
+METRICS_DIR = Path(env.read_text("METRICS_DIR", str(DATA_DIR / "run" / "metrics"))).absolute()

@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("webapp.submissions.urls")),
     path("", include("webapp.notices.urls")),
     path("", include("webapp.webhooks.urls")),
+    path("", include("webapp.status.urls")),
     path("accounts/", include("webapp.accounts.urls")),
     path("api/v1/", include("webapp.api.urls")),
     path("style/<str:digest>.css", stylesheet, name="stylesheet"),
@@ -16,4 +17,5 @@ urlpatterns = [
 ]
 
 handler404 = "webapp.register.http.responses.page_not_found"
+handler500 = "webapp.logs.error_reports.server_error"
 handler429 = "webapp.accounts.throttle.too_many_requests"  # of django-allauth's own limits

@@ -5,6 +5,7 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 from webapp.database.base import ANSWER_MOST_S, BoundedConnection
+from webapp.monitoring.page_times import count_pages
 from webapp.register.snapshots.serving import serve_snapshots_first
 from webapp.supervisor.launch import end_with_main_program
 
@@ -16,4 +17,4 @@ end_with_main_program()
 # Its threads are few: a database that accepts queries and does not answer must not block them all.
 BoundedConnection.answer_most_s = ANSWER_MOST_S
 
-application = serve_snapshots_first(get_wsgi_application())
+application = count_pages(serve_snapshots_first(get_wsgi_application()))

@@ -24,6 +24,7 @@ from results.ingest.attempts import attempt, end_attempt, refuse_damage
 from results.ingest.draft_readings import DraftJob, document_of_draft, result_key
 from results.ingest.fair_share import ORGANISATIONS, in_turns, is_within_share
 from results.ingest.rows import record_input, record_runs
+from results.logs.context import bound
 from results.models import DraftReading, Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
 from results.reader.process import Document, FormatError, ReaderBrokenError
@@ -76,7 +77,8 @@ def read_one(reading_id: int) -> bool:
         row = due.filter(pk=reading_id).first()
         if not is_ours or row is None or not is_within_share(row, row.evidence.organisation_id):
             return False
-        attempt(EvidenceJob(row))
+        with bound(submission=row.evidence.submission.public_id, reading=row.pk):
+            attempt(EvidenceJob(row))
     return True
 
 
@@ -86,7 +88,8 @@ def read_draft(draft_reading_id: int) -> bool:
         row = DraftReading.objects.due().select_related("draft").filter(pk=draft_reading_id).first()
         if not is_ours or row is None or not is_within_share(row, row.draft.organisation_id):
             return False
-        attempt(DraftJob(row))
+        with bound(draft_reading=row.pk):
+            attempt(DraftJob(row))
     return True
 
 

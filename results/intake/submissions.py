@@ -19,6 +19,7 @@ from results.evidence.store import ByteStream, Stored, store
 from results.history import record_event
 from results.ingest.queue import notify_reader, retry_reading
 from results.lifecycle.embargo import move_end, refuse_moment
+from results.logs.context import bind_until_the_end
 from results.models import Companion, Event, Evidence, Organisation, Reading, Submission
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 
@@ -122,6 +123,7 @@ def accept_submission(  # noqa: PLR0913, PLR0917 - what the three senders know, 
             refuse_moment(facts.embargo_until)
             _add_companions(submission, stored_companions)
             _queue_reading(submission)
+            bind_until_the_end(submission=submission.public_id)
             return Receipt(submission, is_new)
         if key and submission.keys.filter(key=key).exists():
             facts = replace(facts, embargo_until=None)

@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from results.errors import contained
+from results.logs.context import bound
 from runners.dispatch.failures import record_internal_error, record_register_outage
 from runners.dispatch.steps import advance
 from runners.errors import HostError, MachineUnknownError
@@ -105,7 +106,8 @@ def poll_reachable(dispatch_id: int, connect_host: Connect, has_open_outage: boo
         if dispatch is None:
             return True
         dispatch.has_open_outage = has_open_outage
-        return _advance_until_it_waits(dispatch, connect_host)
+        with bound(dispatch=dispatch.public_id):
+            return _advance_until_it_waits(dispatch, connect_host)
 
 
 def _advance_until_it_waits(dispatch: Dispatch, connect_host: Connect) -> bool:
@@ -187,7 +189,8 @@ def poll_batch(batch: HostBatch, connect_host: Connect) -> None:
 def _poll_in_thread(batch: HostBatch, connect_host: Connect) -> None:
     """Poll a batch as the outermost frame of a thread: log every failure; the next poll finds the rows as they are."""
     _check_connection(time.monotonic())
-    with contained(log, "host %s: dispatches %s were not polled", batch.host_id, batch.dispatch_ids):
+    message = "host %s: dispatches %s were not polled"
+    with bound(host=batch.host_id), contained(log, message, batch.host_id, batch.dispatch_ids):
         poll_batch(batch, connect_host)
     if connection.errors_occurred:
         close_old_connections()

@@ -26,7 +26,7 @@ def run_doctor():
 @pytest.fixture
 def _no_worker(monkeypatch):
     """Ignore workers: the heartbeat of one that another test just stopped stays for 15 s."""
-    monkeypatch.setattr(celery, "WORKER_KEY", f"drivecert:doctor-{os.getpid()}:{{queue}}")
+    monkeypatch.setattr(celery, "HEARTBEAT_KEY", f"drivecert:doctor-{os.getpid()}:{{name}}")
 
 
 @pytest.mark.django_db
@@ -37,6 +37,7 @@ def test_every_part_is_listed_with_a_remedy_for_an_error():
     assert "OK      PostgreSQL: 18." in text
     assert "OK      migrations: 0 pending" in text
     assert "ERROR   worker: has not reported lately\n        -> start it" in text
+    assert "ERROR   beat: has not reported lately\n        -> start it; see var/log/beat.log" in text
 
 
 @pytest.mark.django_db

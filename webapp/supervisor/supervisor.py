@@ -18,6 +18,7 @@ from runners.models import Dispatch
 from runners.models.states import State
 from webapp import env
 from webapp.embedded import Postgres, Redis
+from webapp.monitoring.page_times import remove_counts
 from webapp.supervisor.address import Address
 from webapp.supervisor.child import LEFTOVER_TIMEOUT_S, Child, Program, wait_for
 from webapp.supervisor.data_directory import DataDirectory, remove_addresses, write_addresses
@@ -129,6 +130,7 @@ class Supervisor:
             os.close(acquire_when_free(lock_file, LEFTOVER_TIMEOUT_S))
         self.address.check_free()
         self.live = self.address.next_free()
+        remove_counts(settings.METRICS_DIR)
         for log in self.directory.log_dir.glob("*.log"):
             log.replace(log.with_suffix(".log.1"))
         environment = self._start_servers() | self._default_settings()

@@ -26,13 +26,20 @@ from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_
 from runners.inventory import health
 from runners.models import Agent, Host
 from webapp.backup.models import Backup
-from webapp.celery import app, is_worker_alive, redis_of
+from webapp.celery import app, living_parts, redis_of
 from webapp.notices.providers import FOLDER, SMTP
 from webapp.templatetags import units
 
 # The variables of docs/reference/settings.md whose setting has another name.
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
-SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "EMAIL_HOST_PASSWORD", "MAIL_PROVIDER_KEY", "S3_SECRET_ACCESS_KEY"}
+SECRETS = {
+    "SECRET_KEY",
+    "ENCRYPTION_KEYS",
+    "EMAIL_HOST_PASSWORD",
+    "MAIL_PROVIDER_KEY",
+    "S3_SECRET_ACCESS_KEY",
+    "METRICS_TOKEN",
+}
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
 VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
 MINUTE_S = 60
@@ -260,14 +267,15 @@ def _last_check(host: Host) -> str:
 
 
 def examine_broker() -> Iterator[Check]:
-    """Check that Redis responds and that a worker reported through it."""
+    """Check that Redis responds, and that the workers and beat reported through it."""
     try:
         with app.connection_for_read() as broker:
             version = redis_of(broker).info("server")["redis_version"]
-            is_alive = is_worker_alive(broker)
+            living = living_parts(broker)
     except (RedisError, KombuError, OSError) as error:
         yield Check("Redis", f"does not answer: {error}", "start it: `make run`, or set REDIS_URL")
         return
     yield Check("Redis", version)
-    remedy = "" if is_alive else "start it; see var/log/worker.log and var/log/lab.log"
-    yield Check("worker", "running" if is_alive else "has not reported lately", remedy)
+    for part, is_alive in living.items():
+        remedy = "" if is_alive else f"start it; see var/log/{part}.log"
+        yield Check(part, "running" if is_alive else "has not reported lately", remedy)

@@ -34,6 +34,12 @@ SITE_PAGES = (
         "dispute, complaint, appeal, wrong result",
     ),
     SitePage(
+        "Status",
+        "/status/",
+        "This page shows whether each part of the register works, and its problems of the last 90 days.",
+        "outage, downtime, uptime, incident",
+    ),
+    SitePage(
         "About",
         "/about/",
         "This page states who runs the register, who pays for it, and the licence of the data.",

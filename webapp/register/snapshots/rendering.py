@@ -18,7 +18,7 @@ WORTH_RATIO = 0.9
 COMPRESSED_TYPES = ("text/", "application/", "image/svg+xml")
 ZSTD_LEVEL, GZIP_LEVEL = 10, 9  # compressed once for each version, read thousands of times
 # Set again for every response.
-DROPPED_HEADERS = {"content-length", "connection", "date", "server"}
+DROPPED_HEADERS = {"content-length", "connection", "date", "server", "x-request-id"}
 
 
 Headers = tuple[tuple[str, str], ...]

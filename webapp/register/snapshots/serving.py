@@ -22,6 +22,7 @@ from django.http import HttpResponse
 from django.http.request import split_domain_port, validate_host
 from django.utils.http import parse_etags
 
+from webapp.logs.request_ids import HEADER as REQUEST_ID_HEADER
 from webapp.middleware import without_marks
 from webapp.register.http.evidence_host import is_evidence_host
 from webapp.register.http.query_params import ADDRESS_AT_MOST
@@ -140,7 +141,8 @@ class SnapshotMiddleware:
         answer = self.application(environ, start)
         is_whole = environ["REQUEST_METHOD"] == "GET"
         if is_whole and isinstance(answer, HttpResponse) and is_public(answer) and "Vary" not in answer.headers:
-            snapshot.responses.store(address, Form([*started[-1]], answer.headers.get("ETag", ""), answer.content))
+            headers = [each for each in started[-1] if each[0] != REQUEST_ID_HEADER]  # of this request only
+            snapshot.responses.store(address, Form(headers, answer.headers.get("ETag", ""), answer.content))
         return answer
 
     def _try_django_first(

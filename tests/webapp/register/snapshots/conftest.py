@@ -36,6 +36,7 @@ class Answer:
     def __init__(self, status, headers, content):
         self.status, self.content = int(status[:3]), content
         self.headers = {name.lower(): value for name, value in headers}
+        self.request_id = self.headers.pop("x-request-id", "")  # differs for each request that Django answers
 
     @property
     def is_from_snapshot(self):

@@ -275,6 +275,7 @@ def test_a_rendered_page_with_parameters_answers_head_and_conditional_requests(s
     head = site.get(FILTERED, method="HEAD")
     known = site.get(FILTERED, HTTP_IF_NONE_MATCH=got.headers["etag"])
     assert (head.status, head.headers, head.content) == (200, got.headers, b"")
+    assert (bool(got.request_id), head.request_id) == (True, ""), "a stored page has the id of no request"
     assert (known.status, known.content) == (304, b"")
     assert site.reached_django == [FILTERED]
 

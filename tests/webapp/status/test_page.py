@@ -1,0 +1,71 @@
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from webapp.status.history import part_lines, present_state, problem_lines
+from webapp.status.models import Part, PartDay, PartState
+
+NOW = datetime(2026, 11, 20, 2, 0, tzinfo=UTC)
+WORKING, DEGRADED, DOWN, UNRECORDED = PartState
+
+
+def row(day, working=0, degraded=0, down=0, *, state=WORKING, at=NOW):
+    return PartDay(
+        part=Part.LAB, day=date(2026, 11, day), working_minutes=working, degraded_minutes=degraded, down_minutes=down,
+        last_state=state, last_at=at,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("minutes", "state"), [(5, DOWN), (5.1, UNRECORDED)])
+def test_a_state_counts_for_five_minutes(minutes, state):
+    assert present_state(row(20, state=DOWN, at=NOW - timedelta(minutes=minutes)), NOW) == state
+    assert present_state(None, NOW) == UNRECORDED
+
+
+def test_the_share_is_of_recorded_minutes():
+    lab = part_lines([row(20, 90, 5, 5), row(19, 100)], NOW)[-1]
+    assert (lab.name, lab.state, lab.working_pct, lab.days_count) == ("Lab", WORKING, 95.0, 2)
+    assert part_lines([], NOW)[0].working_pct is None
+
+
+@pytest.mark.parametrize(
+    ("minutes", "worst"),
+    [
+        ((1440, 0, 0), None),
+        ((1435, 5, 0), None),
+        ((1434, 6, 0), DEGRADED),
+        ((1428, 6, 6), DOWN),
+        ((1429, 6, 5), DEGRADED),
+        ((1435, 0, 0), None),
+        ((1434, 0, 0), UNRECORDED),
+    ],
+)
+def test_a_day_with_more_than_five_minutes_of_a_problem_is_listed(minutes, worst):
+    lines = problem_lines([row(1, 1440), row(19, *minutes)], NOW)
+    assert [line.state for line in lines] == ([] if worst is None else [worst])
+
+
+def test_the_first_day_and_the_rest_of_today_miss_no_minutes():
+    assert problem_lines([row(18, 10), row(20, 119)], NOW) == []
+    assert [line.unrecorded_minutes for line in problem_lines([row(18, 10), row(20, 100)], NOW)] == [20]
+
+
+@pytest.mark.django_db
+def test_the_page_shows_the_present_and_the_past_without_script(client):
+    now = timezone.now()
+    assert "not recorded" in client.get("/status/").content.decode()
+    for days, down in ((0, 0), (3, 30), (89, 0), (90, 700)):
+        day = now.date() - timedelta(days=days)
+        PartDay.objects.create(
+            part=Part.UPLOADS, day=day, working_minutes=1440 - down, down_minutes=down, last_state=WORKING, last_at=now
+        )
+    response = client.get("/status/")
+    text = response.content.decode()
+    assert response.headers["Cache-Control"] == "public, max-age=60"
+    assert response.headers["ETag"]
+    assert text.count('<span class="tag">not working</span>') == 1
+    assert "<td>30</td>" in text
+    assert "<td>700</td>" not in text
+    assert '<a href="/status/">' in text
+    assert client.get("/status/?page=2").status_code == 400

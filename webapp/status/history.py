@@ -1,0 +1,107 @@
+"""What the status page shows: the present state of each part, and the days of the last 90 with a problem."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from webapp.status.models import Part, PartDay, PartState
+
+SHOWN_DAYS = 90
+DAY_MINUTES = 24 * 60
+UNRECORDED_AFTER = timedelta(minutes=5)
+# So few minutes are no problem: a restart, or a task that was late.
+UNNOTICED_MINUTES = 5
+
+NAMES = {
+    Part.PAGES: "Public pages",
+    Part.UPLOADS: "Uploads",
+    Part.READINGS: "Readings of logs",
+    Part.LAB: "Lab",
+}
+STATE_WORDS = {
+    PartState.WORKING: "working",
+    PartState.DEGRADED: "slow or limited",
+    PartState.DOWN: "not working",
+    PartState.UNRECORDED: "not recorded",
+}
+
+
+@dataclass(frozen=True)
+class PartLine:
+    """A part: its name, its present state, and the share of the recorded minutes in which it worked."""
+
+    name: str
+    state: PartState
+    working_pct: float | None
+    days_count: int
+
+    @property
+    def words(self) -> str:
+        """Return the state in words."""
+        return STATE_WORDS[self.state]
+
+
+@dataclass(frozen=True)
+class ProblemLine:
+    """A day on which a part had a problem, with the minutes of each state."""
+
+    day: date
+    name: str
+    state: PartState
+    down_minutes: int
+    degraded_minutes: int
+    unrecorded_minutes: int
+
+    @property
+    def words(self) -> str:
+        """Return the worst state of the day in words."""
+        return STATE_WORDS[self.state]
+
+
+def present_state(row: PartDay | None, now: datetime) -> PartState:
+    """Return the last state of a part if it is recent."""
+    if row is None or now - row.last_at > UNRECORDED_AFTER:
+        return PartState.UNRECORDED
+    return PartState(row.last_state)
+
+
+def part_lines(rows: Iterable[PartDay], now: datetime) -> list[PartLine]:
+    """Return a line for each part."""
+    by_part: dict[str, list[PartDay]] = {part: [] for part in Part}
+    for row in rows:
+        by_part[row.part].append(row)
+    lines = []
+    for part in Part:
+        days = sorted(by_part[part], key=lambda row: row.day)
+        working = sum(row.working_minutes for row in days)
+        recorded = working + sum(row.degraded_minutes + row.down_minutes for row in days)
+        share = 100 * working / recorded if recorded else None
+        lines.append(PartLine(NAMES[part], present_state(days[-1] if days else None, now), share, len(days)))
+    return lines
+
+
+def problem_lines(rows: Iterable[PartDay], now: datetime) -> list[ProblemLine]:
+    """Return the days with a problem, the newest first.
+
+    The first day of the record began in its middle, so that its missing minutes are no problem.
+    """
+    days = sorted(rows, key=lambda row: row.day, reverse=True)
+    first = days[-1].day if days else None
+    lines = []
+    for row in days:
+        unrecorded = 0 if row.day == first else _unrecorded_minutes(row, now)
+        minutes = {
+            PartState.DOWN: row.down_minutes,
+            PartState.DEGRADED: row.degraded_minutes,
+            PartState.UNRECORDED: unrecorded,
+        }
+        worst = next((state for state, count in minutes.items() if count > UNNOTICED_MINUTES), None)
+        if worst is not None:
+            name = NAMES[Part(row.part)]
+            lines.append(ProblemLine(row.day, name, worst, row.down_minutes, row.degraded_minutes, unrecorded))
+    return lines
+
+
+def _unrecorded_minutes(row: PartDay, now: datetime) -> int:
+    expected = now.hour * 60 + now.minute if row.day == now.date() else DAY_MINUTES
+    return max(0, expected - row.working_minutes - row.degraded_minutes - row.down_minutes)
