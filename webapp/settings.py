@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from webapp import env
+from webapp.deployment.safety import refuse_unsafe
 from webapp.notices import providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -39,18 +40,10 @@ if EVIDENCE_ORIGIN:
     ALLOWED_HOSTS.append(str(urlparse(EVIDENCE_ORIGIN).hostname))
 # Where the process of waiting clients (webapp/asgi.py) is reached; unset, the web servers send no client there.
 LIVE_URL = env.read_origin("LIVE_URL")
-DATABASE_URL = env.read_text("DATABASE_URL")
-REDIS_URL = env.read_text("REDIS_URL")
-
-if PRODUCTION:
-    if SECRET_KEY == DEVELOPMENT_SECRET_KEY:
-        raise ImproperlyConfigured("PRODUCTION: set SECRET_KEY to a long random text")
-    if not ENCRYPTION_KEYS or DEVELOPMENT_SECRET_KEY in ENCRYPTION_KEYS:
-        raise ImproperlyConfigured("PRODUCTION: set ENCRYPTION_KEYS to a long random text")
-    if not ALLOWED_HOSTS:
-        raise ImproperlyConfigured("PRODUCTION: set ALLOWED_HOSTS to the names this site answers to")
-    if not DATABASE_URL or not REDIS_URL:
-        raise ImproperlyConfigured("PRODUCTION: set DATABASE_URL and REDIS_URL")
+DATABASE_PASSWORD = env.read_text("DATABASE_PASSWORD")
+DATABASE_URL = env.read_url("DATABASE_URL", password=DATABASE_PASSWORD)
+REDIS_PASSWORD = env.read_text("REDIS_PASSWORD")
+REDIS_URL = env.read_url("REDIS_URL", password=REDIS_PASSWORD)
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -131,6 +124,8 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 SESSION_ENGINE = "webapp.accounts.sessions"
 AUTHENTICATION_BACKENDS = ["webapp.accounts.backends.AuthenticationBackend"]
+# Reviewers and operators sign in again after so long; other users after two weeks without a visit (Django's default).
+STAFF_SESSION_S = env.read_int("STAFF_SESSION_S", default=12 * 3600, least=300, most=14 * 86_400)
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "submission-list"
 CSRF_FAILURE_VIEW = "webapp.register.http.responses.csrf_failure"
@@ -417,3 +412,6 @@ LOGGING = {
     # Periodic tasks start every few seconds. Up to three lines for each would fill the disk with useless output.
     "loggers": {name: {"level": "WARNING"} for name in QUIET},
 }
+
+if PRODUCTION:
+    refuse_unsafe(globals())

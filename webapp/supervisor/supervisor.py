@@ -134,7 +134,7 @@ class Supervisor:
         environment = self._start_servers() | self._default_settings()
         write_addresses(self.directory.run_dir, environment)
         self._prepare(environment)
-        self.database_url = environment.get("DATABASE_URL") or env.read_text("DATABASE_URL")
+        self.database_url = environment.get("DATABASE_URL") or settings.DATABASE_URL
         for program in register_programs(self.address, self.live, environment):
             self.report(f"starting {program.name}")
             self._start_program(program)

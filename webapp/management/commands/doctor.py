@@ -28,7 +28,9 @@ from webapp.templatetags import units
 
 # The variables of docs/reference/settings.md whose setting has another name.
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
-SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "EMAIL_HOST_PASSWORD", "MAIL_PROVIDER_KEY"}
+SECRETS = {
+    "SECRET_KEY", "ENCRYPTION_KEYS", "DATABASE_PASSWORD", "REDIS_PASSWORD", "EMAIL_HOST_PASSWORD", "MAIL_PROVIDER_KEY",
+}  # fmt: skip
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
 VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
 MINUTE_S = 60
