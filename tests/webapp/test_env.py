@@ -98,10 +98,10 @@ def test_a_password_apart_from_the_url_may_have_any_character(monkeypatch, passw
 def test_two_passwords_of_one_server_are_refused(monkeypatch):
     monkeypatch.setenv("DB", "postgresql://ann:one@db/register")
     assert env.read_url("DB", password="") == "postgresql://ann:one@db/register"
-    with pytest.raises(ImproperlyConfigured, match="found a password in both. Remove the one in DB"):
+    with pytest.raises(ImproperlyConfigured, match=r"found a password in both\. Remove the one in DB"):
         env.read_url("DB", password="two")
     monkeypatch.delenv("DB")
-    with pytest.raises(ImproperlyConfigured, match="found no DB. Set it"):
+    with pytest.raises(ImproperlyConfigured, match=r"found no DB\. Set it"):
         env.read_url("DB", password="two")
 
 

@@ -24,8 +24,8 @@ from webapp.accounts.permissions import RegisterRole
 
 class Command(BaseCommand):
     help = (
-        "Add a person with a random password, which is printed once, or with --link or --password-stdin. One that exists "
-        "keeps the password; only the stated roles and address change. No mail is sent."
+        "Add a person with a random password, which is printed once, or with --link or --password-stdin. One that "
+        "exists keeps the password; only the stated roles and address change. No mail is sent."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
