@@ -31,6 +31,7 @@ run: ## start the register on this machine (PORT, HOST, DRIVECERT_DATA)
 test: ## everything CI checks; CI=true fails if a part of the machine is missing
 	@sh tests/browser/install_chromium.sh
 	@sh tests/lab_hosts/install_sshd.sh
+	@sh tests/operations/install_nginx.sh
 	@# pip and the check of the supply chain wait for the package index half of their time; cargo compiles meanwhile.
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(VENV)/test.stamp rust-lint
 	$(MAKE) --no-print-directory rust-tests

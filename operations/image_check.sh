@@ -29,6 +29,11 @@ say "PYTHON_IMAGE is Debian $suite with $("$work/debian/usr/bin/python3" --versi
 
 base=$(buildah from scratch)
 buildah add -q "$base" "$work/debian" / >/dev/null
+if [ -n "${PIP_CERT:-}" ]; then
+  say "the bases trust the certificates of $PIP_CERT, as pip does on this machine"
+  buildah add -q "$base" "$PIP_CERT" /etc/ssl/certs/machine.crt >/dev/null
+  buildah config --env PIP_CERT=/etc/ssl/certs/machine.crt "$base"
+fi
 buildah commit -q --rm "$base" localhost/python-base >/dev/null
 
 tools=$(buildah from localhost/python-base)
@@ -47,11 +52,7 @@ else
 fi
 buildah commit -q --rm "$tools" localhost/rust-base >/dev/null
 
-# The proxy and the certificates with which this machine reaches the package index, if it needs any.
-pip_options=""
-[ -n "${PIP_INDEX_URL:-}" ] && pip_options="--env PIP_INDEX_URL=$PIP_INDEX_URL"
-# shellcheck disable=SC2086
-buildah bud --isolation chroot --pull-never --quiet $pip_options --build-arg RUST_IMAGE=localhost/rust-base \
+buildah bud --isolation chroot --pull-never --quiet --build-arg RUST_IMAGE=localhost/rust-base \
   --build-arg PYTHON_IMAGE=localhost/python-base --build-arg RUSTUP_TOOLCHAIN= --tag localhost/drivecert --file Dockerfile . >/dev/null
 say "built in $(($(date +%s) - started)) s"
 

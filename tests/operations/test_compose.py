@@ -21,11 +21,8 @@ NAMES = sorted(SERVICES)
 DOCUMENTED = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reference/settings.md").read_text(), re.MULTILINE))
 IN_THE_IMAGE = {"DRIVECERT_DATA", "DRIVETEST"}
 NEVER_IN_PRODUCTION = {"DEBUG"}
-LOCKED = dict(
-    line.split("=", 1)
-    for line in (ROOT / "operations/images.lock").read_text().splitlines()
-    if not line.startswith("#")
-)
+LOCKED = dict(re.findall(r"^(\w+)=(.+)$", (ROOT / "operations/images.lock").read_text(), re.MULTILINE))
+SECRET_FILE = "/run/secrets/"
 
 
 def test_the_file_is_valid_by_the_specification():
