@@ -115,6 +115,10 @@ DATABASES = {
     )
     | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
 }
+# Limits of `manage.py prepare`: how long a migration waits for a lock before it is tried again, and how long one of its
+# statements may take.
+MIGRATION_LOCK_S = env.read_int("MIGRATION_LOCK_S", default=2)
+MIGRATION_STATEMENT_S = env.read_int("MIGRATION_STATEMENT_S", default=900)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "accounts.User"
