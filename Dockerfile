@@ -25,7 +25,8 @@ FROM ${PYTHON_IMAGE}
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     DRIVETEST=/usr/local/bin/drivetest DRIVECERT_DATA=/var/lib/drivecert TMPDIR=/var/spool/drivecert HOME=/tmp
 WORKDIR /srv/drivecert
-RUN groupadd --system --gid 10001 drivecert && useradd --system --uid 10001 --gid 10001 --no-create-home drivecert \
+RUN groupadd --gid 10001 drivecert \
+    && useradd --uid 10001 --gid 10001 --no-create-home --no-log-init --shell /usr/sbin/nologin drivecert \
     && install -d -o drivecert -g drivecert -m 0700 /var/lib/drivecert /var/spool/drivecert
 COPY --from=wheels /venv /venv
 COPY --from=drivetest /build/target/release/drivetest /usr/local/bin/drivetest

@@ -7,9 +7,10 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django_migration_linter import MigrationLinter
+from django_migration_linter.sql_analyser import analyse_sql_statements
 
 # The newest migration of each app before the rule. Apps that are not listed are checked from their first one.
-BEFORE_THE_RULE = {"results": 48, "runners": 25, "accounts": 11, "notices": 16, "webhooks": 1}
+BEFORE_THE_RULE = {"results": 61, "runners": 25, "accounts": 11, "notices": 16, "webhooks": 1}
 # Reversing is not part of the rule; data is never changed in the transaction of a schema change by chance.
 LEFT_OUT = ["RUNPYTHON_REVERSIBLE", "RUNSQL_REVERSIBLE"]
 
@@ -32,8 +33,9 @@ def linter(db):
 
 
 def errors_of(linter, app, name):
-    errors, _, _ = linter.analyse_migration(linter.migration_loader.disk_migrations[app, name])
-    return errors
+    found, _, _ = analyse_sql_statements(linter.sql_analyser_class, linter.get_sql(app, name), LEFT_OUT)
+    data, _, _ = linter.analyse_data_migration(linter.migration_loader.disk_migrations[app, name])
+    return found + data
 
 
 def test_new_migrations_are_compatible_with_the_earlier_release(linter):

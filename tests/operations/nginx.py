@@ -45,7 +45,7 @@ class Nginx:
             " /tmp/": f" {self.directory}/tmp/",  # first: the directory of the test may be below /tmp
             "/etc/nginx/register/": f"{self.directory}/", "/var/spool/nginx/": f"{self.directory}/spool/",
             "/certificates/": f"{self.directory}/certificates/",
-            "/dev/stdout": f"{self.directory}/access.log", "/dev/stderr": f"{self.directory}/error.log",
+            "/dev/stdout": f"{self.directory}/access.log",
             "[::]:": "[::1]:", ":8080": f":{self.http}", ":8443": f":{self.https}",
             "listen 8080": f"listen 127.0.0.1:{self.http}", "listen 8443": f"listen 127.0.0.1:{self.https}",
             "127.0.0.1:8000": f"127.0.0.1:{web_port}", "127.0.0.1:8001": f"127.0.0.1:{live_port}",

@@ -167,3 +167,19 @@ def test_too_many_requests_get_429_with_the_time_to_wait(nginx):
     assert 10 <= len(refused) <= 20
     assert {headers["Retry-After"] for headers in refused} == {"2"}
     assert nginx.get("/about/")[0] == 200
+
+
+def test_the_configuration_for_a_machine_has_its_ports_and_folders(tmp_path):
+    subprocess.run([SOURCE / "install_on_host.sh", tmp_path], check=True, timeout=30)
+    installed = {path.name: path.read_text() for path in (tmp_path / "etc/drivecert/nginx").iterdir()}
+    assert set(installed) == {"nginx.conf", "register.conf", "servers.conf"}
+    assert re.findall(r"listen ([^;]+);", installed["register.conf"]) == [
+        f"{address}{port}"
+        for port in ("80 default_server", "443 ssl http2 default_server")
+        for address in ("", "[::]:")
+    ]
+    text = "\n".join(line for whole in installed.values() for line in whole.splitlines() if not line.startswith("#"))
+    assert not re.search(r"/dev/stdout|/var/spool|/etc/nginx/register| /certificates|8080|8443", text)
+    unit = (settings.BASE_DIR / "operations/systemd/drivecert-nginx.service").read_text()
+    assert "/etc/drivecert/nginx/nginx.conf" in unit
+    assert "CacheDirectory=drivecert-nginx" in unit
