@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email.message import Message
 from pathlib import Path
 
 from django.conf import settings
@@ -61,17 +62,17 @@ class Nginx:
         """Run `nginx -t` on the configuration."""
         return subprocess.run(self._command("-t"), capture_output=True, text=True, check=False, timeout=PATIENCE_S)
 
-    def get(self, path: str, *, over_tls: bool = True, **headers: str) -> tuple[int, dict[str, str], str]:
+    def get(self, path: str, *, over_tls: bool = True, **headers: str) -> tuple[int, Message, str]:
         """Return status, headers and text of a page. No redirect is followed."""
         place = f"https://127.0.0.1:{self.https}" if over_tls else f"http://127.0.0.1:{self.http}"
         request = urllib.request.Request(f"{place}{path}", headers=headers)  # noqa: S310 - an address of this test
         opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=self.context()), _NoRedirects())
         try:
             with opener.open(request, timeout=PATIENCE_S) as answer:
-                return answer.status, dict(answer.headers), answer.read().decode()
+                return answer.status, answer.headers, answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:
-                return error.code, dict(error.headers), error.read().decode()
+                return error.code, error.headers, error.read().decode()
 
     def context(self) -> ssl.SSLContext:
         """Return a context that trusts only the certificate of the test."""

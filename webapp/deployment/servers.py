@@ -15,6 +15,8 @@ WORKER_PROCESSES = 2
 WEB, LIVE, WORKER, LAB, BEAT = PARTS = ("web", "live", "worker", "lab", "beat")
 # Celery's programs run no checks of Django: `prepare` has run them.
 WITHOUT_CHECKS = {"CELERY_SKIP_CHECKS": "1"}
+# After SIGHUP, the time from the start of a new process to the end of the one that it replaces: longer than its start.
+RESPAWN_INTERVAL_S = 10
 SPOOLED_UPLOADS = "*.upload*"  # as Django names them
 SPOOL_AGE_MAX_S = 86_400
 
@@ -34,6 +36,7 @@ def command_of(part: str, address: Address | None = None) -> list[str]:
         raise ValueError(f"{part}: expected an address for a web server, got none")
     listening = [f"--host={address.host}", f"--port={address.port}"]
     server = [sys.executable, "-m", "granian", *listening, "--workers-kill-timeout=3", "--respawn-failed-workers"]
+    server.append(f"--respawn-interval={RESPAWN_INTERVAL_S}")
     if part == LIVE:
         waiting = ["--interface=asgi", "--workers=1", f"--backpressure={LIVE_CONNECTIONS}"]
         return [*server, *waiting, "webapp.asgi:application"]
