@@ -1,16 +1,35 @@
-# The register's processes; docker-compose.yml starts them beside PostgreSQL and Redis.
-FROM rust:1.95-slim-bookworm AS drivetest
+# The register's processes; docker-compose.yml starts them beside PostgreSQL, Redis and nginx.
+# operations/images.lock has the base images by digest; operations/image_check.sh builds this file without a registry.
+ARG RUST_IMAGE=docker.io/library/rust:1.95-slim-bookworm
+ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-bookworm
+
+FROM ${RUST_IMAGE} AS drivetest
 # The image brings one toolchain; rust-toolchain.toml would fetch another.
-ENV RUSTUP_TOOLCHAIN=1.95.0
+ARG RUSTUP_TOOLCHAIN=1.95.0
+ENV RUSTUP_TOOLCHAIN=${RUSTUP_TOOLCHAIN}
 WORKDIR /build
 COPY runners/drivetest .
-RUN cargo build --release --locked
+RUN cargo build --release --locked --package drivetest-cli
 
-FROM python:3.13-slim-bookworm
-ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+# Wheels of everything but the embedded servers, with their hashes compared.
+FROM ${PYTHON_IMAGE} AS wheels
+WORKDIR /build
+COPY requirements.txt scripts/production_requirements.py ./
+RUN python production_requirements.py requirements.txt > production.txt \
+    && python -m venv /venv \
+    && /venv/bin/python -m pip install --no-cache-dir --disable-pip-version-check --only-binary :all: --no-deps \
+    --require-hashes --requirement production.txt \
+    && /venv/bin/python -m pip uninstall --yes pip
+
+FROM ${PYTHON_IMAGE}
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
+    DRIVETEST=/usr/local/bin/drivetest DRIVECERT_DATA=/var/lib/drivecert TMPDIR=/var/spool/drivecert HOME=/tmp
 WORKDIR /srv/drivecert
-COPY requirements.txt .
-RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
+RUN groupadd --gid 10001 drivecert \
+    && useradd --uid 10001 --gid 10001 --no-create-home --no-log-init --shell /usr/sbin/nologin drivecert \
+    && install -d -o drivecert -g drivecert -m 0700 /var/lib/drivecert /var/spool/drivecert
+COPY --from=wheels /venv /venv
+COPY --from=drivetest /build/target/release/drivetest /usr/local/bin/drivetest
 COPY manage.py ./
 COPY webapp webapp
 COPY runners runners
@@ -19,9 +38,8 @@ COPY static static
 COPY docs/glossary.md docs/glossary.md
 COPY docs/reference/accuracy.json docs/reference/accuracy.json
 COPY docs/reference/columns.md docs/reference/columns.md
-COPY --from=drivetest /build/target/release/drivetest /usr/local/bin/drivetest
-RUN useradd --system --uid 10001 drivecert && install -d -o drivecert -m 0700 /var/lib/drivecert
-ENV DRIVETEST=/usr/local/bin/drivetest DRIVECERT_DATA=/var/lib/drivecert
-USER drivecert
-EXPOSE 8000
-CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--workers", "2", "--respawn-failed-workers", "webapp.wsgi:application"]
+RUN python -m compileall -q /srv/drivecert /venv/lib || true
+USER 10001:10001
+VOLUME ["/var/lib/drivecert", "/var/spool/drivecert"]
+EXPOSE 8000 8001
+CMD ["python", "manage.py", "serve", "web"]

@@ -18,7 +18,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs compiled-tests tests bench measure-accounts measure-machines lint format requirements drivetest drivetest-static man client
+.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs compiled-tests tests bench measure-accounts measure-machines image-check lint format requirements drivetest drivetest-static man client
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -33,6 +33,7 @@ test: ## everything CI checks; CI=true fails if a part of the machine is missing
 	@sh tests/lab_hosts/install_sshd.sh
 	@sh tests/webapp/supervisor/install_postgresql_15.sh
 	@sh tests/operations/install_prometheus.sh
+	@sh tests/operations/install_nginx.sh
 	@# pip and the check of the supply chain wait for the package index half of their time; cargo compiles meanwhile.
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(VENV)/test.stamp rust-lint
 	$(MAKE) --no-print-directory rust-tests
@@ -155,6 +156,9 @@ measure-accounts: $(VENV)/test.stamp drivetest ## measure accounts, uploads and 
 
 measure-machines: $(VENV)/test.stamp drivetest ## check the API with generated requests as each role, about 25 minutes
 	$(BIN)/python benchmarks/api_conformance.py
+
+image-check: ## build the Dockerfile with buildah, as root, without a registry of images; about 5 minutes, and the Rust build
+	operations/image_check.sh
 
 trace: $(VENV)/run.stamp ## print every published number of RUN back to log line, reader version and profile hash
 	@test -n "$(RUN)" || { echo "RUN=id: expected the public id of a run"; exit 1; }

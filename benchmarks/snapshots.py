@@ -34,8 +34,8 @@ from generated_products import generate
 
 from results.catalogue.importer import import_catalogue
 from tests.register import ROOT, free_port, wait_for
+from webapp.deployment.servers import MAX_WEB_PROCESSES, WEB_THREADS
 from webapp.register.snapshots import store, updates
-from webapp.supervisor.supervisor import MAX_WEB_PROCESSES, WEB_THREADS
 
 PAGES = ("/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/", "/drive/sandisk-dc-sn861-6400gb/badge.svg")
 FILTERED, PRODUCTS = "/drives/nvme-flash/?min_tps=100&max_1ms=4.5", 5000

@@ -3,7 +3,7 @@
 import os
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import quote, unquote, urlparse
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -13,10 +13,12 @@ CONNECT_TIMEOUT_S = "10"  # a server that is gone without a word must not hold e
 
 
 def read_text(name: str, default: str = "") -> str:
-    """Return the variable, or the content of the file that NAME_FILE names (for container secrets)."""
+    """Return the variable, or the content of the file that NAME_FILE names (for secrets of containers and services)."""
     path = os.environ.get(f"{name}_FILE")
-    if path is None:
+    if not path:
         return os.environ.get(name, default)
+    if os.environ.get(name):
+        raise ImproperlyConfigured(f"{name} and {name}_FILE: expected one of them, got both. Remove {name}")
     try:
         return Path(path).read_text().strip()
     except OSError as error:
@@ -99,6 +101,21 @@ def read_evidence_store(name: str) -> str:
     if given != "directory" and (parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment):
         raise ImproperlyConfigured(f"{name}: expected directory or s3://bucket/prefix, got {given!r}")
     return given
+
+
+def read_url(name: str, *, password: str) -> str:
+    """Return the URL of a server, with a password that is stated apart from it, as it is: it may have any character."""
+    url = read_text(name)
+    if not password:
+        return url
+    expected = f"expected {name} without a password when the password is stated apart"
+    if not url:
+        raise ImproperlyConfigured(f"{expected}, found no {name}. Set it, for example to redis://host:6379/0")
+    parts = urlparse(url)
+    if parts.password:
+        raise ImproperlyConfigured(f"{expected}, found a password in both. Remove the one in {name}")
+    user, _, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user.removesuffix(':')}:{quote(password, safe='')}@{host}").geturl()
 
 
 def parse_database_url(url: str) -> dict[str, object]:

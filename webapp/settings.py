@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from webapp import env
+from webapp.deployment.safety import refuse_unsafe
 from webapp.notices import providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -45,18 +46,10 @@ if EVIDENCE_ORIGIN:
     ALLOWED_HOSTS.append(str(urlparse(EVIDENCE_ORIGIN).hostname))
 # Where the process of waiting clients (webapp/asgi.py) is reached; unset, the web servers send no client there.
 LIVE_URL = env.read_origin("LIVE_URL")
-DATABASE_URL = env.read_text("DATABASE_URL")
-REDIS_URL = env.read_text("REDIS_URL")
-
-if PRODUCTION:
-    if SECRET_KEY == DEVELOPMENT_SECRET_KEY:
-        raise ImproperlyConfigured("PRODUCTION: set SECRET_KEY to a long random text")
-    if not ENCRYPTION_KEYS or DEVELOPMENT_SECRET_KEY in ENCRYPTION_KEYS:
-        raise ImproperlyConfigured("PRODUCTION: set ENCRYPTION_KEYS to a long random text")
-    if not ALLOWED_HOSTS:
-        raise ImproperlyConfigured("PRODUCTION: set ALLOWED_HOSTS to the names this site answers to")
-    if not DATABASE_URL or not REDIS_URL:
-        raise ImproperlyConfigured("PRODUCTION: set DATABASE_URL and REDIS_URL")
+DATABASE_PASSWORD = env.read_text("DATABASE_PASSWORD")
+DATABASE_URL = env.read_url("DATABASE_URL", password=DATABASE_PASSWORD)
+REDIS_PASSWORD = env.read_text("REDIS_PASSWORD")
+REDIS_URL = env.read_url("REDIS_URL", password=REDIS_PASSWORD)
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -134,6 +127,10 @@ DATABASES = {
     )
     | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
 }
+# Limits of `manage.py prepare`: how long a migration waits for a lock before it is tried again, and how long one of its
+# statements may take.
+MIGRATION_LOCK_S = env.read_int("MIGRATION_LOCK_S", default=2)
+MIGRATION_STATEMENT_S = env.read_int("MIGRATION_STATEMENT_S", default=900)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "accounts.User"
@@ -143,6 +140,8 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 SESSION_ENGINE = "webapp.accounts.sessions"
 AUTHENTICATION_BACKENDS = ["webapp.accounts.backends.AuthenticationBackend"]
+# Reviewers and operators sign in again after so long; other users after two weeks without a visit (Django's default).
+STAFF_SESSION_S = env.read_int("STAFF_SESSION_S", default=12 * 3600, least=300, most=14 * 86_400)
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "submission-list"
 CSRF_FAILURE_VIEW = "webapp.register.http.responses.csrf_failure"
@@ -458,3 +457,5 @@ METRICS_TOKEN = env.read_text("METRICS_TOKEN")
 if METRICS_TOKEN and len(METRICS_TOKEN) < 20:
     raise ImproperlyConfigured(f"METRICS_TOKEN: expected at least 20 characters, got {len(METRICS_TOKEN)}")
 METRICS_DIR = Path(env.read_text("METRICS_DIR", str(DATA_DIR / "run" / "metrics"))).absolute()
+if PRODUCTION:
+    refuse_unsafe(globals())

@@ -5,6 +5,7 @@ import sys
 import pytest
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from kombu.utils.url import parse_url
 
 from webapp import env
 
@@ -70,6 +71,38 @@ def test_a_missing_secret_file_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "none"))
     with pytest.raises(ImproperlyConfigured, match="SECRET_KEY_FILE: cannot read"):
         env.read_text("SECRET_KEY")
+
+
+def test_a_secret_in_a_variable_and_in_a_file_is_refused(monkeypatch, tmp_path):
+    (tmp_path / "key").write_text("s3cret")
+    monkeypatch.setenv("SECRET_KEY", "another")
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY and SECRET_KEY_FILE: expected one of them, got both"):
+        env.read_text("SECRET_KEY")
+    monkeypatch.setenv("SECRET_KEY_FILE", "")
+    assert env.read_text("SECRET_KEY") == "another"
+
+
+@pytest.mark.parametrize("password", ["p@ss/word#1?%&:+ ", "simple", "[::1]@"])
+def test_a_password_apart_from_the_url_may_have_any_character(monkeypatch, password):
+    monkeypatch.setenv("DB", "postgresql://ann@db:5433/register?sslmode=require")
+    url = env.read_url("DB", password=password)
+    stated = env.parse_database_url(url)
+    assert (stated["USER"], stated["PASSWORD"], stated["HOST"]) == ("ann", password, "db")
+    assert (stated["PORT"], stated["NAME"], stated["OPTIONS"]["sslmode"]) == ("5433", "register", "require")
+    monkeypatch.setenv("BROKER", "redis://redis:6379/0")
+    broker = parse_url(env.read_url("BROKER", password=password))
+    assert (broker["password"], broker["hostname"], broker["port"]) == (password, "redis", 6379)
+
+
+def test_two_passwords_of_one_server_are_refused(monkeypatch):
+    monkeypatch.setenv("DB", "postgresql://ann:one@db/register")
+    assert env.read_url("DB", password="") == "postgresql://ann:one@db/register"
+    with pytest.raises(ImproperlyConfigured, match=r"found a password in both\. Remove the one in DB"):
+        env.read_url("DB", password="two")
+    monkeypatch.delenv("DB")
+    with pytest.raises(ImproperlyConfigured, match=r"found no DB\. Set it"):
+        env.read_url("DB", password="two")
 
 
 def test_a_list_is_split_at_commas(monkeypatch):
@@ -152,8 +185,8 @@ def test_a_production_register_has_example_runs_only_on_request(stated, is_wante
 
 
 COMPLETE = {
-    "SECRET_KEY": "x" * 50,
-    "ENCRYPTION_KEYS": "y" * 50,
+    "SECRET_KEY": "a-key-of-a-test-0123456789-abcdefghij",
+    "ENCRYPTION_KEYS": "another-key-of-tests-9876543210-klmnop",
     "ALLOWED_HOSTS": "drives.example",
     "REDIS_URL": "redis://localhost",
     "DATABASE_URL": "postgresql:///register",

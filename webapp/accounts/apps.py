@@ -12,5 +12,6 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
-        """Connect the signals that the audit trail records."""
+        """Connect the signals that the audit trail records, and the one that dates sessions."""
         import_module("webapp.accounts.audit.receivers")
+        import_module("webapp.accounts.staff_sessions")

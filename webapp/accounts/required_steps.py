@@ -18,6 +18,7 @@ from django.utils.functional import SimpleLazyObject
 from webapp.accounts.models import User
 from webapp.accounts.permissions import register_roles
 from webapp.accounts.requests import mark_private
+from webapp.accounts.staff_sessions import end_if_old
 
 ACCOUNT_PAGES = "/accounts/"
 ADDRESS, SECOND_FACTOR = "account_email", "mfa_index"
@@ -55,7 +56,9 @@ class RequiredStepsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not request.path.startswith(ACCOUNT_PAGES):
             user = request.user  # not loaded yet: public pages never load it
-            request.user = SimpleLazyObject(lambda: AnonymousUser() if missing_step(user) else user)  # type: ignore[assignment]
+            request.user = SimpleLazyObject(  # type: ignore[assignment]
+                lambda: AnonymousUser() if missing_step(user) or end_if_old(request, user) else user
+            )
             return self.get_response(request)
         response = self.get_response(request)
         add_never_cache_headers(response)
@@ -65,6 +68,8 @@ class RequiredStepsMiddleware:
         """Lead a user with a missing step from the other account pages to the page of the step."""
         if not request.path.startswith(ACCOUNT_PAGES) or request.resolver_match is None:
             return None
+        if end_if_old(request, request.user):
+            request.user = AnonymousUser()
         step = missing_step(request.user)
         if step is None or request.resolver_match.url_name in PAGES[step]:
             return None

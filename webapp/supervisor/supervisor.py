@@ -17,6 +17,7 @@ from results.demonstration import examples
 from runners.models import Dispatch
 from runners.models.states import State
 from webapp import env
+from webapp.deployment.servers import WITHOUT_CHECKS, command_of
 from webapp.embedded import Postgres, Redis
 from webapp.monitoring.page_times import remove_counts
 from webapp.supervisor.address import Address
@@ -51,10 +52,6 @@ def running_message(database_url: str) -> str:
     return f"these lab runs continue, and the next start polls them again: {', '.join(running)}"
 
 
-MAX_WEB_PROCESSES = 4
-WEB_THREADS = 8  # each may hold a database connection; PostgreSQL allows 100 in all
-LIVE_CONNECTIONS = 4200  # more than the clients that may wait (webapp/live/server.py): the others get an answer
-WORKER_PROCESSES = 2
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 POLL_INTERVAL_S = 0.5
@@ -68,32 +65,15 @@ def register_programs(address: Address, live: Address, environment: dict[str, st
 
     `live` is the address for waiting clients.
     """
-    web = [*_web_server(address), "--interface=wsgi"]
-    web += [f"--workers={min(len(os.sched_getaffinity(0)), MAX_WEB_PROCESSES)}", f"--blocking-threads={WEB_THREADS}"]
-    web += ["webapp.wsgi:application"]
-    waiting = [*_web_server(live), "--interface=asgi", "--workers=1", f"--backpressure={LIVE_CONNECTIONS}"]
-    waiting += ["webapp.asgi:application"]
-    celery = [sys.executable, "-m", "celery", "--app", "webapp.celery"]
-    worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
-    reading = ["--queues=drivecert", f"--concurrency={WORKER_PROCESSES}", "--hostname=drivecert@%h"]
-    polling = ["--queues=lab", "--concurrency=1", "--hostname=lab@%h"]  # one dispatch after the other
-    # Its schedule is in memory: the periods are seconds, so no file is needed.
-    beat = [*celery, "beat", "--scheduler=celery.beat:Scheduler", "--pidfile="]
     # `prepare` has run Django's checks, which take half a second of a processor in each program.
-    checked = environment | {"CELERY_SKIP_CHECKS": "1"}
+    checked = environment | WITHOUT_CHECKS
     return [
-        Program("web", web, environment=environment),
-        Program("live", waiting, environment=environment),
-        Program("worker", worker + reading, environment=checked),
-        Program("lab", worker + polling, environment=checked),
-        Program("beat", beat, stop_wait_s=2, environment=checked),
+        Program("web", command_of("web", address), environment=environment),
+        Program("live", command_of("live", live), environment=environment),
+        Program("worker", command_of("worker"), environment=checked),
+        Program("lab", command_of("lab"), environment=checked),
+        Program("beat", command_of("beat"), stop_wait_s=2, environment=checked),
     ]
-
-
-def _web_server(address: Address) -> list[str]:
-    """Return the command of a web server, without its application."""
-    listening = [f"--host={address.host}", f"--port={address.port}"]
-    return [sys.executable, "-m", "granian", *listening, "--workers-kill-timeout=3", "--respawn-failed-workers"]
 
 
 class Supervisor:
@@ -136,7 +116,7 @@ class Supervisor:
         environment = self._start_servers() | self._default_settings()
         write_addresses(self.directory.run_dir, environment)
         self._prepare(environment)
-        self.database_url = environment.get("DATABASE_URL") or env.read_text("DATABASE_URL")
+        self.database_url = environment.get("DATABASE_URL") or settings.DATABASE_URL
         for program in register_programs(self.address, self.live, environment):
             self.report(f"starting {program.name}")
             self._start_program(program)

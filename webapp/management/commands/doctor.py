@@ -33,13 +33,9 @@ from webapp.templatetags import units
 # The variables of docs/reference/settings.md whose setting has another name.
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
 SECRETS = {
-    "SECRET_KEY",
-    "ENCRYPTION_KEYS",
-    "EMAIL_HOST_PASSWORD",
-    "MAIL_PROVIDER_KEY",
-    "S3_SECRET_ACCESS_KEY",
-    "METRICS_TOKEN",
-}
+    "SECRET_KEY", "ENCRYPTION_KEYS", "DATABASE_PASSWORD", "REDIS_PASSWORD", "EMAIL_HOST_PASSWORD", "MAIL_PROVIDER_KEY",
+    "S3_SECRET_ACCESS_KEY", "METRICS_TOKEN",
+}  # fmt: skip
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
 VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
 MINUTE_S = 60

@@ -15,6 +15,7 @@ from results.evidence.store import StoreError, prepare_store
 from results.models import Organisation, Product
 from webapp.accounts.audit.trail import COMMAND, Kind, record
 from webapp.accounts.models import Membership, Role
+from webapp.deployment.migration import migrate
 from webapp.supervisor.data_directory import write_private
 
 
@@ -22,11 +23,11 @@ class Command(BaseCommand):
     help = "Migrate, import the published catalogue into an empty register, create this machine's first user."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", interactive=False, verbosity=1)
+        migrate(settings.MIGRATION_LOCK_S, settings.MIGRATION_STATEMENT_S, self.stderr.write)
         if settings.PUBLISHED_CATALOGUE and not Product.objects.exists():
             call_command("import_catalogue")
         settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-        settings.EMAIL_FILE_PATH.mkdir(mode=0o700, exist_ok=True)  # links in mails open accounts
+        settings.EMAIL_FILE_PATH.mkdir(mode=0o700, parents=True, exist_ok=True)  # links in mails open accounts
         try:
             prepare_store()
         except StoreError as error:

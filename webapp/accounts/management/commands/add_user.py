@@ -1,14 +1,20 @@
 """`manage.py add_user USERNAME`: add a person, with a membership, roles of the register, and an address."""
 
 import secrets
+import sys
 from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
+from allauth.account.forms import default_token_generator
 from allauth.account.models import EmailAddress
+from allauth.account.utils import user_pk_to_url_str
+from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 from django.db import transaction
+from django.urls import reverse
 
 from results.models import Organisation
 from webapp.accounts.audit.trail import COMMAND, Kind, record
@@ -18,12 +24,19 @@ from webapp.accounts.permissions import RegisterRole
 
 class Command(BaseCommand):
     help = (
-        "Add a person with a random password, which is printed once. One that exists keeps it; only the stated roles "
-        "and address change."
+        "Add a person with a random password, which is printed once, or with --link or --password-stdin. One that "
+        "exists keeps the password; only the stated roles and address change. No mail is sent."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
+        first = parser.add_mutually_exclusive_group()
+        first.add_argument(
+            "--link", action="store_true", help="print a link that sets the password once, not a password"
+        )
+        first.add_argument(
+            "--password-stdin", action="store_true", help="read the password of a new person from the standard input"
+        )
         parser.add_argument("--organisation", help="slug, see add_organisation")
         parser.add_argument(
             "--role", choices=Role.values, default=Role.OWNER, help="in the organisation, for a new member"
@@ -35,19 +48,31 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        user = User.objects.filter(username=options["username"]).first() or self._create(options["username"])
+        user = User.objects.filter(username=options["username"]).first() or self._create(options)
         self._set_register_roles(user, options)
         if options["organisation"]:
             self._join(user, options["organisation"], Role(options["role"]))
         if options["email"]:
             self._verify_address(user, options["email"].lower())
+        if options["link"]:
+            self._print_link(user)
 
-    def _create(self, username: str) -> User:
-        password = secrets.token_urlsafe(12)
-        user = User.objects.create_user(username, password=password)
+    def _create(self, options: dict[str, Any]) -> User:
+        password = None if options["link"] else secrets.token_urlsafe(12)
+        if options["password_stdin"]:
+            password = read_password()
+        user = User.objects.create_user(options["username"], password=password)
         record(Kind.ACCOUNT_CREATED, COMMAND, user)
-        self.stdout.write(f"{user.username}: password {password}")
+        if password and not options["password_stdin"]:
+            self.stdout.write(f"{user.username}: password {password}")
         return user
+
+    def _print_link(self, user: User) -> None:
+        """Print the link after the address was set: a change of the address makes earlier links useless."""
+        key = f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
+        path = reverse("account_reset_password_from_key", args=key.split("-", 1))
+        hours = settings.PASSWORD_RESET_TIMEOUT // 3600
+        self.stdout.write(f"{user.username}: set the password within {hours} hours: {settings.PUBLIC_URL}{path}")
 
     def _set_register_roles(self, user: User, options: dict[str, Any]) -> None:
         for role in RegisterRole:
@@ -82,3 +107,13 @@ class Command(BaseCommand):
         EmailAddress.objects.filter(user=user).exclude(pk=address.pk).delete()
         record(Kind.ADDRESS_VERIFIED, COMMAND, user)
         self.stdout.write(f"{user.username}: address {email}")
+
+
+def read_password() -> str:
+    """Return the first line of the standard input. Raise CommandError if it is no acceptable password."""
+    password = sys.stdin.readline().rstrip("\n")
+    try:
+        validate_password(password)
+    except ValidationError as error:
+        raise CommandError(f"--password-stdin: {' '.join(error.messages)} Nothing was changed") from error
+    return password

@@ -1,0 +1,185 @@
+"""The configuration of nginx: valid, and in front of a server that states what it received."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+
+import pytest
+from django.conf import settings
+
+from tests.operations.nginx import NAME, SOURCE, Nginx, missing_nginx
+
+pytestmark = [pytest.mark.xdist_group("nginx")]
+if missing := missing_nginx():
+    if os.environ.get("CI"):
+        raise RuntimeError(missing)
+    pytestmark.append(pytest.mark.skip(missing))
+
+UNIT_BYTES = {"m": 1024**2}
+
+
+class Upstream(BaseHTTPRequestHandler):
+    """A server behind nginx. It returns the headers that it received; `/api/v1/live/` sends a part and waits."""
+
+    protocol_version = "HTTP/1.1"
+    first_part_arrived = Event()
+    body_started = Event()
+
+    def do_GET(self):
+        if self.path.startswith("/api/v1/live/"):
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(b"7\r\nwaiting\r\n")
+            assert self.first_part_arrived.wait(30)
+            self.wfile.write(b"5\r\n done\r\n0\r\n\r\n")
+            return
+        self.answer(json.dumps(dict(self.headers.items())))
+
+    def do_PATCH(self):
+        self.body_started.set()
+        self.answer(str(len(self.rfile.read(int(self.headers["Content-Length"])))))
+
+    def do_POST(self):
+        self.do_PATCH()
+
+    def answer(self, text):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def nginx(tmp_path_factory):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+    server.daemon_threads = True
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    proxy = Nginx(tmp_path_factory.mktemp("nginx"))
+    proxy.write(server.server_port, server.server_port)
+    try:
+        with proxy.running():
+            yield proxy
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_the_configuration_is_valid(nginx):
+    done = nginx.check()
+    assert (done.returncode, "test is successful" in done.stderr) == (0, True), done.stderr
+    assert "[warn]" not in re.sub(r".*\"user\" directive.*", "", done.stderr)
+
+
+def test_a_mistake_in_the_configuration_is_found(tmp_path):
+    broken = Nginx(tmp_path)
+    broken.write(1, 2, server_tokens="server_token")
+    assert broken.check().returncode == 1
+
+
+def test_headers_of_the_client_do_not_arrive(nginx):
+    """A client can state neither its address nor its scheme."""
+    stated = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "http", "X-Forwarded-Host": "evil.example",
+              "Forwarded": "for=192.0.2.1", "X_Forwarded_For": "192.0.2.1", "Host": NAME}  # fmt: skip
+    status, _, text = nginx.get("/", **stated)
+    received = {name.lower(): value for name, value in json.loads(text).items()}
+    assert status == 200
+    assert (received["x-forwarded-for"], received["x-forwarded-proto"], received["host"]) == (
+        "127.0.0.1",
+        "https",
+        NAME,
+    )
+    assert not received.keys() & {"x-forwarded-host", "forwarded", "x_forwarded_for"}
+
+
+def test_http_is_redirected_except_the_challenges_of_acme(nginx):
+    (nginx.directory / "certificates/challenges/.well-known/acme-challenge").mkdir(parents=True)
+    (nginx.directory / "certificates/challenges/.well-known/acme-challenge/token").write_text("key")
+    status, headers, _ = nginx.get("/runs/?a=b", over_tls=False, Host=NAME)
+    assert (status, headers["Location"]) == (308, f"https://{NAME}/runs/?a=b")
+    status, _, text = nginx.get("/.well-known/acme-challenge/token", over_tls=False)
+    assert (status, text) == (200, "key")
+
+
+def test_old_versions_of_tls_are_refused(nginx):
+    offered = ["openssl", "s_client", "-connect", f"127.0.0.1:{nginx.https}", "-cipher", "DEFAULT@SECLEVEL=0"]
+    old, new = (
+        subprocess.run([*offered, version], input=b"", capture_output=True, check=False, timeout=30)
+        for version in ("-tls1_1", "-tls1_2")
+    )
+    assert (old.returncode == 0, new.returncode == 0) == (False, True)
+
+
+def test_a_body_beyond_the_limit_is_refused_before_it_is_sent(nginx):
+    """The limit fits the register's own: the register answers about files, nginx about everything larger."""
+    number, unit = re.search(r"client_max_body_size (\d+)(\w);", (SOURCE / "register.conf").read_text()).groups()
+    limit = int(number) * UNIT_BYTES[unit]
+    assert settings.UPLOAD_MAX_BYTES < limit < settings.UPLOAD_MAX_BYTES + 100 * 1024**2
+    with nginx.context().wrap_socket(socket.create_connection(("127.0.0.1", nginx.https), timeout=30)) as client:
+        client.sendall(f"POST /submit/ HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: {limit + 1}\r\n\r\n".encode())
+        assert client.recv(100).startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_long_poll_passes_unbuffered(nginx):
+    with nginx.context().wrap_socket(socket.create_connection(("127.0.0.1", nginx.https), timeout=30)) as client:
+        client.sendall(f"GET /api/v1/live/x/ HTTP/1.1\r\nHost: {NAME}\r\n\r\n".encode())
+        received = b""
+        while b"waiting" not in received:
+            received += client.recv(1000)
+        assert b"done" not in received
+        Upstream.first_part_arrived.set()
+        while b"done" not in received:
+            received += client.recv(1000)
+
+
+@pytest.mark.parametrize(("path", "is_streamed"), [("/uploads/x/", True), ("/submit/", False)])
+def test_only_pieces_of_uploads_arrive_while_they_are_sent(nginx, path, is_streamed):
+    Upstream.body_started.clear()
+    method = "PATCH" if is_streamed else "POST"
+    with nginx.context().wrap_socket(socket.create_connection(("127.0.0.1", nginx.https), timeout=30)) as client:
+        client.sendall(
+            f"{method} {path} HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: 20000\r\n\r\n{'x' * 10_000}".encode()
+        )
+        if is_streamed:
+            assert Upstream.body_started.wait(30)
+        else:
+            nginx.get("/")  # a later request was answered meanwhile
+            assert not Upstream.body_started.is_set()
+        client.sendall(b"x" * 10_000)
+        assert client.recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+def test_too_many_requests_get_429_with_the_time_to_wait(nginx):
+    """Last: it uses up the rate of this address. The page of signing in has a rate of its own."""
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: nginx.get("/accounts/login/"), range(40)))
+    refused = [headers for status, headers, _ in answers if status == 429]
+    assert 10 <= len(refused) <= 20
+    assert {headers["Retry-After"] for headers in refused} == {"2"}
+    assert nginx.get("/about/")[0] == 200
+
+
+def test_the_configuration_for_a_machine_has_its_ports_and_folders(tmp_path):
+    subprocess.run([SOURCE / "install_on_host.sh", tmp_path], check=True, timeout=30)
+    installed = {path.name: path.read_text() for path in (tmp_path / "etc/drivecert/nginx").iterdir()}
+    assert set(installed) == {"nginx.conf", "register.conf", "servers.conf"}
+    assert re.findall(r"listen ([^;]+);", installed["register.conf"]) == [
+        f"{address}{port}"
+        for port in ("80 default_server", "443 ssl http2 default_server")
+        for address in ("", "[::]:")
+    ]
+    text = "\n".join(line for whole in installed.values() for line in whole.splitlines() if not line.startswith("#"))
+    assert not re.search(r"/dev/stdout|/var/spool|/etc/nginx/register| /certificates|8080|8443", text)
+    unit = (settings.BASE_DIR / "operations/systemd/drivecert-nginx.service").read_text()
+    assert "/etc/drivecert/nginx/nginx.conf" in unit
+    assert "CacheDirectory=drivecert-nginx" in unit
