@@ -3,16 +3,17 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import override_settings
 from django.utils import timezone
 
+from results.evidence.store import StoreUnavailableError, UnsafeStoreError
 from results.models import Evidence, Scrub, ScrubFault
 from runners.hosts import machine
 from runners.models import Agent, Host
 from tests.runners.ssh_host import agent_host, ssh_host
 from webapp import celery
-from webapp.management.commands import doctor
+from webapp.management.commands import doctor, prepare
 from webapp.management.commands.doctor import Check
 
 
@@ -212,3 +213,37 @@ def test_a_damaged_file_is_an_error(settings):
     assert doctor.examine_scrub().word == "ERROR"
     ScrubFault.objects.update(closed_at=now)
     assert doctor.examine_scrub().word == "OK"
+
+
+@pytest.fixture
+def store(monkeypatch):
+    """Return a function that lets the trial of the evidence store end with an error."""
+
+    def end_with(error):
+        def fail():
+            raise error
+
+        for module in (doctor, prepare):
+            monkeypatch.setattr(module, "prepare_store", fail)
+
+    return end_with
+
+
+def test_an_evidence_store_that_works_is_ok(settings, tmp_path):
+    settings.EVIDENCE_DIR = tmp_path / "evidence"
+    assert (doctor.examine_store().word, settings.EVIDENCE_DIR.is_dir()) == ("OK", True)
+
+
+@pytest.mark.parametrize("error", [UnsafeStoreError("it replaced one"), StoreUnavailableError("no answer")])
+def test_an_evidence_store_that_cannot_be_used_is_an_error(store, error):
+    store(error)
+    assert (doctor.examine_store().word, doctor.examine_store().found) == ("ERROR", str(error))
+
+
+@pytest.mark.django_db
+def test_a_register_is_not_prepared_with_a_store_that_replaces_evidence(store, settings, tmp_path):
+    settings.DATA_DIR, settings.EMAIL_FILE_PATH = tmp_path, tmp_path / "mail"
+    settings.PUBLISHED_CATALOGUE = False
+    store(UnsafeStoreError("it replaced one"))
+    with pytest.raises(CommandError, match="it replaced one"):
+        call_command("prepare", verbosity=0)

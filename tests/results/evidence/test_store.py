@@ -2,12 +2,23 @@ import io
 import os
 import resource
 import signal
+import time
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
-from results.evidence.store import EvidenceDamagedError, StoreFullError, TooLargeError, open_evidence, store
+from results.evidence.base import LEFTOVER_AGE_S
+from results.evidence.store import (
+    EvidenceDamagedError,
+    StoreFullError,
+    TooLargeError,
+    configured_store,
+    open_evidence,
+    store,
+)
 from results.models import Evidence
 from tests.results.stored_files import path_of
+from webapp import env
 
 ABC_SHA256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
 
@@ -97,3 +108,27 @@ def test_missing_and_truncated_files_are_not_accepted_as_evidence(evidence_dir):
     path_of(ABC_SHA256).write_bytes(b"ab")
     with pytest.raises(EvidenceDamagedError, match="expected 3 bytes, got 2"):
         open_evidence(row)
+
+
+def test_an_incomplete_copy_is_removed_after_a_day(evidence_dir):
+    store(io.BytesIO(b"abc"))
+    young, old = evidence_dir / "incoming" / "young", evidence_dir / "incoming" / "old"
+    for path, age_s in ((young, LEFTOVER_AGE_S - 60), (old, LEFTOVER_AGE_S + 60)):
+        path.write_bytes(b"half")
+        os.utime(path, (time.time() - age_s,) * 2)
+    assert configured_store().remove_abandoned() == 1
+    assert (young.exists(), old.exists()) == (True, False)
+    assert path_of(ABC_SHA256).exists()
+
+
+@pytest.mark.parametrize("given", ["s3://bucket", "s3://bucket/a/prefix", "directory"])
+def test_a_store_of_the_settings_is_a_directory_or_a_bucket(monkeypatch, given):
+    monkeypatch.setenv("EVIDENCE_STORE", given)
+    assert env.read_evidence_store("EVIDENCE_STORE") == given
+
+
+@pytest.mark.parametrize("given", ["s3:///prefix", "/srv/evidence", "https://s3.example/bucket", "s3://bucket?x=1"])
+def test_another_store_is_refused(monkeypatch, given):
+    monkeypatch.setenv("EVIDENCE_STORE", given)
+    with pytest.raises(ImproperlyConfigured, match="expected directory or s3://bucket/prefix"):
+        env.read_evidence_store("EVIDENCE_STORE")
