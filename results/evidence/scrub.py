@@ -20,7 +20,7 @@ from django.utils import timezone
 from results import locks
 from results.evidence.base import CHUNK_BYTES, EvidenceDamagedError, Stored, StoreUnavailableError
 from results.evidence.store import addresses, configured_store, open_address
-from results.models import Evidence, ObjectionFile, Scrub, ScrubFault, Submission
+from results.models import Evidence, ObjectionFile, Scrub, ScrubFault
 
 # Sent with `scrub` and `faults_count` in the transaction that marks new faults as announced.
 faults_found = Signal()
@@ -91,18 +91,6 @@ def announce_faults(scrub: Scrub) -> None:
 def open_faults() -> QuerySet[ScrubFault]:
     """Return the faults that the newest check of their file has found."""
     return ScrubFault.objects.filter(closed_at=None)
-
-
-def owners_of(sha256: str) -> list[str]:
-    """Return the public ids of the submissions and objections to which the bytes of a hash belong."""
-    files = Evidence.objects.filter(sha256=sha256)
-    submissions = (
-        Submission.objects.filter(log__in=files)
-        | Submission.objects.filter(side_file__in=files)
-        | Submission.objects.filter(companions__evidence__in=files)
-    )
-    objections = ObjectionFile.objects.filter(sha256=sha256).values_list("objection__public_id", flat=True)
-    return [*submissions.order_by("public_id").values_list("public_id", flat=True).distinct(), *sorted(set(objections))]
 
 
 class _Pace:

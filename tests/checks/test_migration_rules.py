@@ -7,10 +7,11 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django_migration_linter import MigrationLinter
-from django_migration_linter.sql_analyser import analyse_sql_statements
+from django_migration_linter.sql_analyser.analyser import analyse_sql_statements
 
 # The newest migration of each app before the rule. Apps that are not listed are checked from their first one.
-BEFORE_THE_RULE = {"results": 61, "runners": 25, "accounts": 11, "notices": 16, "webhooks": 1}
+BEFORE_THE_RULE = {"results": 48, "runners": 25, "accounts": 11, "notices": 16, "webhooks": 1}
+NUMBERED_AHEAD = {"0061_review_claims"}  # it is older than 0049 of the same app
 # Reversing is not part of the rule; data is never changed in the transaction of a schema change by chance.
 LEFT_OUT = ["RUNPYTHON_REVERSIBLE", "RUNSQL_REVERSIBLE"]
 
@@ -21,7 +22,7 @@ def new_migrations():
         if not Path(app.path).is_relative_to(settings.BASE_DIR) or ".venv" in app.path:
             continue
         for path in sorted(Path(app.path).glob("migrations/[0-9]*.py")):
-            if int(path.name[:4]) > BEFORE_THE_RULE.get(app.label, 0):
+            if int(path.name[:4]) > BEFORE_THE_RULE.get(app.label, 0) and path.stem not in NUMBERED_AHEAD:
                 yield app.label, path.stem
 
 

@@ -18,8 +18,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from results.evidence.references import users_of
-from results.evidence.store import EvidenceDamagedError, open_evidence
-from results.models import Evidence
+from results.evidence.store import EvidenceDamagedError, Stored, StoreUnavailableError, open_address
 from results.reader.process import ReaderBrokenError, reader_version
 from webapp.backup import database
 from webapp.backup.encryption import Recipient, Source
@@ -90,6 +89,8 @@ def create_backup(options: Options, report: Callable[[str], None]) -> Result:
                 outcome=Backup.Outcome.INTERRUPTED, ended_at=timezone.now()
             )
             return _Creation(repository, recipient, report).run(options.keep)
+    except StoreUnavailableError as error:
+        raise BackupError(f"{error}. The next backup goes on with what this one has copied") from error
     except PermissionError as error:
         raise BackupError(f"{error.filename}: {error.strerror}. Give the register's user the right") from error
 
@@ -183,8 +184,8 @@ class _Creation:
         return objects
 
     def _copy(self, sha256: str, size_bytes: int) -> StoredObject:
-        source = Evidence(sha256=sha256, size_bytes=size_bytes, filename="evidence")
-        added = self.repository.add_object(self.recipient, sha256, size_bytes, lambda: open_evidence(source))
+        address = Stored(sha256, size_bytes)
+        added = self.repository.add_object(self.recipient, sha256, size_bytes, lambda: open_address(address))
         self.copied_count += 1
         self.copied_bytes += size_bytes
         return added

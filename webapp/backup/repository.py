@@ -22,8 +22,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from results.evidence.durable import sync_directory, write_file
-from results.evidence.store import NO_ROOM, make_directory
+from results.evidence.base import NO_ROOM
+from results.evidence.durable import make_directory, sync_directory, write_file
 from results.locks import file_lock
 from webapp.backup.encryption import (
     Digest,

@@ -16,8 +16,7 @@ from django.db import Error, connection
 
 from results.evidence.durable import sync_directory
 from results.evidence.references import references_query, users_of
-from results.evidence.store import EvidenceDamagedError, StoreError, open_evidence, store
-from results.models import Evidence
+from results.evidence.store import EvidenceDamagedError, Stored, StoreError, open_address, prepare_store, store
 from results.reader.process import reader_version
 from results.reevaluation.verification import Verification, verify_verdicts
 from webapp.backup import database
@@ -142,6 +141,10 @@ class _Restoration:
         Path(settings.DATA_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
         reader_version()  # without it, no verdict could be proven
         try:
+            prepare_store()
+        except StoreError as error:
+            raise BackupError(str(error)) from error
+        try:
             tables = database.tables_count()
         except Error as error:
             raise BackupError(f"the database cannot be opened: {str(error).strip()}") from error
@@ -220,7 +223,7 @@ class _Restoration:
             references = cursor.fetchall()
         for sha256, size_bytes in references:
             try:
-                open_evidence(Evidence(sha256=sha256, size_bytes=size_bytes, filename="evidence")).close()
+                open_address(Stored(sha256, size_bytes)).close()
             except EvidenceDamagedError:
                 users = ", ".join(users_of(sha256))
                 is_lacking = sha256 in self.manifest.damaged

@@ -9,7 +9,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from results import locks
-from results.evidence.scrub import SLICE_S, advance, current_pass, open_faults, owners_of
+from results.evidence.references import users_of
+from results.evidence.scrub import SLICE_S, advance, current_pass, open_faults
 from results.evidence.store import StoreUnavailableError
 from results.models import Scrub, ScrubFault
 
@@ -62,5 +63,5 @@ def sentence_of(fault: ScrubFault) -> str:
     found = f"{fault.found_bytes} bytes" if fault.found_bytes is not None else "none"
     if fault.kind == ScrubFault.Kind.ALTERED and fault.found_bytes == fault.size_bytes:
         found = "other bytes"
-    owners = ", ".join(owners_of(fault.sha256)) or "no submission"
+    owners = ", ".join(users_of(fault.sha256))
     return f"{fault.kind:<10} {fault.sha256}: expected {fault.size_bytes} bytes, got {found}; {owners}"

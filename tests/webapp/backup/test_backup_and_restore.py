@@ -21,10 +21,10 @@ from django.utils import timezone
 from psycopg import sql
 
 from results.evidence.references import REFERRING, references_query
-from results.evidence.store import path_of
 from results.ingest.queue import sweep
 from results.models import DraftFile, Evidence, Run, Verdict
 from tests.results.builders import log_bytes, make_organisation, send
+from tests.results.stored_files import path_of
 from webapp.backup.creation import Options, create_backup
 from webapp.backup.models import Backup
 from webapp.backup.repository import DUMP, Repository
