@@ -19,10 +19,11 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
-from results.models import DraftReading, Reading
+from results.models import DraftReading, Evidence, Reading, Scrub, ScrubFault
 from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import FINAL, State
 from webapp.access_limits.shared_limits import failures_reported, redis
+from webapp.backup.models import Backup
 from webapp.celery import PARTS, REMEMBERED_S, WORKER_TTL_S, beat_limit_s, silences_s
 from webapp.monitoring.page_times import page_times
 from webapp.monitoring.tallies import stored_tallies
@@ -176,6 +177,21 @@ def snapshots() -> Iterator[Metric]:
     yield gauge("dump_age_seconds", "Time since the newest dump was written.", written)
 
 
+def stored_files() -> Iterator[Metric]:
+    """Yield what the scrub found, and how old its last pass and the last complete backup are."""
+    oldest = Evidence.objects.order_by("pk").values_list("received_at", flat=True).first()
+    faults_count = ScrubFault.objects.filter(closed_at=None).count()
+    yield gauge("stored_file_faults", "Number of stored files that are missing or damaged.", faults_count)
+    scrub = Scrub.objects.filter(ended_at__isnull=False).order_by("-ended_at").first()
+    backup = Backup.last_good()
+    scrubbed_at, backed_up_at = scrub.ended_at if scrub else oldest, backup.started_at if backup else oldest
+    text = "Time since the last complete {}; before the first one, since the first evidence came."
+    yield gauge(
+        "scrub_age_seconds", text.format("pass of the scrub ended"), _age_s(scrubbed_at) if scrubbed_at else None
+    )
+    yield gauge("backup_age_seconds", text.format("backup began"), _age_s(backed_up_at) if backed_up_at else None)
+
+
 def tallies() -> Iterator[Metric]:
     """Yield the last counts of whole tables, which a periodic task makes; without them there is no value."""
     found = stored_tallies() or {}
@@ -194,6 +210,7 @@ GROUPS = (
     Group("tallies", tallies, needs_database=False),
     Group("storage", storage, needs_database=False),
     Group("snapshots", snapshots, needs_database=False),
+    Group("stored_files", stored_files),
     Group("readings", readings),
     Group("deliveries", deliveries),
     Group("dispatches", dispatches),

@@ -5,12 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from results.models import Reading
+from results.models import Evidence, Reading, Scrub, ScrubFault
 from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import State
 from tests.results.builders import make_organisation, send
 from tests.runners.ssh_host import ssh_host
 from webapp.access_limits.shared_limits import redis
+from webapp.backup.models import Backup
 from webapp.monitoring import groups, tallies
 from webapp.monitoring.tasks import count
 from webapp.notices.models import Mail
@@ -142,3 +143,20 @@ def test_a_costly_count_is_repeated_later(monkeypatch):
     assert not tallies.update_tallies()
     monkeypatch.setattr(tallies, "stored_tallies", lambda: last | {"seconds": 3, "at": time.time() - 310})
     assert tallies.update_tallies()
+
+
+def test_the_ages_of_scrub_and_backup_begin_with_the_first_evidence(evidence_dir, stand_in):
+    assert values(groups.stored_files()) == {("stored_file_faults",): 0}
+    Evidence.objects.filter(pk=send(make_organisation(), b"a").log_id).update(received_at=ago(500))
+    found = values(groups.stored_files())
+    assert (found["scrub_age_seconds",], found["backup_age_seconds",]) == pytest.approx((500, 500), abs=5)
+    Scrub.objects.create(started_at=ago(300), ended_at=ago(200))
+    Scrub.objects.create(started_at=ago(20))
+    Backup.objects.create(outcome="good", started_at=ago(100))
+    Backup.objects.create(outcome="incomplete", started_at=ago(50))
+    fault = {"kind": "missing", "size_bytes": 1, "first_seen_at": ago(9), "last_seen_at": ago(9)}
+    ScrubFault.objects.create(sha256="aa" * 32, **fault)
+    ScrubFault.objects.create(sha256="bb" * 32, **fault, closed_at=ago(1))
+    found = values(groups.stored_files())
+    assert (found["scrub_age_seconds",], found["backup_age_seconds",]) == pytest.approx((200, 100), abs=5)
+    assert found["stored_file_faults",] == 1
