@@ -39,6 +39,7 @@ OF_CLASSIFIER = {
 # Packages whose metadata name no licence in the words of SPDX, by their licence files.
 BY_HAND = {
     "axe-playwright-python": "MIT",
+    "pyrage": "MIT",
     "qrcode": "BSD-3-Clause",
     "resvg-py": "MIT",
     "uritemplate": "BSD-3-Clause OR Apache-2.0",

@@ -113,8 +113,6 @@ class _Creation:
         """Make the backup. The row of this register gets the outcome, also after an error."""
         try:
             result = self._make()
-            if keep is not None:
-                result.removed, result.freed_bytes = self.repository.prune(keep)
         except BaseException as error:
             if self.row.pk is not None:
                 is_full = isinstance(error, RepositoryFullError)
@@ -123,6 +121,8 @@ class _Creation:
                     self._end(Backup.Outcome.INTERRUPTED if isinstance(error, KeyboardInterrupt) else outcome)
             raise
         self._end(Backup.Outcome.INCOMPLETE if result.damaged else Backup.Outcome.GOOD)
+        if keep is not None:  # the backup is complete, whatever happens to older ones
+            result.removed, result.freed_bytes = self.repository.prune(keep)
         result.duration_s = time.monotonic() - self.started
         return result
 

@@ -266,6 +266,14 @@ def test_a_full_disk_ends_the_backup_with_a_sentence(register, tmp_path):
         subprocess.run(["umount", str(place)], check=True)
 
 
+def test_a_backup_is_good_although_an_older_one_that_stays_is_damaged(register, tmp_path):
+    first = create_backup(Options(tmp_path / "to"), print).manifest
+    (Repository(tmp_path / "to").directory_of(first.name) / "evidence.list").write_text("damaged")
+    status, text = run("backup", tmp_path / "to", "--keep", "2")
+    assert (status, "evidence.list: damaged" in text) == (1, True)
+    assert list(Backup.objects.values_list("outcome", flat=True)) == ["good", "good"]
+
+
 @pytest.mark.parametrize("keep", ["0", "-1"])
 def test_at_least_one_backup_is_kept(tmp_path, keep):
     assert run("backup", tmp_path, "--keep", keep) == (1, f"--keep: expected 1 or more, got {keep}")
