@@ -247,3 +247,16 @@ def test_a_second_site_needs_a_host_name_of_its_own(monkeypatch):
         env.read_origin("FILES", other_than="https://example.org")
     monkeypatch.delenv("FILES")
     assert env.read_origin("FILES", other_than="https://example.org") == ""
+
+
+@pytest.mark.parametrize("given", ["s3://bucket", "s3://bucket/a/prefix", "directory"])
+def test_a_store_of_the_settings_is_a_directory_or_a_bucket(monkeypatch, given):
+    monkeypatch.setenv("EVIDENCE_STORE", given)
+    assert env.read_evidence_store("EVIDENCE_STORE") == given
+
+
+@pytest.mark.parametrize("given", ["s3:///prefix", "/srv/evidence", "https://s3.example/bucket", "s3://bucket?x=1"])
+def test_another_store_is_refused(monkeypatch, given):
+    monkeypatch.setenv("EVIDENCE_STORE", given)
+    with pytest.raises(ImproperlyConfigured, match="expected directory or s3://bucket/prefix"):
+        env.read_evidence_store("EVIDENCE_STORE")

@@ -5,7 +5,6 @@ import signal
 import time
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 
 from results.evidence.base import LEFTOVER_AGE_S
 from results.evidence.store import (
@@ -18,7 +17,6 @@ from results.evidence.store import (
 )
 from results.models import Evidence
 from tests.results.stored_files import path_of
-from webapp import env
 
 ABC_SHA256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
 
@@ -119,16 +117,3 @@ def test_an_incomplete_copy_is_removed_after_a_day(evidence_dir):
     assert configured_store().remove_abandoned() == 1
     assert (young.exists(), old.exists()) == (True, False)
     assert path_of(ABC_SHA256).exists()
-
-
-@pytest.mark.parametrize("given", ["s3://bucket", "s3://bucket/a/prefix", "directory"])
-def test_a_store_of_the_settings_is_a_directory_or_a_bucket(monkeypatch, given):
-    monkeypatch.setenv("EVIDENCE_STORE", given)
-    assert env.read_evidence_store("EVIDENCE_STORE") == given
-
-
-@pytest.mark.parametrize("given", ["s3:///prefix", "/srv/evidence", "https://s3.example/bucket", "s3://bucket?x=1"])
-def test_another_store_is_refused(monkeypatch, given):
-    monkeypatch.setenv("EVIDENCE_STORE", given)
-    with pytest.raises(ImproperlyConfigured, match="expected directory or s3://bucket/prefix"):
-        env.read_evidence_store("EVIDENCE_STORE")
