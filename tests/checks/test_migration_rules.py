@@ -7,7 +7,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django_migration_linter import MigrationLinter
-from django_migration_linter.sql_analyser import analyse_sql_statements
+from django_migration_linter.sql_analyser.analyser import analyse_sql_statements
 
 # The newest migration of each app before the rule. Apps that are not listed are checked from their first one.
 BEFORE_THE_RULE = {"results": 61, "runners": 25, "accounts": 11, "notices": 16, "webhooks": 1}

@@ -99,7 +99,7 @@ class Nginx:
     def _is_alive(self) -> bool:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/nginx-alive", timeout=5) as answer:
-                return answer.status == 204
+                return bool(answer.status == 204)
         except OSError:
             return False
 
