@@ -18,7 +18,7 @@ OFFLINE := env -u DATABASE_URL -u REDIS_URL
 HEEDING := env --default-signal=INT,HUP
 
 .DEFAULT_GOAL := help
-.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs compiled-tests tests bench measure-accounts measure-machines image-check lint format requirements drivetest drivetest-static man client
+.PHONY: help run test audit supply-chain quick times trace checks rust-checks rust-lint rust-tests rust-quick rust-docs compiled-tests tests bench measure-accounts measure-machines measure-production image-check lint format requirements drivetest drivetest-static man client
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -156,6 +156,9 @@ measure-accounts: $(VENV)/test.stamp drivetest ## measure accounts, uploads and 
 
 measure-machines: $(VENV)/test.stamp drivetest ## check the API with generated requests as each role, about 25 minutes
 	$(BIN)/python benchmarks/api_conformance.py
+
+measure-production: $(VENV)/test.stamp drivetest ## measure backup and restore of 10,000 submissions
+	$(BIN)/python -m benchmarks.restore
 
 image-check: ## build the Dockerfile with buildah, as root, without a registry of images; about 5 minutes, and the Rust build
 	operations/image_check.sh

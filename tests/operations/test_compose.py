@@ -21,6 +21,7 @@ NAMES = sorted(SERVICES)
 DOCUMENTED = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reference/settings.md").read_text(), re.MULTILINE))
 IN_THE_IMAGE = {"DRIVECERT_DATA", "DRIVETEST"}
 NEVER_IN_PRODUCTION = {"DEBUG"}
+OF_THE_EMBEDDED_SERVERS = {"WAL_ARCHIVE"}
 LOCKED = dict(re.findall(r"^(\w+)=(.+)$", (ROOT / "operations/images.lock").read_text(), re.MULTILINE))
 SECRET_FILE = "/run/secrets/"
 
@@ -73,7 +74,7 @@ def test_every_documented_setting_is_passed_on(name):
     """A key without a value takes the value of the shell or of .env."""
     stated = SERVICES[name]["environment"]
     passed = {key.removesuffix("_FILE") if str(value).startswith(SECRET_FILE) else key for key, value in stated.items()}
-    assert passed == DOCUMENTED - IN_THE_IMAGE - NEVER_IN_PRODUCTION
+    assert passed == DOCUMENTED - IN_THE_IMAGE - NEVER_IN_PRODUCTION - OF_THE_EMBEDDED_SERVERS
     assert stated["PRODUCTION"] == stated["BEHIND_TLS_PROXY"] == "yes"
 
 
