@@ -22,7 +22,7 @@ PROGRAMS = {
     "for", "git", "install", "make", "manage.py", "openssl", "pgrep", "printf", "python3", "rm", "runuser", "mv",
     "systemctl", "touch", "useradd", "drivecert-manage", "/usr/share/postgresql-common/pgdg/apt.postgresql.org.sh",
     ".venv/bin/python", "operations/lock_images.sh", "operations/nginx/install_on_host.sh", '"$BIN"/pg_dump',
-    "old=$(docker",
+    "old=$(docker", "OLD=$(ls",
 }  # fmt: skip
 VARIABLES_OF_COMPOSE = {"FRONT_SUBNET", "HTTP_PORT", "HTTPS_PORT"}
 

@@ -119,6 +119,10 @@ class _Restoration:
         started = time.monotonic()
         self._check_target()
         self._check_files()
+        try:
+            prepare_store()
+        except StoreError as error:
+            raise BackupError(str(error)) from error
         objects = self.repository.evidence_of(self.manifest)
         with self._content(KEYS) as keys:  # first, so that a wrong identity ends the restore at once
             _write_keys(keys)
@@ -140,10 +144,6 @@ class _Restoration:
         """Raise BackupError unless the target is empty, and this release can read the backup and its logs."""
         Path(settings.DATA_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
         reader_version()  # without it, no verdict could be proven
-        try:
-            prepare_store()
-        except StoreError as error:
-            raise BackupError(str(error)) from error
         try:
             tables = database.tables_count()
         except Error as error:
