@@ -1,7 +1,7 @@
-"""Terms, errors and the interface that both kinds of the evidence store share.
+"""The interface, values and errors of the evidence store: `directory.py` and `object_storage.py` implement it.
 
-Both kinds give the same guarantees. Stored bytes are never replaced and never deleted. A file is complete, and its hash
-is known, before it has its name; and it has its name before a row refers to it.
+Both give the same guarantees. Stored bytes are never replaced and never deleted. A file gets its name only when it is
+complete and its hash is known. A row refers to it only after that.
 """
 
 import errno

@@ -17,13 +17,17 @@ SCHEMA = "drivecert.programs/1"
 
 
 def objection_to_hosts(drive_host: Host, load_host: Host | None) -> str:
-    """Return why a sweep cannot use these hosts; empty if it can. `load_host` is None if the drive's host sends.
+    """Return why a sweep cannot use these hosts; empty if it can.
 
-    A worker reaches every remote host, but only its own machine without one.
+    `load_host` is None if the drive's host also sends the requests. A worker reaches every remote host, and of the
+    local ones only its own machine.
     """
     local = [host for host in (drive_host, load_host) if host is not None and not host.is_remote]
     if load_host is not None and len({host.machine_id for host in local}) > 1:
-        return f"{load_host} is another machine than {drive_host}; no worker can reach both; expected one machine"
+        return (
+            f"{load_host} is another machine than {drive_host}; no worker can reach both, because each reaches only "
+            "its own; choose the same machine for both, or a remote host"
+        )
     return ""
 
 
@@ -33,7 +37,7 @@ def programs_path() -> Path:
 
 
 def missing_programs(host: Host) -> str:
-    """Return that a host has no list of programs for sweeps; empty if it has one, or if that is not known."""
+    """Return a message if a host has no list of programs for sweeps; empty if it has one, or if that is not known."""
     if host.is_remote:
         return _problem_of_report(host)
     path = programs_path()
@@ -78,10 +82,13 @@ def _objection(
     if lacking := sorted(needed - listed):
         there = ", ".join(sorted(listed)) or "nothing"
         allows = f"{path} of host {host} allows no {', '.join(lacking)}; it allows {there}"
-        return f"{allows}; the operator of {host} adds them (docs/reference/lab.md)"
+        return f"{allows}; the operator of {host} has to add the missing ones (docs/reference/lab.md)"
     if lacking_executables:
         needs = ", ".join(f"{name} needs {executable}" for name, executable in lacking_executables.items())
-        return f"{needs}, which {host} does not have; install it there, or correct its path in {path}"
+        return (
+            f"{needs}, which {host} does not have on its PATH as an executable; install it there, or write its whole "
+            f"path into {path}"
+        )
     return ""
 
 
@@ -89,14 +96,14 @@ def _problem_of_report(host: Host) -> str:
     """Return why the programs of a remote host are not known, or that it allows none; empty otherwise."""
     if "programs" not in host.health:
         return (
-            f"host {host} has not reported the programs that its operator allows; check the host, and install the "
-            "register's drivetest there if its program is older"
+            f"host {host} has not reported the programs that its operator allows; check the host, and if its drivetest "
+            "is older than that of the register, install that one"
         )
     if problem := host.health.get("programs_problem"):
         return f"host {host}: {problem}"
     if not host.health["programs"]:
         return (
-            f"the operator of host {host} allows no program of sweeps: list them in {PROGRAMS_FILE} there "
+            f"host {host} allows no program of sweeps; its operator has to list the programs in {PROGRAMS_FILE} there "
             "(docs/reference/lab.md)"
         )
     return ""

@@ -1,11 +1,13 @@
-"""A directory of backups: the bytes of evidence once, by their hash, and a manifest for each backup that names them.
+"""A directory of backups. They share the bytes of evidence, each stored once; each backup has a manifest.
 
     format                                  the version of this layout
-    objects/plain/aa/bb/HASH                bytes of evidence; one folder for each recipient if they are encrypted:
-    objects/FINGERPRINT/aa/bb/HASH-STORED.age   STORED is the hash of the encrypted bytes, which needs no key to check
-    backups/NAME/manifest.json              what the backup contains, with hashes; written last
-    backups/NAME/...                        the dump, the keys, and the list of the evidence
-    incoming/                               incomplete files of the backup that runs, or of one that was interrupted
+    lock                                    held by the backup or restore that runs
+    objects/plain/aa/bb/HASH                bytes of evidence; aa and bb are the first digits of the hash
+    objects/FINGERPRINT/aa/bb/HASH-STORED.age   the same, encrypted for one recipient; STORED is the hash of the
+                                            encrypted bytes, so that a check needs no key
+    backups/NAME/manifest.json              what the backup contains, with hashes; written last, never encrypted
+    backups/NAME/...                        database.dump and keys.tar (.age if encrypted), evidence.list (never)
+    incoming/                               incomplete files, and backups that are being removed
 
 A file has its name when it is complete, on disk and read back. A backup has its name when all its files are.
 """

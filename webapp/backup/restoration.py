@@ -227,7 +227,7 @@ class _Restoration:
             except EvidenceDamagedError:
                 users = ", ".join(users_of(sha256))
                 is_lacking = sha256 in self.manifest.damaged
-                reason = "the backup lacks it" if is_lacking else "its file in the repository is not whole"
+                reason = "the backup lacks it" if is_lacking else "its file in the repository is missing or damaged"
                 self.result.problems.append(f"evidence {sha256} of {users} is missing: {reason}")
 
     def _prove_verdicts(self) -> None:

@@ -1,7 +1,7 @@
 """Times of responses by route and status class, counted in files that all processes of this machine share.
 
 Each process has a file of its own, named after machine and process id, in METRICS_DIR. The files of ended processes
-stay, so that no count is lost when a process dies, and a sum never decreases. `manage.py up` removes them at its start.
+stay, so that no count is lost when a process dies, and a sum never decreases. A start of the web server removes them.
 """
 
 import logging
@@ -84,6 +84,12 @@ def page_times() -> Iterable[Metric]:
 
 
 def remove_counts(directory: Path) -> None:
-    """Remove the files of ended processes. No process may count meanwhile."""
+    """Remove the files of processes that do not run on this machine, at the start of a web server.
+
+    The process that starts removes those with its own id, too: an earlier process had that id.
+    """
     for path in directory.glob("*.db"):
-        path.unlink(missing_ok=True)
+        host, _, process = path.stem.rpartition("_")[2].rpartition("-")
+        is_running = host == HOST and process != str(os.getpid()) and Path(f"/proc/{process}").is_dir()
+        if not is_running:
+            path.unlink(missing_ok=True)

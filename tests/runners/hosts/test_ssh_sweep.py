@@ -73,7 +73,7 @@ def test_the_requests_of_a_sweep_come_from_a_host_without_a_drive(new_enrolled, 
 @pytest.mark.parametrize(
     ("programs", "sentence"),
     [
-        ({}, f"allows no program of sweeps: list them in {PROGRAMS_FILE}"),
+        ({}, f"allows no program of sweeps; its operator has to list the programs in {PROGRAMS_FILE}"),
         ({"mount": {"argv": ["/usr/bin/mount"], "lines": []}}, "allows no ycsb; it allows mount"),
         (
             {"ycsb": {"argv": ["/nowhere/java"], "uid": NOBODY}},

@@ -1,9 +1,10 @@
+import os
 import subprocess
 import sys
 
 import pytest
 
-from webapp.monitoring.page_times import count_pages, observe, page_times, remove_counts
+from webapp.monitoring.page_times import HOST, count_pages, observe, page_times, remove_counts
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +92,9 @@ def test_a_page_does_not_fail_because_its_count_does(directory, settings, tmp_pa
 
 def test_a_start_removes_the_counts_of_ended_processes(directory):
     observe("home", "200 OK", 0.03)
-    (directory / "other").write_text("")
+    (own,) = directory.iterdir()
+    parent = own.name.replace(f"-{os.getpid()}.db", f"-{os.getppid()}.db")
+    for name in ("other", parent, f"histogram_{HOST}-{2**30}.db", f"histogram_elsewhere-{os.getppid()}.db"):
+        (directory / name).write_bytes(b"")
     remove_counts(directory)
-    assert [path.name for path in directory.iterdir()] == ["other"]
+    assert sorted(path.name for path in directory.iterdir()) == sorted(["other", parent])

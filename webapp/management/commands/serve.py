@@ -4,9 +4,11 @@ import os
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from webapp.deployment.servers import BEAT, LAB, PARTS, WEB, WITHOUT_CHECKS, WORKER, command_of, remove_old_spool
+from webapp.monitoring.page_times import remove_counts
 from webapp.supervisor.address import Address
 from webapp.supervisor.errors import CannotStartError
 
@@ -30,6 +32,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         if part == WEB:
             remove_old_spool()
+            remove_counts(settings.METRICS_DIR)
         if part in {WORKER, LAB, BEAT}:
             os.environ.update(WITHOUT_CHECKS)
         os.execv(command[0], command)  # noqa: S606 - the process becomes the program, so that signals reach it
