@@ -129,7 +129,7 @@ def test_a_busy_reader_states_when_to_retry(client, make_run, monkeypatch, form)
 
 def test_object_storage_that_does_not_answer_is_no_damaged_file(make_run, monkeypatch):
     """The page answers 503 and works later. An error of the disk is shown in the page."""
-    run = make_run(SIDE_FILE)
+    run = make_run()
 
     def refuse(_):
         raise errors.pop()
