@@ -206,7 +206,7 @@ class Repository:
                 raise BackupError(f"{path}: damaged: its content has another hash than it states. {_other(names)}")
             content["files"] = [StoredFile.from_document(each) for each in content["files"]]
             return Manifest(**content)
-        except (ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise BackupError(f"{path}: damaged: it cannot be read: {error}. {_other(names)}") from error
 
     def is_encrypted(self) -> bool:

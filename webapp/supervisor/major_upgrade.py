@@ -77,7 +77,7 @@ class ClusterUpgrade:
     def _rename_message(self, kept: Path) -> str:
         return (
             f"{self.upgraded}: the old cluster. The upgrade is complete, but this directory did not get its name. "
-            f"Rename it: mv {self.upgraded} {kept}. Then start the register."
+            f"Rename it: mv -T {self.upgraded} {kept}. Then start the register."
         )
 
     def _check(self) -> Path:

@@ -88,6 +88,10 @@ def test_a_changed_manifest_is_refused(repository):
     path.write_text(path.read_text()[:-9])
     with pytest.raises(BackupError, match="damaged: it cannot be read"):
         repository.manifest()
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(BackupError, match="damaged: it cannot be read: .*Is a directory"):
+        repository.manifest()
 
 
 def test_bytes_of_another_hash_are_not_stored(repository):
