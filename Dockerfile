@@ -22,6 +22,14 @@ RUN python production_requirements.py requirements.txt > production.txt \
     && /venv/bin/python -m pip uninstall --yes pip
 
 FROM ${PYTHON_IMAGE}
+# `manage.py backup` and `restore` run pg_dump and pg_restore, of the server's major version. Debian has an older one.
+ARG POSTGRES_CLIENT=postgresql-client-18
+RUN apt-get update -qq \
+    && if [ "$POSTGRES_CLIENT" != postgresql-client ]; then \
+    apt-get install -y -qq --no-install-recommends postgresql-common ca-certificates \
+    && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y; fi \
+    && apt-get install -y -qq --no-install-recommends "$POSTGRES_CLIENT" \
+    && rm -rf /var/lib/apt/lists/*
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     DRIVETEST=/usr/local/bin/drivetest DRIVECERT_DATA=/var/lib/drivecert TMPDIR=/var/spool/drivecert HOME=/tmp
 WORKDIR /srv/drivecert

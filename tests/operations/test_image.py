@@ -88,9 +88,13 @@ def test_the_image_has_every_file_that_the_register_reads():
     assert [name for name in sorted(read - of_this_machine) if not name.startswith(copied)] == []
 
 
-def test_the_runtime_stage_has_no_compiler_and_no_root():
+def test_the_runtime_stage_has_the_client_of_postgresql_and_no_compiler_and_no_root():
     final = STAGES[-1]
-    assert "apt-get" not in final
+    installed = " ".join(re.findall(r"apt-get install ([^&;]+)", final)).split()
+    packages = {word.strip('"') for word in installed if not word.startswith("-")}
+    assert packages == {"postgresql-common", "ca-certificates", "$POSTGRES_CLIENT"}
+    assert re.search(r"^ARG POSTGRES_CLIENT=postgresql-client-18$", final, re.MULTILINE)
+    assert final.index("apt-get") < final.index("USER 10001")
     assert "pip install" not in final
     assert re.search(r"^USER 10001:10001$", final, re.MULTILINE)
     assert final.startswith("${PYTHON_IMAGE}")

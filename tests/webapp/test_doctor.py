@@ -247,3 +247,29 @@ def test_a_register_is_not_prepared_with_a_store_that_replaces_evidence(store, s
     store(UnsafeStoreError("it replaced one"))
     with pytest.raises(CommandError, match="it replaced one"):
         call_command("prepare", verbosity=0)
+
+
+EARLIER, LATER = (timezone.now() - timedelta(minutes=age) for age in (2, 1))
+
+
+@pytest.mark.parametrize(
+    ("archived_at", "failed_at", "word", "found"),
+    [
+        (None, None, "OK", "no segment yet"),
+        (LATER, EARLIER, "OK", "the last segment was archived on "),
+        (EARLIER, EARLIER, "OK", "the last segment was archived on "),
+        (EARLIER, LATER, "WARNING", "segment 0000A was not archived on "),
+        (None, LATER, "WARNING", "segment 0000A was not archived on "),
+    ],
+)
+def test_an_archive_whose_last_attempt_failed_is_a_warning(archived_at, failed_at, word, found):
+    check = doctor.wal_archive_check(archived_at, failed_at, "0000A")
+    assert (check.word, check.found.startswith(found)) == (word, True)
+    assert ("new, empty directory" in check.remedy) is (word == "WARNING")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_set", [True, False])
+def test_the_archive_is_examined_if_there_is_one(settings, tmp_path, is_set):
+    settings.WAL_ARCHIVE = tmp_path if is_set else None
+    assert [check.word for check in doctor.examine() if check.part.startswith("archive")] == ["OK"] * is_set

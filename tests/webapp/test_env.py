@@ -249,6 +249,14 @@ def test_a_second_site_needs_a_host_name_of_its_own(monkeypatch):
     assert env.read_origin("FILES", other_than="https://example.org") == ""
 
 
+def test_an_object_storage_without_https_is_refused_with_a_sentence():
+    environment = os.environ | {"S3_ENDPOINT": "s3.example.org:9000"}
+    command = [sys.executable, "-c", "import webapp.settings"]
+    done = subprocess.run(command, env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
+    sentence = "S3_ENDPOINT: expected https://name without a path, got 's3.example.org:9000'"
+    assert (done.returncode, sentence in done.stderr) == (1, True)
+
+
 @pytest.mark.parametrize("given", ["s3://bucket", "s3://bucket/a/prefix", "directory"])
 def test_a_store_of_the_settings_is_a_directory_or_a_bucket(monkeypatch, given):
     monkeypatch.setenv("EVIDENCE_STORE", given)

@@ -21,7 +21,7 @@ from results.evidence.references import users_of
 from results.evidence.store import EvidenceDamagedError, Stored, StoreUnavailableError, open_address
 from results.reader.process import ReaderBrokenError, reader_version
 from webapp.backup import database
-from webapp.backup.encryption import Recipient, Source
+from webapp.backup.encryption import Digest, Recipient, Source
 from webapp.backup.errors import BackupError, RepositoryFullError, SourceDamagedError
 from webapp.backup.models import Backup
 from webapp.backup.repository import (
@@ -70,20 +70,30 @@ class Result:
 
 @dataclass(frozen=True)
 class Options:
-    """Where a backup goes, for whom it is encrypted, and how many backups stay (None: all)."""
+    """Where a backup goes, for whom it is encrypted (None: nobody), and how many backups stay (None: all)."""
 
     directory: Path
-    recipient: str = ""
+    recipient: str | None = None
     keep: int | None = None
 
 
 def create_backup(options: Options, report: Callable[[str], None]) -> Result:
     """Make a backup, then remove old ones if that is ordered. Raises BackupError."""
-    recipient = Recipient(options.recipient) if options.recipient else None
+    recipient = Recipient(options.recipient) if options.recipient is not None else None
     repository = Repository(options.directory.absolute())
     try:
+        if not repository.exists() and Backup.objects.filter(repository=str(repository.path)).exists():
+            raise BackupError(
+                f"{repository.path}: expected the repository of earlier backups, found no repository. Mount the disk, "
+                "or choose another directory"
+            )
         repository.create()
         with repository.locked():
+            if recipient is None and repository.is_encrypted():
+                raise BackupError(
+                    f"{repository.path}: its newest backup is encrypted, and this one would not be. Use --recipient, "
+                    "or another directory"
+                )
             repository.clear_incoming()
             Backup.objects.filter(repository=str(repository.path), outcome=Backup.Outcome.RUNNING).update(
                 outcome=Backup.Outcome.INTERRUPTED, ended_at=timezone.now()
@@ -93,6 +103,12 @@ def create_backup(options: Options, report: Callable[[str], None]) -> Result:
         raise BackupError(f"{error}. The next backup goes on with what this one has copied") from error
     except PermissionError as error:
         raise BackupError(f"{error.filename}: {error.strerror}. Give the register's user the right") from error
+    except OSError as error:
+        where = error.filename or repository.path
+        raise BackupError(
+            f"{where}: {error.strerror or error}. Check this disk, then start the backup again. Earlier backups are "
+            "unchanged"
+        ) from error
 
 
 class _Creation:
@@ -121,7 +137,9 @@ class _Creation:
                     self._end(Backup.Outcome.INTERRUPTED if isinstance(error, KeyboardInterrupt) else outcome)
             raise
         self._end(Backup.Outcome.INCOMPLETE if result.damaged else Backup.Outcome.GOOD)
-        if keep is not None:  # the backup is complete, whatever happens to older ones
+        if keep is not None and result.damaged:
+            self.report("no backup is removed, because this one is incomplete")
+        elif keep is not None:  # the backup is complete, whatever happens to older ones
             result.removed, result.freed_bytes = self.repository.prune(keep)
         result.duration_s = time.monotonic() - self.started
         return result
@@ -164,13 +182,18 @@ class _Creation:
 
     def _copy_evidence(self, references: Sequence[tuple[str, int]]) -> list[StoredObject]:
         """Copy the evidence that the repository does not have, and return all objects of the backup."""
-        stored = {sha256: (path, digest) for path, sha256, digest in self.repository.objects(self.object_set)}
+        stored: dict[str, Digest] = {}
+        for _, sha256, digest in self.repository.objects(self.object_set):
+            if sha256 not in stored or stored[sha256].size_bytes < digest.size_bytes:  # not one that is cut off
+                stored[sha256] = digest
         objects, reported = [], time.monotonic()
         for number, (sha256, size_bytes) in enumerate(references, start=1):
             found = stored.get(sha256)
-            # Encrypted bytes are longer than the content. Plain ones of another length are of a damaged repository.
-            if found is not None and (self.recipient or found[1].size_bytes == size_bytes):
-                objects.append(StoredObject(sha256, size_bytes, found[1]))
+            # Encrypted bytes are longer than the content, plain ones are as long; others are of a damaged repository.
+            if found is not None and (
+                found.size_bytes > size_bytes if self.recipient else found.size_bytes == size_bytes
+            ):
+                objects.append(StoredObject(sha256, size_bytes, found))
                 continue
             try:
                 objects.append(self._copy(sha256, size_bytes))
@@ -199,7 +222,8 @@ class _Creation:
 def _key_archive() -> tuple[bytes, list[str]]:
     """Return the keys as a tar archive, and the names of those that this data directory does not have."""
     archive, missing = io.BytesIO(), []
-    with tarfile.open(fileobj=archive, mode="w") as tar:
+    # The content of a symbolic link is stored, not the link: its target is in no backup.
+    with tarfile.open(fileobj=archive, mode="w", dereference=True) as tar:
         for name in KEY_FILES:
             path = Path(settings.DATA_DIR) / name
             if path.is_file():

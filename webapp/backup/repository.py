@@ -19,12 +19,12 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from results.evidence.base import NO_ROOM
+from results.evidence.base import NO_ROOM, StoreUnavailableError
 from results.evidence.durable import make_directory, sync_directory, write_file
 from results.locks import file_lock
 from webapp.backup.encryption import (
@@ -146,6 +146,10 @@ class Repository:
                 write_file(marker, f"{FORMAT}\n".encode())
                 sync_directory(self.path)
 
+    def exists(self) -> bool:
+        """Return whether the directory is a repository, of any format."""
+        return (self.path / "format").exists()
+
     def open(self) -> None:
         """Raise BackupError if the directory is no repository."""
         if not self.path.is_dir():
@@ -170,6 +174,17 @@ class Repository:
                 raise BackupError(f"{self.path}: another backup or restore uses this repository. Wait until it ends")
             yield
 
+    @contextmanager
+    def locked_if_writable(self) -> Iterator[None]:
+        """Take the lock, for a reader. A repository that is mounted read-only or of another user has no lock."""
+        with ExitStack() as entered:
+            try:
+                entered.enter_context(self.locked())
+            except OSError as error:
+                if error.errno not in {errno.EROFS, errno.EACCES, errno.EPERM}:
+                    raise
+            yield
+
     def names(self) -> list[str]:
         """Return the names of the complete backups, the oldest first."""
         if not self.backups.is_dir():
@@ -191,8 +206,12 @@ class Repository:
                 raise BackupError(f"{path}: damaged: its content has another hash than it states. {_other(names)}")
             content["files"] = [StoredFile.from_document(each) for each in content["files"]]
             return Manifest(**content)
-        except (ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise BackupError(f"{path}: damaged: it cannot be read: {error}. {_other(names)}") from error
+
+    def is_encrypted(self) -> bool:
+        """Return whether the newest backup is encrypted. Its manifest may be damaged."""
+        return any((self.directory_of(name) / f"{KEYS}{SUFFIX}").exists() for name in self.names()[-1:])
 
     def clear_incoming(self) -> None:
         """Remove what an interrupted backup left. The caller has the lock."""
@@ -224,7 +243,7 @@ class Repository:
         """Copy evidence and read it back. Raises SourceDamagedError if it is not the bytes of this hash."""
         temporary = self.incoming / secrets.token_hex(16)
         try:
-            with open_source() as source:
+            with _opened(open_source) as source:
                 content, stored = self._write(temporary, source, recipient)
             if content != Digest(sha256, size_bytes):
                 raise SourceDamagedError(
@@ -259,8 +278,10 @@ class Repository:
                     os.fsync(file.fileno())
                 found = digest_of(path)
         except OSError as error:
+            if isinstance(reader.error, StoreUnavailableError):
+                raise reader.error from error
             if reader.error is not None:
-                raise SourceDamagedError(f"it cannot be read: {error.strerror or error}") from error
+                raise unreadable(error) from error
             raise
         if found != writer.digest:
             raise BackupError(
@@ -291,15 +312,23 @@ class Repository:
         return [StoredObject.from_line(line) for line in path.read_text().splitlines()]
 
     def open_content(self, path: Path, target: IO[bytes], manifest: Manifest, identities: Identities) -> Digest:
-        """Write the decrypted content of a file into another one, and return its digest."""
+        """Write the decrypted content of a file into another one, and return its digest.
+
+        Raises SourceDamagedError if the file cannot be read.
+        """
         writer = HashingWriter(target)
-        with path.open("rb") as file:
-            if not manifest.recipient:
-                copy(file, writer)
-            elif identities:
-                decrypt(HashingReader(file), writer, identities)
-            else:
-                raise BackupError(f"{path}: encrypted for {manifest.recipient}. Give the private key by --identity")
+        if manifest.recipient and not identities:
+            raise BackupError(f"{path}: encrypted for {manifest.recipient}. Give the private key by --identity")
+        try:
+            with path.open("rb") as file:
+                if manifest.recipient:
+                    decrypt(HashingReader(file), writer, identities)
+                else:
+                    copy(file, writer)
+        except OSError as error:
+            if writer.error is not None:
+                raise
+            raise unreadable(error) from error
         return writer.digest
 
     def faults(self, manifest: Manifest) -> Iterator[Fault]:
@@ -341,6 +370,21 @@ class Repository:
                     path.unlink()
                     freed_bytes += stored.size_bytes
         return removed, freed_bytes
+
+
+def unreadable(error: OSError) -> SourceDamagedError:
+    """Return the error of a source that the system cannot read."""
+    return SourceDamagedError(f"it cannot be read: {error.strerror or error}")
+
+
+def _opened(open_source: Callable[[], BinaryIO]) -> BinaryIO:
+    """Open a source. Raises SourceDamagedError for an error of its disk."""
+    try:
+        return open_source()
+    except StoreUnavailableError:
+        raise
+    except OSError as error:
+        raise unreadable(error) from error
 
 
 def fault_of(path: Path, expected: Digest, sha256: str = "") -> Fault | None:

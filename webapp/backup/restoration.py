@@ -16,14 +16,22 @@ from django.db import Error, connection
 
 from results.evidence.durable import sync_directory
 from results.evidence.references import references_query, users_of
-from results.evidence.store import EvidenceDamagedError, Stored, StoreError, open_address, prepare_store, store
+from results.evidence.store import (
+    EvidenceDamagedError,
+    Stored,
+    StoreError,
+    StoreUnavailableError,
+    open_address,
+    prepare_store,
+    store,
+)
 from results.reader.process import reader_version
 from results.reevaluation.verification import Verification, verify_verdicts
 from webapp.backup import database
 from webapp.backup.creation import KEY_FILES
-from webapp.backup.encryption import Digest, HashingReader, Identities
+from webapp.backup.encryption import CHUNK_BYTES, Digest, HashingReader, Identities
 from webapp.backup.errors import BackupError, SourceDamagedError
-from webapp.backup.repository import DUMP, KEYS, Fault, Manifest, Repository, StoredObject, fault_of
+from webapp.backup.repository import DUMP, KEYS, Fault, Manifest, Repository, StoredObject, fault_of, unreadable
 from webapp.embedded import Postgres
 from webapp.supervisor.data_directory import DataDirectory
 from webapp.supervisor.lock_files import acquire
@@ -51,11 +59,15 @@ class Result:
 
 @dataclass(frozen=True)
 class Options:
-    """The repository, the backup in it (default: the newest), and the file with the private key."""
+    """The repository, the backup in it (default: the newest), and the file with the private key.
+
+    `files_only` restores evidence and keys, and leaves the database alone.
+    """
 
     directory: Path
     backup: str = ""
     identities: Identities = ()
+    files_only: bool = False
 
 
 def check_backup(options: Options, report: Callable[[str], None]) -> tuple[Manifest, list[Fault]]:
@@ -77,10 +89,19 @@ def restore(options: Options, report: Callable[[str], None]) -> Result:
     """
     repository = Repository(options.directory.absolute())
     repository.open()
-    with repository.locked():
-        manifest = repository.manifest(options.backup)
-        with target_database(report):
-            return _Restoration(repository, manifest, options.identities, report).run()
+    try:
+        with repository.locked_if_writable():
+            manifest = repository.manifest(options.backup)
+            restoration = _Restoration(repository, manifest, options.identities, report)
+            if options.files_only:
+                return restoration.run_files()
+            with target_database(report):
+                return restoration.run()
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise BackupError(
+            f"{where}{error.strerror or error}. Nothing is lost: fix this, and start the restore again"
+        ) from error
 
 
 @contextmanager
@@ -118,6 +139,37 @@ class _Restoration:
         """Restore everything. The database is last of the parts: a restore that was interrupted can be repeated."""
         started = time.monotonic()
         self._check_target()
+        self._restore_files()
+        self.report("restoring the database")
+        with self._content(DUMP) as dump:
+            database.restore_dump(dump)
+        call_command("migrate", interactive=False, verbosity=0)
+        try:
+            self.report("comparing the rows with the evidence")
+            self._check_rows()
+            self.report("reading every log again, to prove the verdicts")
+            self._prove_verdicts()
+        except OSError as error:
+            raise BackupError(
+                f"{error}. Everything is restored, but not yet proven. Fix this, then finish with `manage.py scrub "
+                "--all` and `manage.py recompute_verdicts --dry-run`"
+            ) from error
+        self.result.duration_s = time.monotonic() - started
+        return self.result
+
+    def run_files(self) -> Result:
+        """Restore the evidence and the keys, for a database that is recovered in another way."""
+        started = time.monotonic()
+        faults = self._restore_files()
+        lacks = [f"the backup lacks evidence {sha256}: it was damaged before" for sha256 in self.manifest.damaged]
+        self.result.problems.extend([*faults, *lacks])
+        self.result.duration_s = time.monotonic() - started
+        return self.result
+
+    def _restore_files(self) -> list[str]:
+        """Restore keys and evidence. Return the files of evidence that are missing or damaged."""
+        started = time.monotonic()
+        Path(settings.DATA_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
         self._check_files()
         try:
             prepare_store()
@@ -127,22 +179,12 @@ class _Restoration:
         with self._content(KEYS) as keys:  # first, so that a wrong identity ends the restore at once
             _write_keys(keys)
         self.report(f"restoring {len(objects)} files of evidence")
-        self._restore_evidence(objects)
+        faults = self._restore_evidence(objects)
         self.result.evidence_s = time.monotonic() - started
-        self.report("restoring the database")
-        with self._content(DUMP) as dump:
-            database.restore_dump(dump)
-        call_command("migrate", interactive=False, verbosity=0)
-        self.report("comparing the rows with the evidence")
-        self._check_rows()
-        self.report("reading every log again, to prove the verdicts")
-        self._prove_verdicts()
-        self.result.duration_s = time.monotonic() - started
-        return self.result
+        return faults
 
     def _check_target(self) -> None:
         """Raise BackupError unless the target is empty, and this release can read the backup and its logs."""
-        Path(settings.DATA_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
         reader_version()  # without it, no verdict could be proven
         try:
             tables = database.tables_count()
@@ -177,14 +219,18 @@ class _Restoration:
         """Provide the decrypted content of a file of the backup. Raises BackupError if its hash is another one."""
         path, file = self.repository.path_of_file(self.manifest, name), self.manifest.file(name)
         with tempfile.TemporaryFile(dir=settings.DATA_DIR) as content:
-            found = self.repository.open_content(path, content, self.manifest, self.identities)
+            try:
+                found = self.repository.open_content(path, content, self.manifest, self.identities)
+            except SourceDamagedError as error:
+                raise BackupError(f"{path}: {error}. Choose another backup by --backup") from error
             if file is None or file.content != found:
                 raise BackupError(f"{path}: its content has another hash than the manifest states")
             content.seek(0)
             yield content
 
-    def _restore_evidence(self, objects: Sequence[StoredObject]) -> None:
-        reported = time.monotonic()
+    def _restore_evidence(self, objects: Sequence[StoredObject]) -> list[str]:
+        """Restore what is there. Report and return the files that are missing or damaged."""
+        reported, faults = time.monotonic(), []
         for number, each in enumerate(objects, start=1):
             path = self.repository.path_of_object(self.manifest.object_set, each)
             try:
@@ -192,14 +238,17 @@ class _Restoration:
                 self.result.evidence_count += 1
                 self.result.evidence_bytes += each.size_bytes
             except FileNotFoundError:
-                self.report(f"MISSING {path}: expected {each.size_bytes} bytes of evidence, found no file")
+                faults.append(f"MISSING {path}: expected {each.size_bytes} bytes of evidence, found no file")
+                self.report(faults[-1])
             except (SourceDamagedError, EvidenceDamagedError) as error:
-                self.report(f"DAMAGED {path}: {error}")
+                faults.append(f"DAMAGED {path}: {error}")
+                self.report(faults[-1])
             except StoreError as error:
                 raise BackupError(f"{error}. Nothing is lost: fix this, and start the restore again") from error
             if time.monotonic() - reported > REPORT_PERIOD_S:
                 reported = time.monotonic()
                 self.report(f"evidence: {number} of {len(objects)}, {self.result.evidence_bytes / 1e6:.0f} MB")
+        return faults
 
     def _restore_object(self, path: Path, each: StoredObject) -> None:
         """Store the bytes of evidence. They are hashed on the way, and get no name if the hash is another one."""
@@ -213,22 +262,36 @@ class _Restoration:
                 content.seek(0)
                 store(_Checked(content, each))
             else:
-                with path.open("rb") as file:
+                try:
+                    file = path.open("rb")
+                except FileNotFoundError:
+                    raise
+                except OSError as error:
+                    raise unreadable(error) from error
+                with file:
                     store(_Checked(file, each))
 
     def _check_rows(self) -> None:
-        """Name each piece of evidence that a row refers to and that is not in the store, and who needs it."""
+        """Hash each piece of evidence that a row refers to. Name those that are missing or differ, and who needs them.
+
+        Also files that the store had before: no restore has hashed them.
+        """
+        reported = time.monotonic()
         with connection.cursor() as cursor:
             cursor.execute(references_query())
             references = cursor.fetchall()
-        for sha256, size_bytes in references:
+        for number, (sha256, size_bytes) in enumerate(references, start=1):
             try:
-                open_address(Stored(sha256, size_bytes)).close()
+                if fault := _fault_of_stored(Stored(sha256, size_bytes)):
+                    self.result.problems.append(f"evidence {sha256} of {', '.join(users_of(sha256))}: {fault}")
             except EvidenceDamagedError:
                 users = ", ".join(users_of(sha256))
                 is_lacking = sha256 in self.manifest.damaged
                 reason = "the backup lacks it" if is_lacking else "its file in the repository is missing or damaged"
                 self.result.problems.append(f"evidence {sha256} of {users} is missing: {reason}")
+            if time.monotonic() - reported > REPORT_PERIOD_S:
+                reported = time.monotonic()
+                self.report(f"compared: {number} of {len(references)}")
 
     def _prove_verdicts(self) -> None:
         reported = [time.monotonic()]
@@ -252,7 +315,10 @@ class _Checked:
 
     def read(self, size: int = -1, /) -> bytes:
         """Return up to `size` bytes. Raises SourceDamagedError at the end of other bytes: the store keeps none then."""
-        piece = self._reader.read(size)
+        try:
+            piece = self._reader.read(size)
+        except OSError as error:
+            raise unreadable(error) from error
         if not piece and self._reader.digest != self._expected:
             found = self._reader.digest
             raise SourceDamagedError(
@@ -260,6 +326,25 @@ class _Checked:
                 f"{found.size_bytes} with {found.sha256}"
             )
         return piece
+
+
+def _fault_of_stored(address: Stored) -> str:
+    """Hash stored bytes. Return how they differ from their address, or an empty text.
+
+    Raises EvidenceDamagedError if they are missing or of another length, and StoreUnavailableError.
+    """
+    remedy = "Move this file away, and restore it from the backup (docs/how-to/back-up-and-restore.md)"
+    try:
+        with open_address(address) as file:
+            reader = HashingReader(file)
+            while reader.read(CHUNK_BYTES):
+                pass
+    except StoreUnavailableError:
+        raise
+    except OSError as error:
+        return f"the stored file cannot be read: {error.strerror or error}. {remedy}"
+    found = reader.digest.sha256
+    return "" if found == address.sha256 else f"the stored file has other bytes, with hash {found}. {remedy}"
 
 
 def _write_keys(archive: IO[bytes]) -> None:

@@ -58,22 +58,42 @@ class ClusterUpgrade:
             kept = self._check()
             try:
                 self._upgrade()
-                self.upgraded.rename(kept)
             finally:
-                shutil.rmtree(self.upgraded, ignore_errors=True)
+                if not self._is_exchanged():
+                    shutil.rmtree(self.upgraded, ignore_errors=True)
                 self.directory.remove_sockets()
+            try:
+                self.upgraded.rename(kept)
+            except OSError as error:
+                raise CannotStartError(f"{self._rename_message(kept)} The system says: {error.strerror}") from error
             sync_directory(self.directory.path)
             return kept
 
+    def _is_exchanged(self) -> bool:
+        """Return whether the directory of the new cluster has the old one: they have exchanged their names."""
+        upgraded = version_of(self.upgraded)
+        return upgraded is not None and upgraded < (version_of(self.cluster) or 0)
+
+    def _rename_message(self, kept: Path) -> str:
+        return (
+            f"{self.upgraded}: the old cluster. The upgrade is complete, but this directory did not get its name. "
+            f"Rename it: mv -T {self.upgraded} {kept}. Then start the register."
+        )
+
     def _check(self) -> Path:
         """Raise CannotStartError unless the upgrade can begin. Return the later name of the old cluster."""
-        version = self._check_versions()
-        kept = self.directory.path / f"postgres.{version}"
+        if self._is_exchanged():
+            raise CannotStartError(self._rename_message(self._kept(version_of(self.upgraded))))
+        kept = self._kept(self._check_versions())
         if kept.exists():
             raise CannotStartError(f"{kept}: the cluster of an earlier upgrade. Move it away. {UNCHANGED}")
         self._check_use()
         self._check_space()
         return kept
+
+    def _kept(self, version: int | None) -> Path:
+        """Return the later name of the old cluster."""
+        return self.directory.path / f"postgres.{version}"
 
     def _upgrade(self) -> None:
         """Create the new cluster, copy the data, and exchange the names of both clusters."""
@@ -151,9 +171,9 @@ class ClusterUpgrade:
         return os.environ | {"PGPASSWORD": self.directory.secret("postgres"), "LC_ALL": "C"}
 
     def _check_versions(self) -> int:
-        found = int((self.cluster / "PG_VERSION").read_text().partition(".")[0])
+        found = version_of(self.cluster)
         old, new = major_version(self.old), major_version(self.new)
-        if found != old:
+        if found is None or found != old:
             raise CannotStartError(
                 f"{self.cluster}: created by PostgreSQL {found}, but {self.old} has PostgreSQL {old}. Give the "
                 f"programs of version {found} by --old-programs. {UNCHANGED}"
@@ -226,6 +246,14 @@ class ClusterUpgrade:
         files = [*sorted(directory.glob("*/*.txt")), *sorted(directory.glob("*/log/pg_upgrade_dump_*.log"))]
         lines = {file.name: file.read_text(errors="replace").splitlines()[-OUTPUT_LINES:] for file in files}
         return [line for name, last in lines.items() for line in (f"{name}:", *last)]
+
+
+def version_of(cluster: Path) -> int | None:
+    """Return the major version of a cluster; None if there is none."""
+    try:
+        return int((cluster / "PG_VERSION").read_text().partition(".")[0])
+    except FileNotFoundError:
+        return None
 
 
 def major_version(programs: Path) -> int:

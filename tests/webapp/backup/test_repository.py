@@ -7,6 +7,7 @@ import subprocess
 import pyrage
 import pytest
 
+from results.evidence.store import StoreUnavailableError
 from webapp.backup.encryption import Digest, Recipient, read_identities
 from webapp.backup.errors import BackupError, RepositoryFullError, SourceDamagedError
 from webapp.backup.repository import DAMAGED, EVIDENCE, KEYS, MISSING, PLAIN, Manifest, Repository, StoredObject
@@ -87,6 +88,10 @@ def test_a_changed_manifest_is_refused(repository):
     path.write_text(path.read_text()[:-9])
     with pytest.raises(BackupError, match="damaged: it cannot be read"):
         repository.manifest()
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(BackupError, match="damaged: it cannot be read: .*Is a directory"):
+        repository.manifest()
 
 
 def test_bytes_of_another_hash_are_not_stored(repository):
@@ -106,6 +111,46 @@ def test_a_source_that_cannot_be_read_is_damaged(repository, identity, is_encryp
     with pytest.raises(SourceDamagedError, match="Input/output error"):
         repository.add_object(recipient, sha256_of(b""), 0, Broken)
     assert list(repository.incoming.iterdir()) == []
+
+
+@pytest.mark.parametrize("is_encrypted", [False, True])
+def test_object_storage_that_does_not_answer_is_no_damage(repository, identity, is_encrypted):
+    class Unavailable(io.BytesIO):
+        def read(self, size=-1):
+            raise StoreUnavailableError("no answer")
+
+    def refuse():
+        raise StoreUnavailableError("no answer")
+
+    recipient = Recipient(str(identity.to_public())) if is_encrypted else None
+    for source in (Unavailable, refuse):
+        with pytest.raises(StoreUnavailableError, match="no answer"):
+            repository.add_object(recipient, sha256_of(b""), 0, source)
+
+
+def test_a_source_that_cannot_be_opened_is_damaged(repository):
+    def refuse():
+        raise OSError(5, "Input/output error")
+
+    with pytest.raises(SourceDamagedError, match="it cannot be read: Input/output error"):
+        repository.add_object(None, sha256_of(b""), 0, refuse)
+
+
+@pytest.mark.parametrize("is_encrypted", [False, True])
+def test_an_error_of_the_repository_and_one_of_the_target_differ(repository, identity, tmp_path, is_encrypted):
+    class Full(io.BytesIO):
+        def write(self, piece):
+            raise OSError(28, "No space left on device")
+
+    recipient = Recipient(str(identity.to_public())) if is_encrypted else None
+    manifest = publish(repository, "1", [], recipient)
+    path = repository.path_of_file(manifest, KEYS)
+    with pytest.raises(OSError, match="No space left"):
+        repository.open_content(path, Full(), manifest, [identity])
+    path.unlink()
+    path.mkdir()  # a file that cannot be read, also by root
+    with pytest.raises(SourceDamagedError, match="it cannot be read: Is a directory"):
+        repository.open_content(path, io.BytesIO(), manifest, [identity])
 
 
 def test_encrypted_evidence_is_checked_without_a_key_and_restored_with_it(repository, identity, tmp_path):

@@ -15,7 +15,7 @@ from webapp.supervisor.data_directory import DataDirectory
 from webapp.supervisor.errors import CannotStartError
 from webapp.supervisor.identity import launch_command
 from webapp.supervisor.lock_files import acquire, acquire_when_free
-from webapp.supervisor.major_upgrade import ClusterUpgrade, exchange
+from webapp.supervisor.major_upgrade import ClusterUpgrade, exchange, version_of
 
 OLD = Path("/usr/lib/postgresql/15/bin")
 needs_old = [
@@ -176,3 +176,51 @@ def test_two_directories_exchange_their_names(tmp_path):
     exchange(tmp_path / "one", tmp_path / "other")
     assert (tmp_path / "one" / "other").exists()
     assert (tmp_path / "other" / "one").exists()
+
+
+@pytest.fixture
+def two_clusters(tmp_path, monkeypatch):
+    """An upgrade that only exchanges the names of an old and a new cluster."""
+    for name, version in (("postgres", 15), ("postgres.upgraded", 18)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "PG_VERSION").write_text(f"{version}\n")
+    upgrade = ClusterUpgrade(DataDirectory(tmp_path, durable=False), OLD, OLD, print)
+    monkeypatch.setattr(upgrade, "_check", lambda: tmp_path / "postgres.15")
+    monkeypatch.setattr(upgrade, "_upgrade", lambda: exchange(upgrade.upgraded, upgrade.cluster))
+    return upgrade
+
+
+def test_an_interruption_before_the_exchange_removes_the_new_cluster(two_clusters, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(two_clusters, "_upgrade", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        two_clusters.run()
+    assert not two_clusters.upgraded.exists()
+    assert version_of(two_clusters.cluster) == 15
+
+
+def test_an_interruption_after_the_exchange_keeps_the_old_cluster_and_the_next_upgrade_names_it(
+    two_clusters, monkeypatch
+):
+    def interrupt():
+        exchange(two_clusters.upgraded, two_clusters.cluster)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(two_clusters, "_upgrade", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        two_clusters.run()
+    assert (version_of(two_clusters.upgraded), version_of(two_clusters.cluster)) == (15, 18)
+    with pytest.raises(CannotStartError, match=r"Rename it: mv .*postgres\.upgraded .*postgres\.15\."):
+        ClusterUpgrade(two_clusters.directory, OLD, OLD, print).run()
+    assert version_of(two_clusters.upgraded) == 15
+
+
+def test_an_old_cluster_that_cannot_be_renamed_is_kept(two_clusters):
+    (two_clusters.directory.path / "postgres.15" / "other").mkdir(parents=True)
+    with pytest.raises(CannotStartError, match=r"The upgrade is complete.*Directory not empty"):
+        two_clusters.run()
+    assert version_of(two_clusters.upgraded) == 15
+    (two_clusters.directory.path / "postgres.15" / "other").rmdir()
+    assert version_of(two_clusters.cluster) == 18

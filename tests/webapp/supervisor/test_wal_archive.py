@@ -48,7 +48,11 @@ def test_a_lost_cluster_is_recovered_to_a_moment_between_two_rows(place):
     directory.create()
     with running(directory) as server:
         moment = write_rows(server, place / "base")
-    shutil.rmtree(server.cluster)  # the disk is lost
+    shutil.copy2(directory.path / "secrets" / "postgres", place / "password")
+    shutil.rmtree(directory.path)  # the disk is lost
+    (directory.path / "secrets").mkdir(parents=True)
+    shutil.copy2(place / "password", directory.path / "secrets" / "postgres")
+    directory.create()
     prepare_recovery(server.cluster, place, moment)
     with running(directory) as server, psycopg.connect(server.url) as session:
         names = [name for (name,) in session.execute("SELECT name FROM moments ORDER BY at")]

@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("directory", type=Path, help="the repository; a new one is created in an empty directory")
-        parser.add_argument("--recipient", default="", help="encrypt for this public key of age (age1...) or SSH")
+        parser.add_argument("--recipient", help="encrypt for this public key of age (age1...) or SSH")
         parser.add_argument("--keep", type=int, help="then remove all but this number of newest backups")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -114,6 +114,8 @@ def examine() -> Iterator[Check]:
         yield examine_scrub()
         yield from examine_hosts()
         yield examine_backup()
+        if settings.WAL_ARCHIVE:
+            yield examine_wal_archive()
 
 
 def examine_data_dir() -> Check:
@@ -239,6 +241,23 @@ def examine_backup() -> Check:
     found = f"the last complete one began {shown} ago, in {backup.repository}"
     is_old = age > timedelta(hours=settings.BACKUP_AGE_MAX_H)
     return Check("backup", found, remedy if is_old else "", is_working=True)
+
+
+def examine_wal_archive() -> Check:
+    """Check that PostgreSQL's last attempt to archive its log was a success: its disk fills otherwise."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT last_archived_time, last_failed_time, last_failed_wal FROM pg_stat_archiver")
+        return wal_archive_check(*cursor.fetchone())
+
+
+def wal_archive_check(archived_at: datetime | None, failed_at: datetime | None, failed: str | None) -> Check:
+    """Return the check of the archive, given the last success, the last failure, and the segment that failed."""
+    since = f"the last segment was archived on {units.moment(archived_at)}" if archived_at else "no segment yet"
+    if failed_at is None or (archived_at is not None and failed_at <= archived_at):
+        return Check("archive of PostgreSQL's log", since)
+    found = f"segment {failed} was not archived on {units.moment(failed_at)}; {since}"
+    remedy = "read var/log/postgres.log; a new cluster needs a new, empty directory in WAL_ARCHIVE"
+    return Check("archive of PostgreSQL's log", found, remedy, is_working=True)
 
 
 def is_without_agent(host: Host) -> bool:

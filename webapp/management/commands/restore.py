@@ -17,8 +17,8 @@ from webapp.supervisor.errors import CannotStartError
 class Command(BaseCommand):
     help = (
         "Restore a backup into an empty data directory and an empty database, prove every hash and every verdict, and "
-        "name what is missing. --check only hashes every file of the backup. Exit status: 1 if something is missing, "
-        "damaged or different, else 0."
+        "name what is missing. --check only hashes every file of the backup; --files-only restores evidence and keys "
+        "alone. Exit status: 1 if something is missing, damaged or different, else 0."
     )
     requires_system_checks: list[str] = []  # there is no database yet
 
@@ -26,19 +26,21 @@ class Command(BaseCommand):
         parser.add_argument("directory", type=Path, help="the repository of backups")
         parser.add_argument("--backup", default="", metavar="NAME", help="default: the newest")
         parser.add_argument("--identity", type=Path, help="a file with the private key, for an encrypted backup")
-        parser.add_argument("--check", action="store_true", help="check the files of the backup; restore nothing")
+        only = parser.add_mutually_exclusive_group()
+        only.add_argument("--check", action="store_true", help="check the files of the backup; restore nothing")
+        only.add_argument("--files-only", action="store_true", help="restore evidence and keys, and no database")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             identities = read_identities(options["identity"]) if options["identity"] else ()
-            order = Options(options["directory"], options["backup"], identities)
+            order = Options(options["directory"], options["backup"], identities, options["files_only"])
             if options["check"]:
                 self.check_files(order)
                 return
             result = restore(order, self.report)
         except (BackupError, CannotStartError, ReaderBrokenError) as error:
             raise CommandError(str(error)) from error
-        self.print_result(result)
+        self.print_result(result, is_proven=not order.files_only)
         if result.problems:
             sys.exit(1)
 
@@ -58,7 +60,7 @@ class Command(BaseCommand):
         if faults or lacks:
             sys.exit(1)
 
-    def print_result(self, result: Result) -> None:
+    def print_result(self, result: Result, *, is_proven: bool) -> None:
         """Print what was restored and proven, what is missing, and the time and the rate."""
         proof = result.verification
         for sentence in result.problems:
@@ -71,9 +73,12 @@ class Command(BaseCommand):
             if not result.problems
             else f"restored backup {result.manifest.name} with {counted(len(result.problems), 'problem')}"
         )
-        self.stdout.write(
-            f"read again: {counted(proof.logs_count, 'log')} with {counted(proof.runs_count, 'run')} and "
-            f"{counted(proof.verdicts_count, 'verdict')}; {counted(len(proof.differences), 'difference')}"
-        )
+        if is_proven:
+            self.stdout.write(
+                f"read again: {counted(proof.logs_count, 'log')} with {counted(proof.runs_count, 'run')} and "
+                f"{counted(proof.verdicts_count, 'verdict')}; {counted(len(proof.differences), 'difference')}"
+            )
+        else:
+            self.stdout.write("no database was restored, and no verdict proven")
         rate = result.evidence_bytes / 1e6 / max(result.evidence_s, 0.001)
         self.stdout.write(f"done in {result.duration_s / 60:.1f} minutes; evidence at {rate:.1f} MB/s")

@@ -18,7 +18,14 @@ import zstandard
 from results import locks
 from results.access.intervals import BusyError, reading_slot
 from results.access.withholding import has_withheld_file
-from results.evidence.store import EvidenceDamagedError, Stored, address_of, open_address, open_evidence
+from results.evidence.store import (
+    EvidenceDamagedError,
+    Stored,
+    StoreUnavailableError,
+    address_of,
+    open_address,
+    open_evidence,
+)
 from results.models import Evidence, Run
 from results.rules.reduction import place_of_greatest, place_of_least, spans
 from webapp.register.runs.charts import interval_files
@@ -195,7 +202,7 @@ def _codes() -> list[str]:
 def page_intervals(run: Run) -> PageIntervals | NoCharts:
     """Return the intervals of a run's side file for its page, or the reason why it has none.
 
-    A page with a withheld file has no section for the side file.
+    A page with a withheld file has no section for the side file. Raises StoreUnavailableError: the page works later.
     """
     evidence = run.submission.side_file if run.submission else None
     if evidence is None or has_withheld_file(run):
@@ -206,6 +213,8 @@ def page_intervals(run: Run) -> PageIntervals | NoCharts:
         return reduced_intervals(evidence)
     except BusyError:
         return NoCharts.BUSY
+    except StoreUnavailableError:
+        raise
     except (EvidenceDamagedError, OSError):
         return NoCharts.UNREADABLE  # the download of the file reports it
 

@@ -7,11 +7,12 @@ import pytest
 
 from results import locks
 from results.access import intervals
-from results.evidence.store import store
+from results.evidence.store import StoreUnavailableError, store
 from results.models import Evidence, Submission
 from tests.results.builders import other_session
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.runs.test_side_file import SIDE_FILE
+from webapp.register.runs.charts import telemetry
 from webapp.register.runs.charts.telemetry import QUANTITIES, Intervals, reduced
 
 pytestmark = pytest.mark.django_db
@@ -124,3 +125,17 @@ def test_a_busy_reader_states_when_to_retry(client, make_run, monkeypatch, form)
     )
     assert "Try again in a few seconds" in answer.text
     assert client.get(f"/runs/{run.public_id}/{form}").status_code == 200
+
+
+def test_object_storage_that_does_not_answer_is_no_damaged_file(make_run, monkeypatch):
+    """The page answers 503 and works later. An error of the disk is shown in the page."""
+    run = make_run()
+
+    def refuse(_):
+        raise errors.pop()
+
+    errors = [OSError(5, "Input/output error"), StoreUnavailableError("no answer")]
+    monkeypatch.setattr(telemetry, "open_evidence", refuse)
+    with pytest.raises(StoreUnavailableError):
+        telemetry.page_intervals(run)
+    assert telemetry.page_intervals(run) == telemetry.NoCharts.UNREADABLE
