@@ -102,9 +102,7 @@ def problem_lines(rows: Iterable[PartDay], first_days: Mapping[str, date], now: 
             }
             worst = next((state for state, count in minutes.items() if count > UNNOTICED_MINUTES), None)
             if worst is not None:
-                lines.append(
-                    ProblemLine(day, NAMES[part], worst, row.down_minutes, row.degraded_minutes, unrecorded)
-                )
+                lines.append(ProblemLine(day, NAMES[part], worst, row.down_minutes, row.degraded_minutes, unrecorded))
     return lines
 
 

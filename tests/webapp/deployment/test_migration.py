@@ -103,9 +103,7 @@ def test_a_database_that_starts_late_is_waited_for(answers):
     assert reports == ["waiting for the database, 300 s at most: connection refused"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "wait_s"), [("connection refused", 0), ('FATAL:  role "x" does not exist', 300)]
-)
+@pytest.mark.parametrize(("answer", "wait_s"), [("connection refused", 0), ('FATAL:  role "x" does not exist', 300)])
 def test_a_database_that_does_not_start_or_refuses_ends_with_the_remedy(answers, monkeypatch, answer, wait_s):
     monkeypatch.setattr(migration, "DATABASE_WAIT_S", wait_s)
     answers += [answer] * 9
