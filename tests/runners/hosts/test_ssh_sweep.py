@@ -8,11 +8,14 @@ import pytest
 from results.ingest import queue as ingest_queue
 from results.models import YcsbRun
 from runners.dispatch.orders import Order, expected_refusal, order
+from runners.errors import StartRefusedError
 from runners.hosts import connect
+from runners.hosts.protocol import ProgramState
 from runners.inventory import health
 from runners.inventory.devices import bind
 from runners.models.states import State
 from tests.results.fixtures import real_reader
+from tests.runners.hosts.test_local import wait_until
 from tests.runners.hosts.test_ssh_dispatch import BOTH_KINDS, enrolled, run_to_its_end
 from tests.runners.ycsb_from_maven import client_argv, jars
 
@@ -99,6 +102,33 @@ def test_a_program_that_the_operator_took_off_the_list_is_not_run(new_enrolled, 
     run_to_its_end(dispatch)
     assert dispatch.state == State.REFUSED
     assert "allows no program `ycsb`" in dispatch.reason
+
+
+def test_a_register_cannot_leave_out_the_safety_gate_for_a_program_that_gets_the_drive(new_enrolled, loop_drives):
+    there, row = new_enrolled()
+    drive = there.devices["nvme0n1"]
+    mkfs = {"argv": ["/usr/sbin/mkfs.ext4"], "lines": [["-q", "{device}"]]}
+    host, key = connect(row), loop_drives.key_of(drive)
+    words = [
+        "watch",
+        "/dev/nvme0n1",
+        "--expect-drive",
+        key,
+        "--side-file",
+        "side.jsonl",
+        "--",
+        "mkfs",
+        "-q",
+        "{device}",
+    ]
+    allow(there, {"mkfs": mkfs})
+    host.put("d-a.format", {})
+    with pytest.raises(StartRefusedError, match="gets the drive without --will-overwrite"):
+        host.start("d-a.format", key, 1, words)
+    allow(there, {"mkfs": mkfs | {"keeps_data": True}})
+    host.start("d-a.format", key, 1, words)
+    wait_until(lambda: host.status("d-a.format").state is ProgramState.ENDED)
+    assert host.status("d-a.format").exit_status == 0
 
 
 def test_the_use_of_the_drives_of_a_remote_host_is_reported(new_enrolled, loop_drives):

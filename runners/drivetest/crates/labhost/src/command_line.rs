@@ -1,6 +1,9 @@
 //! The allowed command lines. They are built here from a few variable parts; the words of a request are never executed.
 
+use std::path::Path;
+
 use drivetest_load::config::Model;
+use drivetest_telemetry::allowlist;
 
 use crate::error::HostError;
 
@@ -133,6 +136,16 @@ impl Watch {
             }
         }
         Ok(watch)
+    }
+
+    /// Checks that the operator lets a register run the program in this way.
+    pub fn check_program(&self) -> Result<(), HostError> {
+        let Some((name, arguments)) = self.program.split_first() else {
+            return Ok(());
+        };
+        let file = Path::new(allowlist::DEFAULT_FILE);
+        allowlist::check_for_register(file, name, arguments, self.will_overwrite)
+            .map_err(|error| HostError::refused(error.to_string()))
     }
 
     fn words(&self, drive_key: &str) -> Vec<String> {

@@ -79,10 +79,13 @@ fn check_program(expected: &str) -> Result<(), HostError> {
 fn check_devices(command: &Command, run_dir: &Path, drive_key: &str) -> Result<(), HostError> {
     match command {
         Command::Prep { device: path, .. } => device::check_drive(path, drive_key, &device::key_of),
-        Command::Watch(watch) => match &watch.device {
-            Some(path) => device::check_drive(path, drive_key, &device::key_of),
-            None => Ok(()),
-        },
+        Command::Watch(watch) => {
+            watch.check_program()?;
+            match &watch.device {
+                Some(path) => device::check_drive(path, drive_key, &device::key_of),
+                None => Ok(()),
+            }
+        }
         Command::Load { model } => {
             let path = run_dir.join("config");
             let bytes = fs::read(&path).map_err(|error| HostError::file(&path, "read", &error))?;

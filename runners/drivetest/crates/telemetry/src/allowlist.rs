@@ -13,6 +13,8 @@ pub const DEFAULT_FILE: &str = "/etc/drivecert/programs.json";
 /// Placeholder in an argument for the path of the drive.
 pub const DEVICE: &str = "{device}";
 const SCHEMA: &str = "drivecert.programs/1";
+/// Where the files of the register are, from the working directory of the program.
+const SENT: &str = "../";
 /// Maximum size of the file, more than an operator writes by hand.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Write permission for group and others.
@@ -43,6 +45,15 @@ enum Problem {
     /// The program is in the list, but not with these arguments.
     #[error("allows `{0}` only with other arguments, not with {1:?}")]
     Arguments(String, Vec<String>),
+    /// A register could overwrite a drive without the safety gate.
+    #[error(
+        "`{0}` gets the drive without --will-overwrite; state \"keeps_data\": true for it if it never overwrites the \
+         drive"
+    )]
+    Unguarded(String),
+    /// A register could run anything as root through the file.
+    #[error("`{0}` reads a file that the register sends; state a uid other than 0 for it")]
+    Rights(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,6 +74,9 @@ struct Program {
     /// The user that runs it. Required if all arguments are allowed.
     uid: Option<u32>,
     gid: Option<u32>,
+    /// Whether it never overwrites the drive, as `mount`: a register may then run it without the safety gate.
+    #[serde(default)]
+    keeps_data: bool,
 }
 
 /// An allowed command and its user.
@@ -110,6 +124,38 @@ fn find_in(
     Ok(AllowedCommand {
         argv: argv.collect(),
         owner: program.uid.map(|uid| (uid, program.gid.unwrap_or(uid))),
+    })
+}
+
+/// Checks what a register must not decide: whether the safety gate applies, and what a program of root reads.
+///
+/// The list allows a program whose arguments have `{device}` with `--will-overwrite`, or if it keeps the data. It allows a
+/// program whose arguments name a file of the register, such as `../database.conf`, if another user than root runs it.
+/// A program that is not listed is refused when it is run.
+///
+/// # Errors
+/// [`ProgramsError`] with the file and what to state in it.
+pub fn check_for_register(
+    file: &Path,
+    name: &str,
+    arguments: &[String],
+    will_overwrite: bool,
+) -> Result<(), ProgramsError> {
+    let Ok(document) = read(file) else { return Ok(()) };
+    let Some(program) = document.programs.get(name) else {
+        return Ok(());
+    };
+    let has = |part: &str| arguments.iter().any(|argument| argument.contains(part));
+    let problem = if has(DEVICE) && !will_overwrite && !program.keeps_data {
+        Problem::Unguarded(name.to_owned())
+    } else if has(SENT) && program.uid.is_none_or(|uid| uid == 0) {
+        Problem::Rights(name.to_owned())
+    } else {
+        return Ok(());
+    };
+    Err(ProgramsError {
+        path: file.to_owned(),
+        problem,
     })
 }
 
@@ -269,6 +315,38 @@ mod tests {
         assert_eq!(names, [("mount", true), ("ycsb", false)]);
         std::fs::write(&file, "{}").unwrap();
         assert!(listed(&file).is_err());
+    }
+
+    fn check_listed(program: &str, arguments: &[&str], will_overwrite: bool) -> Result<(), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("programs.json");
+        let text = format!(r#"{{"schema": "drivecert.programs/1", "programs": {{"x": {program}}}}}"#);
+        std::fs::write(&file, text).unwrap();
+        let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
+        check_for_register(&file, "x", &arguments, will_overwrite).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_register_gives_a_drive_only_to_a_guarded_program_or_to_one_that_keeps_the_data() {
+        let (mkfs, mount) = (
+            r#"{"argv": ["mkfs"]}"#,
+            r#"{"argv": ["mount"], "keeps_data": true}"#,
+        );
+        let error = check_listed(mkfs, &["-f", "{device}"], false).unwrap_err();
+        assert!(error.contains("keeps_data"), "{error}");
+        assert!(check_listed(mkfs, &["-f", "{device}"], true).is_ok());
+        assert!(check_listed(mount, &["{device}", "/srv/db"], false).is_ok());
+        assert!(check_listed(mkfs, &["/srv/db"], false).is_ok());
+    }
+
+    #[test]
+    fn a_program_of_root_reads_no_file_of_the_register() {
+        for program in [r#"{"argv": ["asd"]}"#, r#"{"argv": ["asd"], "uid": 0}"#] {
+            let error = check_listed(program, &["../database.conf"], true).unwrap_err();
+            assert!(error.contains("uid other than 0"), "{error}");
+            assert!(check_listed(program, &["/etc/asd.conf"], true).is_ok());
+        }
+        assert!(check_listed(r#"{"argv": ["asd"], "uid": 990}"#, &["../database.conf"], true).is_ok());
     }
 
     #[test]
