@@ -13,6 +13,7 @@ import pytest
 from django.conf import settings
 
 from tests.operations.nginx import NAME, SOURCE, Nginx, missing_nginx
+from tests.register import wait_for
 
 pytestmark = [pytest.mark.xdist_group("nginx")]
 if missing := missing_nginx():
@@ -88,9 +89,10 @@ def test_a_mistake_in_the_configuration_is_found(tmp_path):
 
 
 def test_headers_of_the_client_do_not_arrive(nginx):
-    """A client can state neither its address nor its scheme."""
+    """A client can state neither its address, nor its scheme, nor the id of its request."""
     stated = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "http", "X-Forwarded-Host": "evil.example",
-              "Forwarded": "for=192.0.2.1", "X_Forwarded_For": "192.0.2.1", "Host": NAME}  # fmt: skip
+              "Forwarded": "for=192.0.2.1", "X_Forwarded_For": "192.0.2.1", "Host": NAME,
+              "X-Request-ID": "of-another-request"}  # fmt: skip
     status, _, text = nginx.get("/", **stated)
     received = {name.lower(): value for name, value in json.loads(text).items()}
     assert status == 200
@@ -100,6 +102,34 @@ def test_headers_of_the_client_do_not_arrive(nginx):
         NAME,
     )
     assert not received.keys() & {"x-forwarded-host", "forwarded", "x_forwarded_for"}
+    assert re.fullmatch("[0-9a-f]{32}", received["x-request-id"])
+    assert f' {received["x-request-id"]} "GET / HTTP/1.1" 200 ' in logged(nginx, received["x-request-id"])
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/accounts/invitation/THEKEY/", "/accounts/invitation/..."),
+        ("/accounts/password/reset/key/1a-THEKEY/", "/accounts/password/reset/key/..."),
+        ("/accounts/password/reset/k%65y/1a-THEKEY/", "/accounts/password/reset/key/..."),
+        ("/accounts/confirm-email/THEKEY/", "/accounts/confirm-email/..."),
+        ("/mail/17/THEKEY/", "/mail/17/..."),
+        ("/runs/?key=THEKEY", "/runs/"),
+        ("/accounts/invitation/", "/accounts/invitation/"),
+    ],
+)
+def test_the_log_has_no_keys(nginx, path, shown):
+    received = json.loads(nginx.get(path)[2])
+    line = logged(nginx, received["X-Request-ID"])
+    assert f'"GET {shown} HTTP/1.1"' in line
+    assert "THEKEY" not in line
+
+
+def logged(nginx, request_id):
+    """Return the line of the access log for a request; nginx writes it after the response."""
+    log = nginx.directory / "access.log"
+    wait_for(lambda: request_id in log.read_text(), log.read_text, 30)
+    return next(line for line in log.read_text().splitlines() if request_id in line)
 
 
 def test_http_is_redirected_except_the_challenges_of_acme(nginx):

@@ -1,9 +1,11 @@
 """Migrations within limits: none waits long for a lock, which would stop every request that needs the table.
 
 A migration that meets its lock limit is rolled back and tried again. Each migration is a transaction, so that a
-repeated attempt begins with the one that failed.
+repeated attempt begins with the one that failed. Before, it waits for a database that starts later than the register,
+and for another preparation of the same database.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +17,9 @@ from psycopg.errors import LockNotAvailable, QueryCanceled
 
 ATTEMPTS_MAX = 20
 PAUSE_MAX_S = 15.0
+DATABASE_WAIT_S, PAUSE_S, REPORT_PERIOD_S = 300.0, 2.0, 30.0
+# What waiting does not repair. In another language, such a message only ends later.
+REFUSED = re.compile(r"authentication failed|no password supplied|no pg_hba\.conf entry|does not exist|is-unset")
 # An advisory lock of PostgreSQL: two machines that prepare one database do it one after the other.
 PREPARING = 0x44524956
 
@@ -22,7 +27,57 @@ PREPARING = 0x44524956
 def migrate(
     lock_s: float, statement_s: float, report: Callable[[str], None], pause: Callable[[float], None] = time.sleep
 ) -> None:
-    """Run all migrations. Raise CommandError if a lock stays taken in all attempts, or if a statement is too slow."""
+    """Run all migrations. Raise CommandError if a lock stays taken in all attempts, or if a statement is too slow.
+
+    Raise it also if the database does not answer for DATABASE_WAIT_S, or refuses the connection.
+    """
+    _wait_for_database(report, pause)
+    with _alone(report, pause):
+        _migrate(lock_s, statement_s, report, pause)
+
+
+def _wait_for_database(report: Callable[[str], None], pause: Callable[[float], None]) -> None:
+    """Return when the database accepts a connection. Report each REPORT_PERIOD_S that it does not."""
+    started = time.monotonic()
+    reported = float("-inf")
+    while True:
+        try:
+            return connection.ensure_connection()
+        except OperationalError as error:
+            waited_s = time.monotonic() - started
+            if REFUSED.search(str(error)) or waited_s >= DATABASE_WAIT_S:
+                raise CommandError(
+                    f"no connection to the database: expected PostgreSQL to accept one within {DATABASE_WAIT_S:g} s, "
+                    f"found after {waited_s:.0f} s: {str(error).strip()}. Start PostgreSQL or correct DATABASE_URL, "
+                    "and run `manage.py prepare` again"
+                ) from error
+            if waited_s - reported >= REPORT_PERIOD_S:
+                report(f"waiting for the database, {DATABASE_WAIT_S - waited_s:.0f} s at most: {str(error).strip()}")
+                reported = waited_s
+        pause(PAUSE_S)
+
+
+@contextmanager
+def _alone(report: Callable[[str], None], pause: Callable[[float], None]) -> Iterator[None]:
+    """Hold the lock of preparations: wait for another one, however long it takes.
+
+    It asks again and again: a session that waits inside PostgreSQL would stop an index that the other one creates.
+    """
+    with connection.cursor() as cursor:
+        is_reported = False
+        while not cursor.execute("SELECT pg_try_advisory_lock(%s)", [PREPARING]).fetchone()[0]:
+            if not is_reported:
+                report("waiting for another `manage.py prepare` of this database to end")
+                is_reported = True
+            pause(PAUSE_S)
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARING])
+
+
+def _migrate(lock_s: float, statement_s: float, report: Callable[[str], None], pause: Callable[[float], None]) -> None:
     for attempt in range(1, ATTEMPTS_MAX + 1):
         try:
             with _limits(lock_s, statement_s):
@@ -60,11 +115,9 @@ def _limits(lock_s: float, statement_s: float) -> Iterator[None]:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", [f"{int(lock_s * 1000)}ms"])
-            cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
             cursor.execute("SELECT set_config('statement_timeout', %s, false)", [f"{int(statement_s * 1000)}ms"])
         yield
     finally:
         with connection.cursor() as cursor:
             cursor.execute("RESET lock_timeout")
             cursor.execute("RESET statement_timeout")
-            cursor.execute("SELECT pg_advisory_unlock_all()")

@@ -17,6 +17,8 @@ WEB, LIVE, WORKER, LAB, BEAT = PARTS = ("web", "live", "worker", "lab", "beat")
 WITHOUT_CHECKS = {"CELERY_SKIP_CHECKS": "1"}
 # After SIGHUP, the time from the start of a new process to the end of the one that it replaces: longer than its start.
 RESPAWN_INTERVAL_S = 10
+# After SIGHUP or SIGTERM, the time that a process has for its present requests. Clients of `live` ask again.
+REQUESTS_END_S, WAITS_END_S = 25, 3
 SPOOLED_UPLOADS = "*.upload*"  # as Django names them
 SPOOL_AGE_MAX_S = 86_400
 
@@ -35,8 +37,9 @@ def command_of(part: str, address: Address | None = None) -> list[str]:
     if address is None:
         raise ValueError(f"{part}: expected an address for a web server, got none")
     listening = [f"--host={address.host}", f"--port={address.port}"]
-    server = [sys.executable, "-m", "granian", *listening, "--workers-kill-timeout=3", "--respawn-failed-workers"]
+    server = [sys.executable, "-m", "granian", *listening, "--respawn-failed-workers"]
     server.append(f"--respawn-interval={RESPAWN_INTERVAL_S}")
+    server.append(f"--workers-kill-timeout={WAITS_END_S if part == LIVE else REQUESTS_END_S}")
     if part == LIVE:
         waiting = ["--interface=asgi", "--workers=1", f"--backpressure={LIVE_CONNECTIONS}"]
         return [*server, *waiting, "webapp.asgi:application"]

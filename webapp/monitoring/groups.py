@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -21,7 +22,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from results.models import DraftReading, Evidence, Reading, Scrub, ScrubFault
 from runners.models import Dispatch, Host, HostOutage
-from runners.models.states import FINAL, State
+from runners.models.states import FINAL, LIVE, State
 from webapp.access_limits.shared_limits import failures_reported, redis
 from webapp.backup.models import Backup
 from webapp.celery import PARTS, REMEMBERED_S, WORKER_TTL_S, beat_limit_s, silences_s
@@ -33,6 +34,7 @@ from webapp.register.snapshots.store import COMPARED_AT
 from webapp.webhooks.models import UNFINISHED, Delivery
 
 MISSED_CHECKS = 3  # as runners/inventory/health.py: a host without a check for three periods gets no work
+BEFORE_THE_FIRST = "; before the first one, since the first evidence came."
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def dispatches() -> Iterator[Metric]:
     found = dict(open_ones.values_list("state").annotate(Count("pk")))
     text = "Number of dispatches that are not over, by state; a lost one is over when nothing of it runs."
     yield gauge("dispatches_unfinished", text, dict.fromkeys(states, 0) | found, "state")
-    late = open_ones.exclude(state=State.QUEUED).aggregate(oldest=Min("next_poll_at"))["oldest"]
+    late = Dispatch.objects.filter(state__in=LIVE).aggregate(oldest=Min("next_poll_at"))["oldest"]
     yield gauge("dispatch_poll_delay_seconds", "How late the poll is that is due for longest.", _age_s(late))
     open_count = HostOutage.objects.filter(until=None).count()
     yield gauge("outages_open", "Number of open outages of lab hosts on which dispatches depend.", open_count)
@@ -165,31 +167,40 @@ def storage() -> Iterator[Metric]:
 
 
 def snapshots() -> Iterator[Metric]:
-    """Yield the ages of the snapshot and of the newest dump; without one there is no value."""
-    compared = None
+    """Yield the ages of the snapshot and of the newest dump."""
+    compared_s = _file_age_s(settings.SNAPSHOT_DIR / COMPARED_AT)
+    text = "Time since the snapshot was compared with the register" + BEFORE_THE_FIRST
+    yield gauge("snapshot_age_seconds", text, _first_evidence_age_s() if compared_s is None else compared_s)
+    day = newest_day()
+    written_s = _file_age_s(dumps_directory() / day) if day else None
+    text = "Time since the newest dump was written" + BEFORE_THE_FIRST
+    yield gauge("dump_age_seconds", text, _first_evidence_age_s() if written_s is None else written_s)
+
+
+def _file_age_s(path: Path) -> float | None:
     with suppress(FileNotFoundError):
-        compared = max(0.0, time.time() - (settings.SNAPSHOT_DIR / COMPARED_AT).stat().st_mtime)
-    yield gauge("snapshot_age_seconds", "Time since the snapshot was compared with the register.", compared)
-    written = None
-    if day := newest_day():
-        with suppress(FileNotFoundError):
-            written = max(0.0, time.time() - (dumps_directory() / day).stat().st_mtime)
-    yield gauge("dump_age_seconds", "Time since the newest dump was written.", written)
+        return max(0.0, time.time() - path.stat().st_mtime)
+    return None
+
+
+def _first_evidence_age_s() -> float | None:
+    """Return the age of the first evidence: what was never done since then is as late as that. None without one."""
+    oldest = Evidence.objects.order_by("pk").values_list("received_at", flat=True).first()
+    return _age_s(oldest) if oldest else None
 
 
 def stored_files() -> Iterator[Metric]:
     """Yield what the scrub found, and how old its last pass and the last complete backup are."""
-    oldest = Evidence.objects.order_by("pk").values_list("received_at", flat=True).first()
     faults_count = ScrubFault.objects.filter(closed_at=None).count()
     yield gauge("stored_file_faults", "Number of stored files that are missing or damaged.", faults_count)
     scrub = Scrub.objects.filter(ended_at__isnull=False).order_by("-ended_at").first()
     backup = Backup.last_good()
-    scrubbed_at, backed_up_at = scrub.ended_at if scrub else oldest, backup.started_at if backup else oldest
-    text = "Time since the last complete {}; before the first one, since the first evidence came."
-    yield gauge(
-        "scrub_age_seconds", text.format("pass of the scrub ended"), _age_s(scrubbed_at) if scrubbed_at else None
-    )
-    yield gauge("backup_age_seconds", text.format("backup began"), _age_s(backed_up_at) if backed_up_at else None)
+    first_s = _first_evidence_age_s()
+    text = "Time since the last complete {}" + BEFORE_THE_FIRST
+    ended_s = _age_s(scrub.ended_at) if scrub else first_s
+    yield gauge("scrub_age_seconds", text.format("pass of the scrub ended"), ended_s)
+    began_s = _age_s(backup.started_at) if backup else first_s
+    yield gauge("backup_age_seconds", text.format("backup began"), began_s)
 
 
 def tallies() -> Iterator[Metric]:
@@ -209,7 +220,7 @@ GROUPS = (
     Group("pages", page_times, needs_database=False),
     Group("tallies", tallies, needs_database=False),
     Group("storage", storage, needs_database=False),
-    Group("snapshots", snapshots, needs_database=False),
+    Group("snapshots", snapshots),
     Group("stored_files", stored_files),
     Group("readings", readings),
     Group("deliveries", deliveries),

@@ -13,8 +13,9 @@ from runners.models.states import State
 from webapp.access_limits.shared_limits import failures_reported, redis
 
 KEY = "drivecert:tallies"
-KEPT_S = 86_400
+KEPT_S = 7 * 86_400  # so that the alert on old counts can fire for a week
 SHARE = 100  # the task counts again after 100 times as long as it took: it uses at most 1 % of a processor
+PAUSE_MAX_S = 1200  # sooner than the limit of the alert TalliesOld
 
 
 def count_all() -> dict[str, Any]:
@@ -37,7 +38,7 @@ def _by_state(rows: Any, states: list[str]) -> dict[str, int]:
 def update_tallies() -> bool:
     """Count and store everything, unless the last count was costly and not long ago. Return whether it counted."""
     last = stored_tallies()
-    if last and time.time() - last["at"] < last["seconds"] * SHARE:
+    if last and time.time() - last["at"] < min(last["seconds"] * SHARE, PAUSE_MAX_S):
         return False
     started = time.monotonic()
     tallies = count_all()

@@ -1,6 +1,6 @@
 """What the status page shows: the present state of each part, and the days of the last 90 with a problem."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -80,26 +80,35 @@ def part_lines(rows: Iterable[PartDay], now: datetime) -> list[PartLine]:
     return lines
 
 
-def problem_lines(rows: Iterable[PartDay], now: datetime) -> list[ProblemLine]:
-    """Return the days with a problem, the newest first.
+def problem_lines(rows: Iterable[PartDay], first_days: Mapping[str, date], now: datetime) -> list[ProblemLine]:
+    """Return the days with a problem, the newest first. `rows` are of the last SHOWN_DAYS, in any order.
 
-    The first day of the record began in its middle, so that its missing minutes are no problem.
+    `first_days` is the day of the first row of each part. It began in its middle, so that its missing minutes are no
+    problem. A later day without a row is one on which the register was down all day.
     """
-    days = sorted(rows, key=lambda row: row.day, reverse=True)
-    first = days[-1].day if days else None
+    found = {(row.day, row.part): row for row in rows}
     lines = []
-    for row in days:
-        unrecorded = 0 if row.day == first else _unrecorded_minutes(row, now)
-        minutes = {
-            PartState.DOWN: row.down_minutes,
-            PartState.DEGRADED: row.degraded_minutes,
-            PartState.UNRECORDED: unrecorded,
-        }
-        worst = next((state for state, count in minutes.items() if count > UNNOTICED_MINUTES), None)
-        if worst is not None:
-            name = NAMES[Part(row.part)]
-            lines.append(ProblemLine(row.day, name, worst, row.down_minutes, row.degraded_minutes, unrecorded))
+    for day in shown_days(now):
+        for part in Part:
+            row = found.get((day, part))
+            if part not in first_days or day < first_days[part] or (row is None and day == now.date()):
+                continue
+            row = row or PartDay(part=part, day=day)
+            unrecorded = 0 if day == first_days[part] else _unrecorded_minutes(row, now)
+            minutes = {
+                PartState.DOWN: row.down_minutes,
+                PartState.DEGRADED: row.degraded_minutes,
+                PartState.UNRECORDED: unrecorded,
+            }
+            worst = next((state for state, count in minutes.items() if count > UNNOTICED_MINUTES), None)
+            if worst is not None:
+                lines.append(ProblemLine(day, NAMES[part], worst, row.down_minutes, row.degraded_minutes, unrecorded))
     return lines
+
+
+def shown_days(now: datetime) -> list[date]:
+    """Return the days of the page, the newest first."""
+    return [now.date() - timedelta(days=days) for days in range(SHOWN_DAYS)]
 
 
 def _unrecorded_minutes(row: PartDay, now: datetime) -> int:

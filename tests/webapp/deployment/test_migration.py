@@ -1,7 +1,5 @@
 """Migrations within limits: a taken lock is tried again, a slow statement ends, each with its remedy."""
 
-import threading
-
 import psycopg
 import pytest
 from django.conf import settings
@@ -65,13 +63,50 @@ def test_another_error_is_not_repeated(monkeypatch):
         migration.migrate(1, 1, lambda _: None, lambda _: pytest.fail("a pause"))
 
 
-def test_two_preparations_run_one_after_the_other(other):
+def test_a_preparation_waits_for_another_one_longer_than_for_a_lock(other, monkeypatch):
+    monkeypatch.setattr(migration, "ATTEMPTS_MAX", 2)
     other.execute("SELECT pg_advisory_lock(%s)", [migration.PREPARING])
-    waited = threading.Event()
+    reports, pauses = [], []
 
-    def pause(_seconds):
-        waited.set()
-        other.execute("SELECT pg_advisory_unlock_all()")
+    def pause(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 5:
+            other.execute("SELECT pg_advisory_unlock_all()")
 
-    migration.migrate(0.05, 60, lambda _: None, pause)
-    assert waited.is_set()
+    migration.migrate(0.05, 60, reports.append, pause)
+    assert len(pauses) == 5
+    assert reports == ["waiting for another `manage.py prepare` of this database to end"]
+    # It has given the lock back.
+    assert other.execute("SELECT pg_try_advisory_lock(%s)", [migration.PREPARING]).fetchone() == (True,)
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """Return the errors with which the database answers, the next one first; then it accepts connections."""
+    errors = []
+    connect = connection.ensure_connection
+
+    def ensure_connection():
+        if errors:
+            raise OperationalError(errors.pop(0))
+        connect()
+
+    monkeypatch.setattr(connection, "ensure_connection", ensure_connection)
+    return errors
+
+
+def test_a_database_that_starts_late_is_waited_for(answers):
+    answers += ["connection refused", "the database system is starting up"]
+    reports, pauses = [], []
+    migration.migrate(1, 60, reports.append, pauses.append)
+    assert pauses == [migration.PAUSE_S] * 2
+    assert reports == ["waiting for the database, 300 s at most: connection refused"]
+
+
+@pytest.mark.parametrize(("answer", "wait_s"), [("connection refused", 0), ('FATAL:  role "x" does not exist', 300)])
+def test_a_database_that_does_not_start_or_refuses_ends_with_the_remedy(answers, monkeypatch, answer, wait_s):
+    monkeypatch.setattr(migration, "DATABASE_WAIT_S", wait_s)
+    answers += [answer] * 9
+    with pytest.raises(CommandError, match=f"found after 0 s: {answer}. Start PostgreSQL or correct DATABASE_URL"):
+        migration.migrate(1, 60, lambda _: None, lambda _: pytest.fail("a pause"))
+    answers.clear()

@@ -5,7 +5,7 @@ import os
 import pytest
 from django.core.management import CommandError, call_command
 
-from webapp.deployment.servers import PARTS, command_of, remove_old_spool
+from webapp.deployment.servers import PARTS, REQUESTS_END_S, command_of, remove_old_spool
 from webapp.supervisor.address import Address
 from webapp.supervisor.supervisor import register_programs
 
@@ -24,6 +24,17 @@ def test_a_service_runs_the_same_command_as_the_supervisor(monkeypatch, part):
     (program,) = (each for each in register_programs(HERE, THERE, {}) if each.name == part)
     assert started == [(program.command[0], program.command)]
     assert {name: os.environ.get(name) for name in program.environment} == program.environment
+
+
+@pytest.mark.parametrize(("part", "seconds"), [("web", 25), ("live", 3)])
+def test_a_reload_lets_requests_end_and_waiting_clients_ask_again(part, seconds):
+    assert f"--workers-kill-timeout={seconds}" in command_of(part, HERE)
+
+
+def test_the_supervisor_waits_less_than_a_web_server_for_its_requests():
+    """`manage.py up` kills what has not ended after this time, so that Ctrl-C does not wait for a slow client."""
+    web = next(each for each in register_programs(HERE, THERE, {}) if each.name == "web")
+    assert web.stop_wait_s <= 5 < REQUESTS_END_S
 
 
 def test_an_invalid_port_is_refused(monkeypatch):

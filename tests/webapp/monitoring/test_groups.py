@@ -74,6 +74,11 @@ def test_a_late_poll_and_an_open_outage_show(in_state):
     assert values(groups.dispatches()).items() >= {("dispatch_poll_delay_seconds",): 0, ("outages_open",): 0}.items()
 
 
+def test_a_lost_dispatch_is_not_polled_and_so_never_late(in_state):
+    in_state(State.LOST, next_poll_at=ago(4000))
+    assert values(groups.dispatches())["dispatch_poll_delay_seconds",] == 0
+
+
 def test_hosts_are_counted_by_state(settings):
     settings.HOST_CHECK_PERIOD_S = 300
     Host.objects.create(name="local", kind="local")
@@ -111,6 +116,15 @@ def test_the_snapshot_and_the_dump_have_an_age(settings, tmp_path):
     assert found["dump_age_seconds",] == pytest.approx(50, abs=5)
 
 
+def test_a_snapshot_and_a_dump_that_were_never_made_are_as_old_as_the_first_evidence(
+    evidence_dir, stand_in, settings, tmp_path
+):
+    settings.SNAPSHOT_DIR = tmp_path / "missing"
+    Evidence.objects.filter(pk=send(make_organisation(), b"a").log_id).update(received_at=ago(500))
+    found = values(groups.snapshots())
+    assert (found["snapshot_age_seconds",], found["dump_age_seconds",]) == pytest.approx((500, 500), abs=5)
+
+
 @pytest.fixture
 def _own_tallies(monkeypatch):
     monkeypatch.setattr(tallies, "KEY", f"drivecert:tallies-{os.getpid()}")
@@ -143,6 +157,13 @@ def test_a_costly_count_is_repeated_later(monkeypatch):
     assert not tallies.update_tallies()
     monkeypatch.setattr(tallies, "stored_tallies", lambda: last | {"seconds": 3, "at": time.time() - 310})
     assert tallies.update_tallies()
+
+
+@pytest.mark.usefixtures("_own_tallies")
+@pytest.mark.parametrize(("age_s", "is_counted"), [(1190, False), (1210, True)])
+def test_a_very_costly_count_is_repeated_after_20_minutes(monkeypatch, age_s, is_counted):
+    monkeypatch.setattr(tallies, "stored_tallies", lambda: {"seconds": 60, "at": time.time() - age_s})
+    assert tallies.update_tallies() is is_counted
 
 
 def test_the_ages_of_scrub_and_backup_begin_with_the_first_evidence(evidence_dir, stand_in):

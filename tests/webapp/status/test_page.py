@@ -17,6 +17,10 @@ def row(day, working=0, degraded=0, down=0, *, state=WORKING, at=NOW):
     )  # fmt: skip
 
 
+def lines_of(*rows):
+    return problem_lines(rows, {Part.LAB: min(each.day for each in rows)}, NOW)
+
+
 @pytest.mark.parametrize(("minutes", "state"), [(5, DOWN), (5.1, UNRECORDED)])
 def test_a_state_counts_for_five_minutes(minutes, state):
     assert present_state(row(20, state=DOWN, at=NOW - timedelta(minutes=minutes)), NOW) == state
@@ -42,13 +46,25 @@ def test_the_share_is_of_recorded_minutes():
     ],
 )
 def test_a_day_with_more_than_five_minutes_of_a_problem_is_listed(minutes, worst):
-    lines = problem_lines([row(1, 1440), row(19, *minutes)], NOW)
+    lines = lines_of(row(18, 1440), row(19, *minutes))
     assert [line.state for line in lines] == ([] if worst is None else [worst])
 
 
 def test_the_first_day_and_the_rest_of_today_miss_no_minutes():
-    assert problem_lines([row(18, 10), row(20, 119)], NOW) == []
-    assert [line.unrecorded_minutes for line in problem_lines([row(18, 10), row(20, 100)], NOW)] == [20]
+    assert lines_of(row(19, 10), row(20, 119)) == []
+    assert [line.unrecorded_minutes for line in lines_of(row(19, 10), row(20, 100))] == [20]
+
+
+def test_a_day_without_a_row_is_not_recorded_from_the_first_row_to_yesterday():
+    lines = lines_of(row(16, 10), row(18, 1440))
+    assert [(line.day.day, line.name, line.state, line.unrecorded_minutes) for line in lines] == [
+        (19, "Lab", UNRECORDED, 1440), (17, "Lab", UNRECORDED, 1440),
+    ]  # fmt: skip
+    assert problem_lines([], {}, NOW) == []
+
+
+def test_a_first_row_before_the_shown_days_counts():
+    assert len(problem_lines([], {Part.LAB: date(2025, 12, 1)}, NOW)) == 89
 
 
 @pytest.mark.django_db
