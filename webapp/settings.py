@@ -90,7 +90,7 @@ MIDDLEWARE = [
     "webapp.middleware.ContentSecurityPolicyMiddleware",
     "webapp.middleware.TrackingMarksMiddleware",
     "webapp.register.snapshots.database_down.DatabaseAwayMiddleware",
-    "webapp.register.http.store_away.StoreAwayMiddleware",
+    "webapp.register.http.store_unavailable.StoreUnavailableMiddleware",
     "webapp.accounts.sessions.SessionMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -21,7 +21,7 @@ from results.products.changes import ProductChangedError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
 from runners.errors import RequestRefusedError
 from webapp.register.http.query_params import ParameterError
-from webapp.register.http.store_away import SENTENCE
+from webapp.register.http.store_unavailable import SENTENCE
 from webapp.webhooks.registration import TooManyWebhooksError
 
 CONTENT_TYPE = "application/problem+json"

@@ -16,7 +16,7 @@ from results.access.withholding import Cause, cause_of_file, is_file_withheld, i
 from results.evidence.store import StoreUnavailableError, open_evidence
 from results.lifecycle.hidden_files import current_hidings
 from results.models import Evidence, HiddenFile, ObjectionFile, Run
-from webapp.register.http import store_away
+from webapp.register.http import store_unavailable
 from webapp.register.http.evidence_host import is_evidence_host
 from webapp.register.http.responses import NO_STORE, UNAVAILABLE_FOR_LEGAL_REASONS, response_with_etag
 
@@ -79,7 +79,9 @@ def _linked_file_or_refusal(request: HttpRequest) -> HttpResponseBase:
     try:
         return _linked_file(request)
     except StoreUnavailableError:
-        return HttpResponse(f"{store_away.SENTENCE}\n", "text/plain; charset=utf-8", 503, headers=store_away.HEADERS)
+        return HttpResponse(
+            f"{store_unavailable.SENTENCE}\n", "text/plain; charset=utf-8", 503, headers=store_unavailable.HEADERS
+        )
 
 
 def _linked_file(request: HttpRequest) -> HttpResponseBase:

@@ -36,7 +36,7 @@ from results.intake.uploads import (
 )
 from results.models import Draft, DraftFile
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
-from webapp.register.http.store_away import RETRY_AFTER_S, SENTENCE
+from webapp.register.http.store_unavailable import RETRY_AFTER_S, SENTENCE
 from webapp.submissions.drafts.senders import Sender, SenderRefusedError, find_draft, sender_of
 from webapp.submissions.forms import SlicesForm
 

@@ -13,12 +13,12 @@ SENTENCE = (
 )
 
 
-class StoreAwayMiddleware(MiddlewareMixin):
+class StoreUnavailableMiddleware(MiddlewareMixin):
     """Turns the failure of the evidence store into a 503 page. The API and uploads have answers of their own."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Return the 503 page if the store does not answer."""
         if not isinstance(exception, StoreUnavailableError):
             return None
-        content = render_to_string("store_away.html", {"sentence": SENTENCE}, request)
+        content = render_to_string("store_unavailable.html", {"sentence": SENTENCE}, request)
         return HttpResponse(content, status=503, headers=HEADERS)
