@@ -90,7 +90,7 @@ def test_a_changed_manifest_is_refused(repository):
         repository.manifest()
     path.unlink()
     path.mkdir()
-    with pytest.raises(BackupError, match="damaged: it cannot be read: .*Is a directory"):
+    with pytest.raises(BackupError, match=r"damaged: it cannot be read: .*Is a directory"):
         repository.manifest()
 
 
