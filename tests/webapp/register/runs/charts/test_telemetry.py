@@ -8,7 +8,7 @@ import pytest
 from results import locks
 from results.access import intervals
 from results.evidence.store import StoreUnavailableError, store
-from results.models import Evidence, Submission
+from results.models import Evidence, Run, Submission
 from tests.results.builders import other_session
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.runs.test_side_file import SIDE_FILE
@@ -129,7 +129,7 @@ def test_a_busy_reader_states_when_to_retry(client, make_run, monkeypatch, form)
 
 def test_object_storage_that_does_not_answer_is_no_damaged_file(make_run, monkeypatch):
     """The page answers 503 and works later. An error of the disk is shown in the page."""
-    run = make_run()
+    run = Run.objects.get(pk=make_run(interval(1)).pk)
 
     def refuse(_):
         raise errors.pop()
