@@ -5,11 +5,11 @@ repeated attempt begins with the one that failed. Before, it waits for a databas
 and for another preparation of the same database.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import OperationalError, connection
@@ -18,8 +18,6 @@ from psycopg.errors import LockNotAvailable, QueryCanceled
 ATTEMPTS_MAX = 20
 PAUSE_MAX_S = 15.0
 DATABASE_WAIT_S, PAUSE_S, REPORT_PERIOD_S = 300.0, 2.0, 30.0
-# What waiting does not repair. In another language, such a message only ends later.
-REFUSED = re.compile(r"authentication failed|no password supplied|no pg_hba\.conf entry|does not exist|is-unset")
 # An advisory lock of PostgreSQL: two machines that prepare one database do it one after the other.
 PREPARING = 0x44524956
 
@@ -29,7 +27,7 @@ def migrate(
 ) -> None:
     """Run all migrations. Raise CommandError if a lock stays taken in all attempts, or if a statement is too slow.
 
-    Raise it also if the database does not answer for DATABASE_WAIT_S, or refuses the connection.
+    Raise it also if the database accepts no connection for DATABASE_WAIT_S.
     """
     _wait_for_database(report, pause)
     with _alone(report, pause):
@@ -37,7 +35,10 @@ def migrate(
 
 
 def _wait_for_database(report: Callable[[str], None], pause: Callable[[float], None]) -> None:
-    """Return when the database accepts a connection. Report each REPORT_PERIOD_S that it does not."""
+    """Return when the database accepts a connection. Report each REPORT_PERIOD_S that it does not.
+
+    A wrong password is waited for as well: psycopg gives no code for the errors of a connection.
+    """
     started = time.monotonic()
     reported = float("-inf")
     while True:
@@ -45,7 +46,7 @@ def _wait_for_database(report: Callable[[str], None], pause: Callable[[float], N
             return connection.ensure_connection()
         except OperationalError as error:
             waited_s = time.monotonic() - started
-            if REFUSED.search(str(error)) or waited_s >= DATABASE_WAIT_S:
+            if not settings.DATABASE_URL or waited_s >= DATABASE_WAIT_S:
                 raise CommandError(
                     f"no connection to the database: expected PostgreSQL to accept one within {DATABASE_WAIT_S:g} s, "
                     f"found after {waited_s:.0f} s: {str(error).strip()}. Start PostgreSQL or correct DATABASE_URL, "
