@@ -47,7 +47,7 @@ class Command(BaseCommand):
     def print_result(self, result: Result) -> None:
         """Print what the backup contains, and the time and the rate."""
         manifest, seconds = result.manifest, max(result.duration_s, 0.001)
-        rows = ", ".join(f"{count} {label}" for label, count in manifest.rows.items())
+        rows = ", ".join(counted(count, label.removesuffix("s")) for label, count in manifest.rows.items())
         self.stdout.write(f"backup {manifest.name}: {rows}")
         held, copied = counted(manifest.evidence_count, "file"), counted(result.copied_count, "file")
         self.stdout.write(
