@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from email.message import Message
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 
 from tests.register import free_port, wait_for
@@ -28,6 +29,9 @@ def missing_nginx() -> str:
     if PROGRAM is None or shutil.which("openssl") is None:
         return "nginx or openssl is missing: run tests/operations/install_nginx.sh as root"
     return ""
+
+
+needs_nginx = pytest.mark.skipif(bool(missing_nginx()), reason=missing_nginx() or "nginx is installed")
 
 
 class Nginx:

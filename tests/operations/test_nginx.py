@@ -1,7 +1,6 @@
 """The configuration of nginx: valid, and in front of a server that states what it received."""
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -12,14 +11,10 @@ from threading import Event, Thread
 import pytest
 from django.conf import settings
 
-from tests.operations.nginx import NAME, SOURCE, Nginx, missing_nginx
+from tests.operations.nginx import NAME, SOURCE, Nginx, needs_nginx
 from tests.register import wait_for
 
-pytestmark = [pytest.mark.xdist_group("nginx")]
-if missing := missing_nginx():
-    if os.environ.get("CI"):
-        raise RuntimeError(missing)
-    pytestmark.append(pytest.mark.skip(missing))
+pytestmark = [pytest.mark.xdist_group("nginx"), needs_nginx]
 
 UNIT_BYTES = {"m": 1024**2}
 

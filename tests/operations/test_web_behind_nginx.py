@@ -1,17 +1,11 @@
 """The web server of a register in production, behind nginx."""
 
-import os
-
 import pytest
 
-from tests.operations.nginx import NAME, Nginx, missing_nginx
+from tests.operations.nginx import NAME, Nginx, needs_nginx
 from tests.web_server import web_server
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("nginx")]
-if missing := missing_nginx():
-    if os.environ.get("CI"):
-        raise RuntimeError(missing)
-    pytestmark.append(pytest.mark.skip(missing))
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("nginx"), needs_nginx]
 
 PRODUCTION = {
     "PRODUCTION": "yes",

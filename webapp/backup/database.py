@@ -4,7 +4,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -57,13 +57,12 @@ def dump_of(snapshot_name: str) -> Iterator[IO[bytes]]:
     with tempfile.TemporaryFile() as problems:
         dump = subprocess.Popen([*command, _conninfo()], stdout=subprocess.PIPE, stderr=problems, env=_environment())
         assert dump.stdout is not None  # noqa: S101 - for the type checker
-        try:
+        with ExitStack() as unless_read:
+            unless_read.callback(dump.wait)
+            unless_read.callback(dump.kill)  # before the wait
             with dump.stdout:
                 yield dump.stdout
-        except BaseException:
-            dump.kill()
-            dump.wait()
-            raise
+            unless_read.pop_all()
         if dump.wait() != 0:
             raise BackupError(f"pg_dump failed with status {dump.returncode}: {_text(problems)}")
 

@@ -12,6 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from results.errors import contained
 from webapp.accounts.tokens.rules import bearer_secret
 from webapp.health import OK, ask_database
 from webapp.monitoring.groups import GROUPS, gauge
@@ -86,11 +87,9 @@ class Groups(Collector):
             started, metrics = time.monotonic(), []
             up[group.name] = 0.0
             if self.is_database_up or not group.needs_database:
-                try:
+                with contained(logger, "metrics: the group %s could not be read", group.name):
                     metrics = list(group.collect())
                     up[group.name] = 1.0
-                except Exception:
-                    logger.exception("metrics: the group %s could not be read", group.name)
             yield from metrics
             seconds[group.name] = time.monotonic() - started
         yield gauge("group_up", "Whether the metrics of a group could be read.", up, "group")
