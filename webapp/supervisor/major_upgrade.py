@@ -55,7 +55,7 @@ class ClusterUpgrade:
                 f"{self.directory.path}: a register runs on it. Stop it, then start the upgrade again"
             )
         with os.fdopen(lock):
-            kept = self._check()
+            renamed = self._check()
             try:
                 self._upgrade()
             finally:
@@ -63,35 +63,35 @@ class ClusterUpgrade:
                     shutil.rmtree(self.upgraded, ignore_errors=True)
                 self.directory.remove_sockets()
             try:
-                self.upgraded.rename(kept)
+                self.upgraded.rename(renamed)
             except OSError as error:
-                raise CannotStartError(f"{self._rename_message(kept)} The system says: {error.strerror}") from error
+                raise CannotStartError(f"{self._rename_message(renamed)} The system says: {error.strerror}") from error
             sync_directory(self.directory.path)
-            return kept
+            return renamed
 
     def _is_exchanged(self) -> bool:
         """Return whether the directory of the new cluster has the old one: they have exchanged their names."""
         upgraded = version_of(self.upgraded)
         return upgraded is not None and upgraded < (version_of(self.cluster) or 0)
 
-    def _rename_message(self, kept: Path) -> str:
+    def _rename_message(self, renamed: Path) -> str:
         return (
             f"{self.upgraded}: the old cluster. The upgrade is complete, but this directory did not get its name. "
-            f"Rename it: mv -T {self.upgraded} {kept}. Then start the register."
+            f"Rename it: mv -T {self.upgraded} {renamed}. Then start the register."
         )
 
     def _check(self) -> Path:
         """Raise CannotStartError unless the upgrade can begin. Return the later name of the old cluster."""
         if self._is_exchanged():
-            raise CannotStartError(self._rename_message(self._kept(version_of(self.upgraded))))
-        kept = self._kept(self._check_versions())
-        if kept.exists():
-            raise CannotStartError(f"{kept}: the cluster of an earlier upgrade. Move it away. {UNCHANGED}")
+            raise CannotStartError(self._rename_message(self._renamed(version_of(self.upgraded))))
+        renamed = self._renamed(self._check_versions())
+        if renamed.exists():
+            raise CannotStartError(f"{renamed}: the cluster of an earlier upgrade. Move it away. {UNCHANGED}")
         self._check_use()
         self._check_space()
-        return kept
+        return renamed
 
-    def _kept(self, version: int | None) -> Path:
+    def _renamed(self, version: int | None) -> Path:
         """Return the later name of the old cluster."""
         return self.directory.path / f"postgres.{version}"
 
