@@ -31,6 +31,7 @@ from results.evidence.base import (
 from results.evidence.durable import make_directory, sync_directory, write_file
 
 BYTES = "bytes"
+MARK = ".drivecert-evidence"  # in the directory itself: if its file system is not mounted, the mark is missing
 
 
 class Directory:
@@ -39,13 +40,27 @@ class Directory:
     def __init__(self, root: Path) -> None:
         self.root = root
 
+    def prepare(self) -> None:
+        """Create the directory with its mark."""
+        make_directory(self.root)
+        write_file(self.root / MARK, b"")
+        sync_directory(self.root)
+
+    def is_marked(self) -> bool:
+        """Return whether this is the directory that was prepared, not the place at which it is mounted."""
+        return (self.root / MARK).exists()
+
     def check(self) -> None:
-        """Raise StoreUnavailableError if the directory is missing or empty: its file system may not be mounted."""
-        if not self.root.is_dir() or not any(self.root.iterdir()):
-            raise StoreUnavailableError(f"{self.root}: expected stored evidence, got an empty directory; mount it")
+        """Raise StoreUnavailableError without the mark: the file system of the directory is not mounted."""
+        if not self.is_marked():
+            raise StoreUnavailableError(
+                f"{self.root}: expected the evidence store, found no {MARK} in it; mount its file system, or restore a "
+                "backup if its disk is lost"
+            )
 
     def put(self, stream: ByteStream) -> Stored:
         """Copy the bytes into a new file, and give it its name. Raises StoreError."""
+        self.check()
         with self._incoming_file() as (temporary, descriptor):
             stored = copy_hashed(stream, lambda chunk: self._write(descriptor, chunk))
             os.fsync(descriptor)
@@ -91,6 +106,7 @@ class Directory:
 
     def append(self, key: str, offset: int, piece: bytes) -> None:
         """Write a piece at its offset. Bytes after the offset, of a crash, are cut off."""
+        self.check()
         path = self.staged_path(key)
         is_new = not path.exists()
         if is_new:

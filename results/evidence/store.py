@@ -24,7 +24,6 @@ from results.evidence.base import (
     file_name,
 )
 from results.evidence.directory import Directory
-from results.evidence.durable import make_directory
 from results.models import Evidence, ObjectionFile, Submission
 
 __all__ = [
@@ -67,12 +66,17 @@ def configured_store() -> EvidenceStore:
     return object_storage(settings.EVIDENCE_STORE, settings.S3_ENDPOINT, settings.S3_REGION, *keys)
 
 
-def prepare_store() -> None:
-    """Make the store ready, and try that it never replaces evidence. Raises UnsafeStoreError, StoreUnavailableError."""
-    if settings.EVIDENCE_STORE == DIRECTORY:
-        make_directory(Path(settings.EVIDENCE_DIR))
-    else:
-        configured_store().check()
+def prepare_store(*, is_new: bool = False) -> None:
+    """Make the store ready, and try that it never replaces evidence. `is_new` says that no evidence has to be in it.
+
+    Raises UnsafeStoreError, or StoreUnavailableError, also for a directory that lacks the newest evidence.
+    """
+    kept = configured_store()
+    if isinstance(kept, Directory) and not kept.is_marked():
+        newest = None if is_new else Evidence.objects.order_by("-pk").first()
+        if newest is None or kept.path_of(newest.sha256).exists():
+            kept.prepare()
+    kept.check()
 
 
 def store(stream: ByteStream) -> Stored:

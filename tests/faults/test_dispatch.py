@@ -17,6 +17,7 @@ from runners.models import Dispatch
 from runners.models.states import FINAL, State
 from runners.tasks import advance_dispatch
 from tests.faults.worker import Worker
+from tests.results.stored_files import use_directory
 from tests.runners.lab import a_lab, drivetest  # noqa: F401 - shared fixtures
 
 pytestmark = [
@@ -35,7 +36,8 @@ long_enough_to_observe = pytest.mark.parametrize("run_s", [20])
 def data_dir(settings, tmp_path):
     data = tmp_path / "data"
     data.mkdir()
-    settings.LAB_DIR, settings.EVIDENCE_DIR = data / "lab", data / "evidence"
+    settings.LAB_DIR = data / "lab"
+    use_directory(settings, data / "evidence")
     return data
 
 

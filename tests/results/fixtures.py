@@ -9,6 +9,7 @@ import pytest
 from results.evidence.store import configured_store
 from results.reader import process as reader_process
 from tests.object_storage import running_seaweed
+from tests.results.stored_files import use_directory
 from webapp.celery import app
 
 STAND_IN = Path(__file__).with_name("stand_in_reader.py")
@@ -17,7 +18,7 @@ STAND_IN = Path(__file__).with_name("stand_in_reader.py")
 @pytest.fixture
 def evidence_dir(settings, tmp_path):
     directory: Path = tmp_path / "evidence"
-    settings.EVIDENCE_DIR = directory
+    use_directory(settings, directory)
     return directory
 
 

@@ -7,6 +7,12 @@ from django.conf import settings
 from results.evidence.directory import Directory
 
 
+def use_directory(settings, path):
+    """Keep evidence in a new directory."""
+    settings.EVIDENCE_DIR = path
+    Directory(path).prepare()
+
+
 def path_of(sha256):
     return Directory(Path(settings.EVIDENCE_DIR)).path_of(sha256)
 

@@ -17,12 +17,13 @@ from runners.hosts.machine import machine_id
 from runners.inventory.devices import bind
 from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import State
+from tests.results.stored_files import use_directory
 from tests.runners.fake_host import FakeHost
 
 
 @pytest.fixture(autouse=True)
 def separate_evidence(settings, tmp_path):
-    settings.EVIDENCE_DIR = tmp_path / "evidence"
+    use_directory(settings, tmp_path / "evidence")
     settings.LAB_DIR = tmp_path / "lab"
 
 

@@ -17,6 +17,7 @@ from runners.models.states import State
 from tests.lab_simulator.clock import ManualClock
 from tests.lab_simulator.lab import PATH, InProcessHost, SimulatedLab
 from tests.lab_simulator.worker import FOUND_FIT, KIND
+from tests.results.stored_files import use_directory
 from tests.runners.lab import poll_all
 
 pytestmark = pytest.mark.django_db
@@ -242,7 +243,7 @@ def test_a_silent_simulated_host_raises_the_error_of_a_silent_host(lab):
 def test_a_full_disk_of_the_register_delays_the_end_and_loses_nothing(
     running, poll_state, clock, lab, small_disk, settings
 ):
-    settings.EVIDENCE_DIR = small_disk / "evidence"
+    use_directory(settings, small_disk / "evidence")
     (small_disk / "other").write_bytes(bytes(200 * 1024))
     clock.advance(RUN_S)
     assert poll_state(running) == State.COLLECTING

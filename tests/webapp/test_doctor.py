@@ -229,6 +229,7 @@ def store(monkeypatch):
     return end_with
 
 
+@pytest.mark.django_db
 def test_an_evidence_store_that_works_is_ok(settings, tmp_path):
     settings.EVIDENCE_DIR = tmp_path / "evidence"
     assert (doctor.examine_store().word, settings.EVIDENCE_DIR.is_dir()) == ("OK", True)

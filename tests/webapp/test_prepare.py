@@ -1,9 +1,15 @@
 """The contents of a prepared register."""
 
+import shutil
+
 import pytest
 from django.core.management import call_command
 
 from results.models import Product
+from tests.results.builders import make_organisation, send
+from tests.results.fixtures import evidence_dir
+
+__all__ = ["evidence_dir"]
 
 pytestmark = pytest.mark.django_db
 
@@ -16,3 +22,12 @@ def test_an_empty_register_is_filled_with_the_published_catalogue_unless_a_dump_
     settings.DATA_DIR = tmp_path
     call_command("prepare")
     assert Product.objects.exists() == is_wanted
+
+
+def test_a_register_whose_evidence_is_not_mounted_starts_and_says_so(settings, tmp_path, evidence_dir, capsys):
+    send(make_organisation(), b"the log")
+    shutil.rmtree(evidence_dir)
+    settings.PUBLISHED_CATALOGUE, settings.DATA_DIR = False, tmp_path
+    call_command("prepare")
+    assert "mount its file system, or restore a backup" in capsys.readouterr().err
+    assert not evidence_dir.exists()

@@ -172,7 +172,7 @@ class _Restoration:
         Path(settings.DATA_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
         self._check_files()
         try:
-            prepare_store()
+            prepare_store(is_new=True)
         except StoreError as error:
             raise BackupError(str(error)) from error
         objects = self.repository.evidence_of(self.manifest)

@@ -92,7 +92,8 @@ def test_a_file_that_cannot_be_read_is_a_fault(submissions, monkeypatch):
 def test_a_directory_that_is_not_mounted_is_no_fault(submissions, evidence_dir):
     evidence_dir.rename(evidence_dir.with_name("elsewhere"))
     evidence_dir.mkdir()
-    with pytest.raises(StoreUnavailableError, match="mount it"):
+    (evidence_dir / "ab").mkdir()  # a folder of a store is no sign of it
+    with pytest.raises(StoreUnavailableError, match="mount its file system"):
         run_pass()
     assert list(open_faults()) == []
     tasks.scrub_evidence()  # only logs it

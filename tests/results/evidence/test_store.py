@@ -1,28 +1,33 @@
 import io
 import os
 import resource
+import shutil
 import signal
 import time
 
 import pytest
 
 from results.evidence.base import LEFTOVER_AGE_S
+from results.evidence.directory import MARK
 from results.evidence.store import (
     EvidenceDamagedError,
     StoreFullError,
+    StoreUnavailableError,
     TooLargeError,
     configured_store,
     open_evidence,
+    prepare_store,
     store,
 )
 from results.models import Evidence
+from tests.results.builders import make_organisation, send
 from tests.results.stored_files import path_of
 
 ABC_SHA256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
 
 
 def files_below(directory):
-    return [path for path in directory.rglob("*") if path.is_file()]
+    return [path for path in directory.rglob("*") if path.is_file() and path.name != MARK]
 
 
 def test_bytes_are_stored_under_their_hash(evidence_dir):
@@ -117,3 +122,34 @@ def test_an_incomplete_copy_is_removed_after_a_day(evidence_dir):
     assert configured_store().remove_abandoned() == 1
     assert (young.exists(), old.exists()) == (True, False)
     assert path_of(ABC_SHA256).exists()
+
+
+def test_a_directory_whose_file_system_is_not_mounted_takes_nothing(evidence_dir):
+    evidence_dir.rename(evidence_dir.with_name("on the other file system"))
+    evidence_dir.mkdir()
+    with pytest.raises(StoreUnavailableError, match="mount its file system"):
+        store(io.BytesIO(b"abc"))
+    with pytest.raises(StoreUnavailableError, match="mount its file system"):
+        configured_store().append("key", 0, b"abc")
+    assert list(evidence_dir.iterdir()) == []
+    evidence_dir.rmdir()
+    evidence_dir.with_name("on the other file system").rename(evidence_dir)
+    assert store(io.BytesIO(b"abc")).size_bytes == 3
+
+
+@pytest.mark.django_db
+def test_a_directory_of_an_earlier_release_gets_its_mark_if_it_has_the_newest_evidence(evidence_dir):
+    send(make_organisation(), b"the log")
+    (evidence_dir / MARK).unlink()
+    prepare_store()
+    assert (evidence_dir / MARK).exists()
+
+
+@pytest.mark.django_db
+def test_a_directory_without_the_newest_evidence_gets_a_mark_only_as_a_new_one(evidence_dir):
+    send(make_organisation(), b"the log")
+    shutil.rmtree(evidence_dir)
+    with pytest.raises(StoreUnavailableError, match="mount its file system, or restore a backup"):
+        prepare_store()
+    prepare_store(is_new=True)
+    assert (evidence_dir / MARK).exists()

@@ -14,6 +14,7 @@ from results.models import Draft, Organisation, Submission
 from tests.cutting_proxy import CuttingProxy
 from tests.register import free_port
 from tests.results.builders import log_bytes, make_organisation, make_user, wait_for
+from tests.results.stored_files import use_directory
 from tests.web_server import web_server
 from tests.webapp.accounts.publishers.issuer import AUDIENCE, running_issuer
 from webapp.accounts.audit.trail import Actor
@@ -53,7 +54,7 @@ class Lab:
 def new_lab(tmp_path, settings):
     organisation = make_organisation()
     _, secret = issue_token(make_user("vera", organisation), organisation, "lab")
-    settings.EVIDENCE_DIR = tmp_path / "var" / "evidence"
+    use_directory(settings, tmp_path / "var" / "evidence")
     return Lab(tmp_path, secret)
 
 

@@ -13,6 +13,7 @@ from results.models import Submission
 from runners.models import Dispatch
 from tests.register import ROOT
 from tests.results.builders import log_bytes, make_user
+from tests.results.stored_files import use_directory
 from tests.runners.fake_host import FakeHost
 from tests.runners.lab import a_lab, connect, device, separate_evidence
 from tests.web_server import web_server
@@ -65,7 +66,7 @@ def served(tmp_path, package, a_lab, transactional_db):
 
 
 def test_a_log_is_submitted_and_its_verdict_awaited(served, package, settings, tmp_path, stand_in):
-    settings.EVIDENCE_DIR = tmp_path / "var" / "evidence"
+    use_directory(settings, tmp_path / "var" / "evidence")
     log = package("types").File(io.BytesIO(log_bytes("slow-disk-ms")), "load.log", "text/plain")
     facts = {"vendor": "Exemplar", "model": "EX4", "category": package("models").CategoryEnum.NVME_FLASH}
     body = package("models").UploadRequest(log=log, **facts)

@@ -11,6 +11,7 @@ from django.conf import settings as project
 from results.ingest.queue import sweep
 from results.models import DraftReading, Submission
 from tests.results.builders import log_bytes, make_organisation, make_user, wait_for
+from tests.results.stored_files import use_directory
 from tests.web_server import web_server
 from webapp.accounts.tokens.rules import issue_token
 
@@ -24,7 +25,7 @@ def test_the_script_of_the_guide_submits_a_log_with_its_side_file(tmp_path, sett
     (script,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     (tmp_path / "load.log").write_bytes(log_bytes("slow-disk-ms"))
     (tmp_path / "load.jsonl").write_bytes(b'{"record": "start"}\n')
-    settings.EVIDENCE_DIR = tmp_path / "var" / "evidence"
+    use_directory(settings, tmp_path / "var" / "evidence")
     with web_server(tmp_path) as server:
         address = f"http://127.0.0.1:{server.port}"
         script = script.replace("https://register.example", address).replace("dc_...", secret)

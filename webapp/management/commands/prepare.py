@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from results.evidence.store import StoreError, prepare_store
+from results.evidence.store import DIRECTORY, StoreError, StoreUnavailableError, prepare_store
 from results.models import Organisation, Product
 from webapp.accounts.audit.trail import COMMAND, Kind, record
 from webapp.accounts.models import Membership, Role
@@ -30,6 +30,10 @@ class Command(BaseCommand):
         settings.EMAIL_FILE_PATH.mkdir(mode=0o700, parents=True, exist_ok=True)  # links in mails open accounts
         try:
             prepare_store()
+        except StoreUnavailableError as error:
+            if settings.EVIDENCE_STORE != DIRECTORY:
+                raise CommandError(str(error)) from error
+            self.stderr.write(f"{error}. Until then, pages are served, and uploads are refused.")
         except StoreError as error:
             raise CommandError(str(error)) from error
         if not settings.PRODUCTION:

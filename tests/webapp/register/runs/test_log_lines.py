@@ -7,6 +7,7 @@ import pytest
 from results.evidence.store import store
 from results.models import Evidence
 from tests.results.builders import link_key
+from tests.results.stored_files import use_directory
 from webapp.register.runs import log_lines as lines
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +17,7 @@ HUNDRED = b"".join(b"line %d of the log\n" % number for number in range(1, 101))
 
 @pytest.fixture(autouse=True)
 def _own_evidence(settings, tmp_path):
-    settings.EVIDENCE_DIR = tmp_path
+    use_directory(settings, tmp_path)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 from results.evidence.store import store
 from results.models import Event, Evidence, Organisation, Run, Submission, Visibility
 from tests.results.builders import link_key
+from tests.results.stored_files import use_directory
 from tests.webapp.register.conftest import LOG_BYTES, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows
 from webapp.accounts.models import Membership
@@ -20,7 +21,7 @@ DOWNLOADS = ["", "log", "slices.csv"]
 
 @pytest.fixture(autouse=True)
 def _own_evidence(settings, tmp_path):
-    settings.EVIDENCE_DIR = tmp_path
+    use_directory(settings, tmp_path)
 
 
 def keep_log(run):

@@ -14,7 +14,7 @@ from tusclient.exceptions import TusCommunicationError
 
 from results.models import DraftFile
 from tests.results.builders import make_organisation, make_user, sha256, wait_for
-from tests.results.stored_files import staged_path
+from tests.results.stored_files import staged_path, use_directory
 from tests.web_server import web_server
 from webapp.accounts.tokens.rules import issue_token
 
@@ -29,7 +29,7 @@ def secret(db):
 
 @pytest.fixture
 def server(tmp_path, settings):
-    settings.EVIDENCE_DIR = tmp_path / "var" / "evidence"
+    use_directory(settings, tmp_path / "var" / "evidence")
     with web_server(tmp_path) as server:
         yield server
 
@@ -69,7 +69,7 @@ def test_of_concurrent_requests_with_the_same_piece_one_writes_it(server, secret
 
 
 def test_after_a_crash_the_offset_has_no_byte_that_is_not_on_disk(tmp_path, settings, secret):
-    settings.EVIDENCE_DIR = tmp_path / "var" / "evidence"
+    use_directory(settings, tmp_path / "var" / "evidence")
     content = os.urandom(64_000_000)
     with web_server(tmp_path) as server:
         uploader = uploader_of(server.port, secret, content)

@@ -10,6 +10,7 @@ from results.access import intervals
 from results.evidence.store import StoreUnavailableError, store
 from results.models import Evidence, Run, Submission
 from tests.results.builders import other_session
+from tests.results.stored_files import use_directory
 from tests.webapp.register.conftest import SLOW_DISK_FACTS
 from tests.webapp.register.runs.test_side_file import SIDE_FILE
 from webapp.register.runs.charts import telemetry
@@ -30,7 +31,7 @@ def interval(label_s, busy="10.0", **more):
 
 @pytest.fixture
 def make_run(make_log_run, organisation, settings, tmp_path):
-    settings.EVIDENCE_DIR = tmp_path
+    use_directory(settings, tmp_path)
 
     def make(*lines):
         content = "\n".join(['{"record": "start"}', *lines]).encode()
