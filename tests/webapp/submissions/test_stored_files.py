@@ -23,6 +23,15 @@ def test_operators_see_a_fault_and_the_submission_of_its_file(staff_client, evid
     assert "now, not ended: 7 files" in page
 
 
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [({}, "no file"), ({"kind": "unreadable"}, "no readable file"), ({"kind": "altered", "found_bytes": 1}, "1 byte")],
+)
+def test_a_fault_states_what_was_found(staff_client, columns, found):
+    make_fault(**columns)
+    assert f"<dt>Found</dt><dd>{found}</dd>" in staff_client.get("/stored-files/").text
+
+
 def test_a_closed_fault_is_not_listed_as_a_fault(staff_client, db):
     make_fault(closed_at=timezone.now())
     page = staff_client.get("/stored-files/").text
