@@ -33,10 +33,8 @@ LIMIT_S = 20 * 60
 COMMAND_LIMIT_S = 900
 RELEASE = "/opt/release.git"
 PLACEHOLDERS = {"REPOSITORY": RELEASE}
-SOURCE_OF_POSTGRESQL = "/usr/share/postgresql-common/pgdg/apt.postgresql.org.sh"
 # A command that this machine may be unable to run, what is run if it fails, and the reason.
 FALLBACKS = {
-    SOURCE_OF_POSTGRESQL: ("true", "the package source of PostgreSQL cannot be reached here"),
     "apt-get install --yes --no-install-recommends postgresql-18": (
         "apt-get install --yes --no-install-recommends postgresql",
         "the package source of PostgreSQL cannot be reached here: Debian's own PostgreSQL instead of 18",
@@ -219,8 +217,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=ROOT / "build/runbooks", help="where the root directories are")
     parser.add_argument("--keep", action="store_true", help="keep the root directory of the machine")
     options = parser.parse_args()
-    from account_measures.site import Row  # noqa: PLC0415 - they need Playwright, which a test of this file does not
-    from accounts import conditions, write  # noqa: PLC0415
+    from accounts import Row, conditions, write  # noqa: PLC0415 - it needs Playwright, which a test of this file does not
 
     stated = conditions()
     machine = CleanMachine(options.work / "systemd", NAME)

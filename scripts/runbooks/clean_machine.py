@@ -87,7 +87,7 @@ class CleanMachine:
         self.directory.mkdir(parents=True, exist_ok=True)
         run("cp", "--archive", "--reflink=auto", str(base), str(self.root))
         shutil.copytree(STAND_IN, self.root / LIBRARY / "stand_in", ignore=shutil.ignore_patterns("__pycache__"))
-        self.write("usr/local/bin/systemctl", SYSTEMCTL, 0o755)
+        self.write("usr/bin/systemctl", SYSTEMCTL, 0o755)  # scripts of packages look for it only there
         self.write("etc/hostname", f"{self.name}\n")
         self.write("etc/hosts", f"127.0.0.1 localhost\n127.0.0.1 {self.name}\n")
         self.write("etc/resolv.conf", Path("/etc/resolv.conf").read_text())
