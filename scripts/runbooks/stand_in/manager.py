@@ -165,7 +165,7 @@ class Manager:
         actions: dict[str, Callable[[str], object]] = {
             "start": self.start, "stop": self.stop, "restart": self.restart, "reload": self.reload,
             "try-restart": self.try_restart, "reload-or-restart": self.reload_or_restart,
-            "enable": enable, "disable": disable,
+            "enable": enable, "disable": disable, "preset": enable,  # as Debian's presets enable all units
         }  # fmt: skip
         verb, *names = [word for word in words if not word.startswith("-")] or ["list-units"]
         with self.jobs:

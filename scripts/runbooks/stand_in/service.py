@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from .units import DIRECTORIES, Unit, UnitError, arguments, environment_file, seconds
+from .units import DIRECTORIES, Unit, UnitError, arguments, environment_file, is_true, seconds, timeout
 
 LOGS = Path("/var/log/services")
 START_S, STOP_S = 90.0, 90.0
@@ -58,7 +58,7 @@ class Service:
     def stop(self) -> None:
         """End the processes as KillMode says, and wait for the main one."""
         self.is_stopping = True
-        end = time.monotonic() + seconds(self.unit.one("TimeoutStopSec"), STOP_S)
+        end = time.monotonic() + timeout(self.unit.one("TimeoutStopSec"), STOP_S)
         with suppress(UnitError):
             for line in self.unit.all("ExecStop"):
                 self._run(line)
@@ -119,11 +119,11 @@ class Service:
 
     def _start_main(self) -> None:
         kind, lines = self.unit.one("Type", "simple"), self.unit.all("ExecStart")
-        limit = seconds(self.unit.one("TimeoutStartSec"), float("inf") if kind == "oneshot" else START_S)
+        limit = timeout(self.unit.one("TimeoutStartSec"), float("inf") if kind == "oneshot" else START_S)
         if kind == "oneshot":
             for line in lines:
                 self._run(line)
-            self.state = "active" if self.unit.one("RemainAfterExit") == "yes" else "inactive"
+            self.state = "active" if is_true(self.unit.one("RemainAfterExit")) else "inactive"
             return
         if kind == "forking":
             self._run(lines[0])
@@ -147,7 +147,7 @@ class Service:
         return int(path.read_text().split()[0])
 
     def _run(self, line: str) -> None:
-        limit = seconds(self.unit.one("TimeoutStartSec"), float("inf"))
+        limit = timeout(self.unit.one("TimeoutStartSec"), float("inf"))
         pid = self._fork(line, None)
         status = self.processes.wait(pid, limit)
         if status is None:
@@ -198,7 +198,7 @@ class Service:
             options += [f"--inh-caps={capabilities(ambient)}", f"--ambient-caps={capabilities(ambient)}"]
         if "CapabilityBoundingSet" in unit.values.get("Service", {}):
             options.append(f"--bounding-set={bounding_set(unit.all('CapabilityBoundingSet'))}")
-        if unit.one("NoNewPrivileges") == "yes":
+        if is_true(unit.one("NoNewPrivileges")):
             options.append("--no-new-privs")
         return ["/usr/bin/setpriv", *options, "--"] if options else []
 

@@ -180,3 +180,13 @@ def seconds(value: str, default: float) -> float:
         return float("inf")
     units = {"": 1, "s": 1, "sec": 1, "ms": 0.001, "m": 60, "min": 60, "h": 3600}
     return sum(float(number) * units[unit] for number, unit in re.findall(r"([\d.]+) ?([a-z]*)", value))
+
+
+def is_true(value: str) -> bool:
+    """Return whether a value is one of systemd's words for true."""
+    return value.lower() in {"yes", "true", "on", "1"}
+
+
+def timeout(value: str, default: float) -> float:
+    """Return a time limit in seconds. 0 is none."""
+    return seconds(value, default) or float("inf")
