@@ -143,7 +143,7 @@ def _run(command: Command, shell: Shell, outcome: Outcome) -> Ended:
 def prepare_machine(machine: CleanMachine) -> None:
     """Install the machine, and what the runbook asks its reader to have."""
     machine.install()
-    commit = subprocess.run(["git", "clone", "--quiet", "--bare", f"file://{ROOT}", str(machine.root / RELEASE[1:])],
+    commit = subprocess.run(["git", "clone", "--quiet", "--bare", "--depth=1", f"file://{ROOT}", str(machine.root / RELEASE[1:])],
                             check=False, capture_output=True, text=True)  # fmt: skip
     if commit.returncode:
         raise SystemExit(f"the release cannot be cloned: {commit.stderr}")

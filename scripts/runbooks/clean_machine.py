@@ -86,8 +86,7 @@ class CleanMachine:
             (base / "complete").touch()
         self.directory.mkdir(parents=True, exist_ok=True)
         run("cp", "--archive", "--reflink=auto", str(base), str(self.root))
-        shutil.copytree(STAND_IN, self.root / LIBRARY / "stand_in", ignore=shutil.ignore_patterns("__pycache__"))
-        self.write("usr/bin/systemctl", SYSTEMCTL, 0o755)  # scripts of packages look for it only there
+        self.install_stand_in()
         self.write("etc/hostname", f"{self.name}\n")
         self.write("etc/hosts", f"127.0.0.1 localhost\n127.0.0.1 {self.name}\n")
         self.write("etc/resolv.conf", Path("/etc/resolv.conf").read_text())
@@ -96,6 +95,11 @@ class CleanMachine:
         self.write("etc/pip.conf", f"[global]\ncert = {TRUSTED}\n")
         run("chroot", str(self.root), "update-ca-certificates")
 
+    def install_stand_in(self) -> None:
+        """Install the stand-in for systemd, with which the machine boots."""
+        shutil.copytree(STAND_IN, self.root / LIBRARY / "stand_in", ignore=shutil.ignore_patterns("__pycache__"))
+        self.write("usr/bin/systemctl", SYSTEMCTL, 0o755)  # scripts of packages look for it only there
+
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
         """Write a file of its root directory."""
         place = self.root / path
@@ -103,10 +107,11 @@ class CleanMachine:
         place.write_text(text)
         place.chmod(mode)
 
-    def boot(self) -> None:
+    def boot(self, *, has_route: bool = True) -> None:
         """Start its first process, and wait until the services that are enabled have started."""
         self.wire = Wire()
-        _route(self.wire)
+        if has_route:
+            _route(self.wire)
         command = [
             "setpriv",
             "--pdeathsig",
@@ -152,8 +157,8 @@ class CleanMachine:
     def power_off(self) -> None:
         """Kill all its processes at once; its files stay."""
         if self.launcher is not None:
-            self.launcher.kill()  # the kernel ends the whole namespace with its first process
-            self.launcher.wait()
+            with self.launcher:
+                self.launcher.kill()  # the kernel ends the whole namespace with its first process
             self.launcher = None
         if self.wire is not None:
             _unroute(self.wire)
@@ -174,11 +179,11 @@ class CleanMachine:
             text=True,
             errors="replace",
         )
-        try:
-            yield Shell(process)
-        finally:
-            process.kill()
-            process.wait()
+        with process:
+            try:
+                yield Shell(process)
+            finally:
+                process.kill()
 
     def logs(self) -> str:
         """Return the end of the log of each service."""

@@ -20,7 +20,7 @@ APPLIED = {
     *DIRECTORIES, *(f"{name}Mode" for name in DIRECTORIES),
 }  # fmt: skip
 PREFIXES = "-@:+!"
-VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
+VARIABLE = re.compile(r"\$\{(\w+)\}|\$\$")
 
 
 class UnitError(Exception):
@@ -161,14 +161,14 @@ def environment_file(text: str) -> dict[str, str]:
 
 
 def arguments(line: str, variables: dict[str, str]) -> tuple[str, list[str]]:
-    """Return the prefixes and the words of an ExecStart line. `$NAME` alone becomes several words, `${NAME}` one."""
+    """Return the prefixes and the words of an ExecStart line. A word `$NAME` becomes several words, `${NAME}` a part."""
     prefix = line[: len(line) - len(line.lstrip(PREFIXES))]
     words = []
     for word in shlex.split(line[len(prefix) :]):
         if match := re.fullmatch(r"\$(\w+)", word):
             words += variables.get(match[1], "").split()
         else:
-            words.append(VARIABLE.sub(lambda match: variables.get(match[1] or match[2], ""), word))
+            words.append(VARIABLE.sub(lambda match: variables.get(match[1], "") if match[1] else "$", word))
     return prefix, words
 
 
