@@ -53,7 +53,7 @@ ExecStart=/usr/bin/pebble -config /opt/pebble/config.json
 PEBBLE_CONFIG = """{"pebble": {"listenAddress": "127.0.0.1:14000", "managementListenAddress": "127.0.0.1:15000",
  "certificate": "/opt/pebble/certificate.pem", "privateKey": "/opt/pebble/key.pem", "httpPort": 80, "tlsPort": 443}}
 """
-START_PEBBLE = f"""
+START_PEBBLE = """
 set -e
 apt-get install --yes --no-install-recommends pebble >/dev/null
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
@@ -143,10 +143,10 @@ def _run(command: Command, shell: Shell, outcome: Outcome) -> Ended:
 def prepare_machine(machine: CleanMachine) -> None:
     """Install the machine, and what the runbook asks its reader to have."""
     machine.install()
-    commit = subprocess.run(["git", "clone", "--quiet", "--bare", "--depth=1", f"file://{ROOT}", str(machine.root / RELEASE[1:])],
-                            check=False, capture_output=True, text=True)  # fmt: skip
-    if commit.returncode:
-        raise SystemExit(f"the release cannot be cloned: {commit.stderr}")
+    release = ["git", "clone", "--quiet", "--bare", "--depth=1", f"file://{ROOT}", str(machine.root / RELEASE[1:])]
+    cloned = subprocess.run(release, check=False, capture_output=True, text=True)
+    if cloned.returncode:
+        raise SystemExit(f"the release cannot be cloned: {cloned.stderr}")
     shutil.copy(DRIVETEST, machine.root / "root/drivetest")
     machine.write("etc/systemd/system/pebble.service", PEBBLE_SERVICE)
     machine.write("opt/pebble/config.json", PEBBLE_CONFIG)
@@ -205,7 +205,7 @@ def _stand_ins(machine: CleanMachine) -> Iterator[str]:
         "Machine: a directory made by debootstrap with namespaces of its own, on this machine's kernel. "
         f"`{NAME}` leads to its loopback. `REPOSITORY` is a clone of this commit."
     )
-    yield "`systemctl` (steps 7, 9, 10, and certbot's hook) is `scripts/runbooks/stand_in`; it starts each unit's commands."
+    yield "`systemctl` (steps 7, 9, 10, and certbot's hook) is `scripts/runbooks/stand_in`, which starts each unit's commands."
     names = [f"{part}.service" for part in (*PARTS, "drivecert-prepare", "drivecert-nginx")]
     directives = sorted(set().union(*(Unit(name, machine.root).unapplied() for name in names)))
     yield f"Directives that the stand-in does not apply: {', '.join(directives)}."
@@ -217,9 +217,10 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=ROOT / "build/runbooks", help="where the root directories are")
     parser.add_argument("--keep", action="store_true", help="keep the root directory of the machine")
     options = parser.parse_args()
-    from accounts import Row, conditions, write  # noqa: PLC0415 - it needs Playwright, which a test of this file does not
+    import accounts  # noqa: PLC0415 - it sets Django up, and needs Playwright, which a test of this file does not
+    from account_measures.site import Row  # noqa: PLC0415
 
-    stated = conditions()
+    stated = accounts.conditions()
     machine = CleanMachine(options.work / "systemd", NAME)
     shutil.rmtree(machine.directory, ignore_errors=True)
     try:
@@ -243,7 +244,7 @@ def main() -> None:
     rows += [Row(name, "as the runbook says", found, is_met) for name, found, is_met in outcome.checks]
     for row in rows:
         print(f"{row.measure}: {row.found} ({'met' if row.is_met else 'NOT MET'})")
-    write(rows, stated, RESULT)
+    accounts.write(rows, stated, RESULT)
     with RESULT.open("a") as page:
         page.write("\n## What differs from a machine of an operator\n\n")
         page.writelines(f"- {each}\n" for each in outcome.differences)

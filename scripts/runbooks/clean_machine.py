@@ -19,7 +19,7 @@ SUITE = "bookworm"
 GIVEN = ("ca-certificates", "python3-minimal", "libpython3-stdlib")
 STAND_IN = Path(__file__).with_name("stand_in")
 LIBRARY = "usr/local/lib/stand-in"
-SYSTEMCTL = f'#!/bin/sh\nPYTHONPATH=/{LIBRARY} exec /usr/bin/python3 -m stand_in "$@"\n'
+PROGRAM = f"#!/bin/sh\nPYTHONPATH=/{LIBRARY} exec /usr/bin/python3 -m stand_in "
 OWN_AUTHORITIES = Path("/usr/local/share/ca-certificates")
 TRUSTED = "/etc/ssl/certs/ca-certificates.crt"
 MARK = "--end-of-command--"
@@ -49,8 +49,7 @@ ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr
 for node in null zero full random urandom tty; do cp -a "/dev/$node" "dev/$node"; done
 hostname "$2"
 ip link set lo up
-exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 PYTHONPATH=/usr/local/lib/stand-in \
-  chroot . /usr/bin/python3 -m stand_in manager
+exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 chroot . /usr/sbin/init
 """
 
 
@@ -98,12 +97,15 @@ class CleanMachine:
     def install_stand_in(self) -> None:
         """Install the stand-in for systemd, with which the machine boots."""
         shutil.copytree(STAND_IN, self.root / LIBRARY / "stand_in", ignore=shutil.ignore_patterns("__pycache__"))
-        self.write("usr/bin/systemctl", SYSTEMCTL, 0o755)  # scripts of packages look for it only there
+        # Scripts of packages look for both, and only there.
+        self.write("usr/bin/systemctl", f'{PROGRAM}"$@"\n', 0o755)
+        self.write("usr/sbin/init", f"{PROGRAM}manager\n", 0o755)
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
         """Write a file of its root directory."""
         place = self.root / path
         place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)  # it may be a link
         place.write_text(text)
         place.chmod(mode)
 
@@ -205,7 +207,7 @@ class Shell:
         begun = time.monotonic()
         stop = threading.Timer(limit_s, self.process.kill)
         stop.start()
-        lines = []
+        lines: list[str] = []
         try:
             self.process.stdin.write(f"{{ {text}\n}} </dev/null\nprintf '\\n%s %s\\n' {MARK} $?\n")
             self.process.stdin.flush()

@@ -19,7 +19,6 @@ from scripts.runbooks.stand_in.units import (
     timeout,
 )
 from tests.lab_hosts.namespaces import missing
-from tests.register import wait_for
 
 OURS = settings.BASE_DIR / "operations/systemd"
 OF_THE_REGISTER = {"drivecert@web.service", "drivecert@live.service", "drivecert@worker.service",
@@ -54,10 +53,16 @@ def root(tmp_path):
 
 
 def test_units_start_in_the_order_of_the_runbook(root):
-    order = started_with("drivecert.target", lambda name: Unit(name, root))
+    order = started_with(["drivecert.target"], lambda name: Unit(name, root))
     assert order[0] == "drivecert-prepare.service"
     assert order[-1] == "drivecert.target"
     assert set(order[1:-1]) == OF_THE_REGISTER
+
+
+def test_units_that_start_together_are_ordered_although_none_needs_the_other(root):
+    (root / "etc/systemd/system/redis-server.service").write_text("[Service]\nExecStart=/bin/redis\n")
+    order = started_with(["drivecert.target", "redis-server.service"], lambda name: Unit(name, root))
+    assert order[:2] == ["redis-server.service", "drivecert-prepare.service"]
 
 
 def test_an_instance_has_its_name_in_its_values(root):
@@ -82,10 +87,10 @@ def test_a_drop_in_adds_and_resets_values(root):
 def test_a_required_unit_must_exist_and_a_wanted_one_need_not(root):
     folder = root / "etc/systemd/system"
     (folder / "a.service").write_text("[Unit]\nWants=nothing.service\n")
-    assert started_with("a.service", lambda name: Unit(name, root)) == ["a.service"]
+    assert started_with(["a.service"], lambda name: Unit(name, root)) == ["a.service"]
     (folder / "a.service").write_text("[Unit]\nRequires=nothing.service\n")
     with pytest.raises(UnitError, match=r"Unit nothing\.service not found"):
-        started_with("a.service", lambda name: Unit(name, root))
+        started_with(["a.service"], lambda name: Unit(name, root))
     (folder / "b.service").symlink_to("/dev/null")
     with pytest.raises(UnitError, match="masked"):
         Unit("b.service", root)

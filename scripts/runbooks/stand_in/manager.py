@@ -27,7 +27,7 @@ class Manager:
 
     def __init__(self) -> None:
         self.services: dict[str, Service] = {}
-        self.started: set[str] = set()  # targets, timers and others without processes
+        self.started = {"sysinit.target", "multi-user.target"}  # targets, timers and others without processes
         self.statuses: dict[int, int] = {}
         self.watchers: dict[int, Callable[[int], None]] = {}
         self.changed = threading.Condition()
@@ -93,17 +93,18 @@ class Manager:
             return self.services[name].state
         return "active" if name in self.started else "inactive"
 
-    def start(self, name: str) -> None:
-        """Start a unit and those that it needs. Raises UnitError if it or a unit that it requires fails."""
+    def start(self, *names: str) -> None:
+        """Start units and those that they need. Raises UnitError if one of them or a unit that it requires fails."""
         failed: dict[str, str] = {}
-        for each in started_with(name, Unit):
+        for each in started_with(names, Unit):
             unit = Unit(each)
             missing = sorted(set(unit.names("Requires")) & failed.keys())
+            if missing:
+                failed[each] = f"{each}: {missing[0]}, which it requires, failed"
+                continue
+            for other in unit.names("Conflicts"):
+                self.stop(other)
             try:
-                if missing:
-                    raise UnitError(f"{each}: {missing[0]}, which it requires, failed")
-                for other in unit.names("Conflicts"):
-                    self.stop(other)
                 if unit.kind == "service":
                     self.service(each).start()
                 else:
@@ -112,8 +113,8 @@ class Manager:
                 failed[each] = str(error)
         if failed:
             print("\n".join(failed.values()), flush=True)
-        if name in failed:
-            raise UnitError(failed[name])
+        if found := failed.keys() & set(names):
+            raise UnitError(failed[min(found)])
 
     def stop(self, name: str) -> list[str]:
         """Stop a unit and those that depend on it. Return them in the order in which they start."""
@@ -154,7 +155,7 @@ class Manager:
         for program in sorted(GENERATORS.glob("*")):
             pid = self.fork()
             if pid == 0:
-                os.execv(program, [str(program), *folders])
+                os.execv(program, [str(program), *folders])  # noqa: S606
             self.wait(pid, 30)
         for name, service in self.services.items():
             with suppress(UnitError):
@@ -267,9 +268,8 @@ def manage() -> None:
     for work in (manager.reap, receive_syslog):
         threading.Thread(target=work, daemon=True).start()
     manager.read_units()
-    for path in sorted((INSTALLED / "multi-user.target.wants").glob("*.*")):
-        with suppress(UnitError):
-            manager.start(path.name)
+    with suppress(UnitError):
+        manager.start(*sorted(path.name for path in (INSTALLED / "multi-user.target.wants").glob("*.*")))
     manager.serve()
 
 

@@ -169,7 +169,7 @@ class Service:
             return pid
         try:
             self._set_up_child()
-            os.execvpe(command[0], command, variables)
+            os.execvpe(command[0], command, variables)  # noqa: S606
         except BaseException as error:  # noqa: BLE001 - the child must end here
             os.write(2, f"{self.unit.name}: {error}\n".encode())
         os._exit(NOT_STARTED)

@@ -1,9 +1,8 @@
 """Units of systemd as their files define them, and the order in which they start."""
 
-import os
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 FOLDERS = ("etc/systemd/system", "run/systemd/system", "run/systemd/generator", "usr/lib/systemd/system")
@@ -71,8 +70,7 @@ class Unit:
 
     def _read(self, text: str) -> None:
         section: dict[str, list[str]] = {}
-        for line in text.replace("\\\n", " ").splitlines():
-            line = line.strip()
+        for line in map(str.strip, text.replace("\\\n", " ").splitlines()):
             if line.startswith("["):
                 section = self.values.setdefault(line.strip("[]"), {})
             elif line and not line.startswith(("#", ";")):
@@ -95,20 +93,20 @@ def find(name: str, root: Path) -> Path | None:
     """Return the file of a unit in the first folder that has it. Aliases are links."""
     for folder in FOLDERS:
         path = root / folder / name
-        if path.is_symlink() and os.readlink(path) == "/dev/null":
+        if path.is_symlink() and path.readlink() == Path("/dev/null"):
             raise UnitError(f"Unit {name} is masked.")
         if path.is_symlink():
-            target = Path(os.readlink(path))
+            target = path.readlink()
             path = root / target.relative_to("/") if target.is_absolute() else path.parent / target
         if path.is_file():
             return path
     return None
 
 
-def started_with(name: str, load: Callable[[str], Unit]) -> list[str]:
-    """Return a unit and the units that it requires or wants, each after the units that it is ordered after."""
+def started_with(names: Iterable[str], load: Callable[[str], Unit]) -> list[str]:
+    """Return units and the units that they require or want, each after the units that it is ordered after."""
     units: dict[str, Unit] = {}
-    waiting = [(name, True)]
+    waiting = [(name, True) for name in names]
     while waiting:
         each, is_required = waiting.pop()
         if each in units:
@@ -161,7 +159,7 @@ def environment_file(text: str) -> dict[str, str]:
 
 
 def arguments(line: str, variables: dict[str, str]) -> tuple[str, list[str]]:
-    """Return the prefixes and the words of an ExecStart line. A word `$NAME` becomes several words, `${NAME}` a part."""
+    """Return the prefixes and the words of an ExecStart line. `$NAME` alone becomes several words."""
     prefix = line[: len(line) - len(line.lstrip(PREFIXES))]
     words = []
     for word in shlex.split(line[len(prefix) :]):
