@@ -47,6 +47,16 @@ ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr
 for node in null zero full random urandom tty; do cp -a "/dev/$node" "dev/$node"; done
+# Programs for containers refuse both versions of control groups at once: then only version 1.
+mount -t tmpfs -o mode=0755 groups sys/fs/cgroup
+if [ -d /sys/fs/cgroup/unified ]; then
+  for each in /sys/fs/cgroup/*/; do
+    name=$(basename "$each")
+    [ "$name" = unified ] || { mkdir "sys/fs/cgroup/$name"; mount --bind "$each" "sys/fs/cgroup/$name"; }
+  done
+else
+  mount --rbind /sys/fs/cgroup sys/fs/cgroup
+fi
 hostname "$2"
 ip link set lo up
 exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 chroot . /usr/sbin/init
@@ -68,23 +78,24 @@ class CleanMachine:
     def __init__(self, directory: Path, name: str) -> None:
         self.directory, self.name = directory, name
         self.root = directory / "root"
+        self.debian = directory.parent / f"debian-{SUITE}"
         self.wire: Wire | None = None
         self.launcher: subprocess.Popen[str] | None = None
         self.first = 0
 
     def install(self) -> None:
         """Make its root directory: debootstrap, kept for the next machine, and the stand-in."""
-        base = self.directory.parent / f"debian-{SUITE}"
-        if not (base / "complete").exists():
-            shutil.rmtree(base, ignore_errors=True)
-            command = ["debootstrap", "--variant=minbase", f"--include={','.join(GIVEN)}", SUITE, str(base)]
-            base.mkdir(parents=True)
+        if not (self.debian / "complete").exists():
+            shutil.rmtree(self.debian, ignore_errors=True)
+            command = ["debootstrap", "--variant=minbase", f"--include={','.join(GIVEN)}", SUITE, str(self.debian)]
+            self.debian.mkdir(parents=True)
             with (self.directory.parent / "debootstrap.log").open("w") as log:
                 subprocess.run(command, check=True, stdout=log, stderr=log)
-            shutil.rmtree(base / "var/lib/apt/lists")  # a machine that was installed some time ago has no present lists
-            (base / "complete").touch()
+            # A machine that was installed some time ago has no present lists of packages.
+            shutil.rmtree(self.debian / "var/lib/apt/lists")
+            (self.debian / "complete").touch()
         self.directory.mkdir(parents=True, exist_ok=True)
-        run("cp", "--archive", "--reflink=auto", str(base), str(self.root))
+        run("cp", "--archive", "--reflink=auto", str(self.debian), str(self.root))
         self.install_stand_in()
         self.write("etc/hostname", f"{self.name}\n")
         self.write("etc/hosts", f"127.0.0.1 localhost\n127.0.0.1 {self.name}\n")

@@ -4,14 +4,15 @@ No registry of images is needed: the base images and those of the servers are De
 is a program that calls podman-compose; `DIFFERENCES` says what is not as on the machine of an operator.
 """
 
+import shutil
 from pathlib import Path
 
-from scripts.runbooks.clean_machine import CleanMachine, Shell
+from scripts.runbooks.clean_machine import OWN_AUTHORITIES, TRUSTED, CleanMachine
+from tests.lab_hosts.network import run
 
-IMAGES = Path(__file__).with_name("images")
-PODMAN = "podman crun netavark aardvark-dns iptables conmon python3-venv git openssl curl"
-VARIABLES = """
-RUST_IMAGE=localhost/rust-base
+# On the machine of an operator, Docker is there before the runbook begins; git, openssl and curl as well.
+PROGRAMS = "podman crun netavark aardvark-dns iptables conmon python3-venv git openssl curl procps"
+VARIABLES = """RUST_IMAGE=localhost/rust-base
 PYTHON_IMAGE=localhost/python-base
 POSTGRES_IMAGE=localhost/servers
 REDIS_IMAGE=localhost/servers
@@ -34,12 +35,6 @@ set -a; . /opt/images.env; set +a
 build=""
 case " $* " in *" build "*) build="--build-arg POSTGRES_CLIENT=postgresql-client" ;; esac
 exec /opt/podman-compose/bin/podman-compose "$@" $build
-"""
-GROUPS = """
-mount -t tmpfs -o mode=0755 groups sys/fs/cgroup
-for each in /sys/fs/cgroup/*; do
-  if [ "${each##*/}" != unified ] && [ -d "$each" ]; then mkdir -p "sys/fs/cgroup/${each##*/}"; mount --bind "$each" "sys/fs/cgroup/${each##*/}"; fi
-done
 """
 SERVERS = """FROM localhost/python-base
 RUN apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \\
@@ -69,7 +64,7 @@ CARGO = "#!/bin/sh\nmkdir -p target/release && cp /usr/local/share/drivetest tar
 INSTALL = f"""
 set -e
 apt-get update -qq
-apt-get install -y -qq --no-install-recommends {PODMAN} >/dev/null
+apt-get install -y -qq --no-install-recommends {PROGRAMS} >/dev/null
 python3 -m venv /opt/podman-compose
 /opt/podman-compose/bin/pip install --quiet podman-compose
 tar -C /opt/base -c . | podman import --quiet --change 'ENV PIP_CERT=/etc/ssl/certs/ca-certificates.crt' - localhost/debian >/dev/null
@@ -90,3 +85,26 @@ DIFFERENCES = (
     "has a stand-in for cargo that copies a drivetest which was built before; PostgreSQL is Debian's, and its entry "
     "point a script that does the same for the variables of docker-compose.yml.",
 )
+
+
+class ContainerMachine(CleanMachine):
+    """A machine with Docker, as far as a stand-in can be Docker."""
+
+    def install(self) -> None:
+        """Make its root directory, with the files from which `INSTALL` makes the programs and images."""
+        super().install()
+        base = self.root / "opt/base"
+        run("cp", "--archive", "--reflink=auto", str(self.debian), str(base))
+        for path in OWN_AUTHORITIES.glob("*.crt"):
+            shutil.copy(path, base / "usr/local/share/ca-certificates")
+        run("chroot", str(base), "update-ca-certificates")
+        (base / "etc/pip.conf").write_text(f"[global]\ncert = {TRUSTED}\n")
+        self.write("opt/images.env", VARIABLES)
+        self.write("usr/local/bin/docker", DOCKER, 0o755)
+        self.write("etc/containers/containers.conf", CONTAINERS_CONF)
+        self.write("etc/containers/storage.conf", STORAGE_CONF)
+        for name, text, mode in (
+            ("python-base", PYTHON_BASE, 0o644), ("rust-base", RUST_BASE, 0o644), ("servers", SERVERS, 0o644),
+            ("postgres.sh", POSTGRES, 0o755), ("cargo", CARGO, 0o755),
+        ):  # fmt: skip
+            self.write(f"opt/images/{name}", text, mode)

@@ -13,8 +13,8 @@ from webapp.deployment.servers import PARTS
 
 FOLDER = settings.BASE_DIR / "operations" / "systemd"
 AGENT = settings.BASE_DIR / "runners/drivetest/crates/agent/src/drivecert-agent.service"
-# lab opens raw drives: devices, SYS_RAWIO and SYS_ADMIN cost it the stated 1.2 points. The agent runs as root and has no
-# mounts of its own, so that the file systems of a sweep are those of its host.
+# lab opens raw drives: devices, SYS_RAWIO and SYS_ADMIN cost it the stated 1.2 points. The agent runs as root and has
+# no mounts of its own, so that the file systems of a sweep are those of its host.
 LIMITS = {"drivecert-prepare": 25, "drivecert-nginx": 25, "drivecert-lab": 35, "drivecert-agent": 60} | {
     f"drivecert@{part}": 25 for part in PARTS if part != "lab"
 }
