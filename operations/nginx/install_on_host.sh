@@ -8,7 +8,8 @@ to="$root/etc/drivecert/nginx"
 install -d -m 0755 "$to"
 adapt() {
   sed -e 's#/etc/nginx/register/#/etc/drivecert/nginx/#' -e 's# /certificates/# /etc/drivecert/certificates/#' \
-    -e 's#/var/spool/nginx/#/var/cache/drivecert-nginx/#' -e 's#/dev/stdout#syslog:server=unix:/dev/log,nohostname#' \
+    -e 's#/var/spool/nginx/#/var/cache/drivecert-nginx/#' -e 's#/tmp/limits.conf#/var/cache/drivecert-nginx/limits.conf#' \
+    -e 's#/dev/stdout#syslog:server=unix:/dev/log,nohostname#' \
     -e '/listen /s/:8080/:80/;/listen /s/:8443/:443/' -e '/listen /s/ 8080/ 80/;/listen /s/ 8443/ 443/' "$1" >"$2"
 }
 adapt "$here/nginx.conf" "$to/nginx.conf"

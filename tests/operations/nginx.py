@@ -43,7 +43,7 @@ class Nginx:
         self.main = directory / "nginx.conf"
 
     def write(self, web_port: int, live_port: int, **changed: str) -> None:
-        """Write the configuration and a certificate. `changed` replaces values of directives."""
+        """Write the configuration, its limits and a certificate. `changed` replaces values of directives."""
         for name in ("spool", "certificates/challenges", "tmp"):
             (self.directory / name).mkdir(parents=True, exist_ok=True)
         places = {
@@ -60,7 +60,15 @@ class Nginx:
             for ours, here in places.items():
                 text = text.replace(ours, here)
             (self.directory / f"{name}.conf").write_text(text)
+        self.write_limits(settings.UPLOAD_MAX_BYTES)
         self._write_certificate()
+
+    def write_limits(self, upload_max_bytes: int) -> str:
+        """Write the limits for a register with this UPLOAD_MAX_BYTES, as before a start, and return them."""
+        path = self.directory / "tmp/limits.conf"
+        environment = os.environ | {"UPLOAD_MAX_BYTES": str(upload_max_bytes)}
+        subprocess.run([SOURCE / "write_limits.sh", path], env=environment, check=True, timeout=PATIENCE_S)
+        return path.read_text()
 
     def check(self) -> "subprocess.CompletedProcess[str]":
         """Run `nginx -t` on the configuration."""

@@ -1,6 +1,7 @@
 """The configuration of nginx: valid, and in front of a server that states what it received."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -147,12 +148,37 @@ def test_old_versions_of_tls_are_refused(nginx):
 
 def test_a_body_beyond_the_limit_is_refused_before_it_is_sent(nginx):
     """The limit fits the register's own: the register answers about files, nginx about everything larger."""
-    number, unit = re.search(r"client_max_body_size (\d+)(\w);", (SOURCE / "register.conf").read_text()).groups()
-    limit = int(number) * UNIT_BYTES[unit]
+    limit = body_limit((nginx.directory / "tmp/limits.conf").read_text())
     assert settings.UPLOAD_MAX_BYTES < limit < settings.UPLOAD_MAX_BYTES + 100 * 1024**2
     with nginx.context().wrap_socket(socket.create_connection(("127.0.0.1", nginx.https), timeout=30)) as client:
         client.sendall(f"POST /submit/ HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: {limit + 1}\r\n\r\n".encode())
         assert client.recv(100).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("upload_max_bytes", [1, 1024**2, 10 * 1024**2 + 1, 2 * 1024**3, 50 * 1024**3])
+def test_the_limit_of_nginx_follows_that_of_the_register(tmp_path, upload_max_bytes):
+    proxy = Nginx(tmp_path)
+    (tmp_path / "tmp").mkdir()
+    room = body_limit(proxy.write_limits(upload_max_bytes)) - upload_max_bytes
+    assert 52 * 1024**2 <= room < 53 * 1024**2
+
+
+@pytest.mark.parametrize(("stated", "status", "written"), [
+    ("", 0, "client_max_body_size 2100m;\n"), ("2 GiB", 1, None), ("-1", 1, None),
+])  # fmt: skip
+def test_the_limit_without_a_setting_is_that_of_its_default_and_no_other_text_is_taken(
+    tmp_path, stated, status, written
+):
+    path, environment = tmp_path / "limits.conf", os.environ | {"UPLOAD_MAX_BYTES": stated}
+    done = subprocess.run([SOURCE / "write_limits.sh", path], env=environment, capture_output=True, check=False)
+    assert (done.returncode, path.read_text() if path.exists() else None) == (status, written)
+    assert (b"expected a whole number" in done.stderr) is bool(status)
+
+
+def body_limit(text):
+    """Return the largest body that a configuration allows, in bytes."""
+    number, unit = re.search(r"client_max_body_size (\d+)(\w);", text).groups()
+    return int(number) * UNIT_BYTES[unit]
 
 
 def test_a_long_poll_passes_unbuffered(nginx):
@@ -208,3 +234,6 @@ def test_the_configuration_for_a_machine_has_its_ports_and_folders(tmp_path):
     unit = (settings.BASE_DIR / "operations/systemd/drivecert-nginx.service").read_text()
     assert "/etc/drivecert/nginx/nginx.conf" in unit
     assert "CacheDirectory=drivecert-nginx" in unit
+    limits = "/var/cache/drivecert-nginx/limits.conf"
+    assert f"include {limits};" in installed["nginx.conf"]
+    assert f"ExecStartPre=/srv/drivecert/operations/nginx/write_limits.sh {limits}" in unit

@@ -12,12 +12,15 @@ from django.conf import settings
 from webapp.deployment.servers import PARTS
 
 FOLDER = settings.BASE_DIR / "operations" / "systemd"
-# lab opens raw drives: devices, SYS_RAWIO and SYS_ADMIN cost it the stated 1.2 points.
-LIMITS = {"drivecert-prepare": 25, "drivecert-nginx": 25, "drivecert-lab": 35} | {
+AGENT = settings.BASE_DIR / "runners/drivetest/crates/agent/src/drivecert-agent.service"
+# lab opens raw drives: devices, SYS_RAWIO and SYS_ADMIN cost it the stated 1.2 points. The agent runs as root and has
+# no mounts of its own, so that the file systems of a sweep are those of its host.
+LIMITS = {"drivecert-prepare": 25, "drivecert-nginx": 25, "drivecert-lab": 35, "drivecert-agent": 60} | {
     f"drivecert@{part}": 25 for part in PARTS if part != "lab"
 }
 HERE = {
     "/srv/drivecert/.venv/bin/python": sys.executable,
+    "/usr/local/sbin/drivetest": sys.executable,
     "WorkingDirectory=/srv/drivecert": f"WorkingDirectory={settings.BASE_DIR}",
 }
 
@@ -30,7 +33,7 @@ needs_systemd = pytest.mark.skipif(
 def units(tmp_path_factory):
     """Return a directory with the units, one for each instance, and with the paths of this machine."""
     directory = tmp_path_factory.mktemp("units")
-    for path in [*FOLDER.glob("*.service"), *FOLDER.glob("*.target")]:
+    for path in [*FOLDER.glob("*.service"), *FOLDER.glob("*.target"), AGENT]:
         text = path.read_text()
         for installed, here in HERE.items():
             text = text.replace(installed, here)

@@ -12,27 +12,7 @@ use drivetest_labhost::has_systemd;
 use crate::{AgentError, Places};
 
 /// The unit of systemd. Loads have scopes of their own; only the agent itself is stopped with the unit.
-pub const UNIT: &str = "\
-[Unit]
-Description=Drivecert agent, which carries out the requests of a register on this lab host
-Documentation=man:drivetest-agent(1)
-Wants=network-online.target
-After=network-online.target
-
-[Service]
-ExecStart=/usr/local/sbin/drivetest agent
-EnvironmentFile=-/etc/drivecert/agent.env
-# TERM ends the agent after the exchanges that run. Loads continue.
-KillMode=process
-TimeoutStopSec=60
-Restart=always
-RestartSec=5
-# The register has revoked this host, or the secret is of another machine.
-RestartPreventExitStatus=2
-
-[Install]
-WantedBy=multi-user.target
-";
+pub const UNIT: &str = include_str!("drivecert-agent.service");
 
 const HOST_FILE: &str = "\
 # The register can overwrite every drive in this list, and no other drive. `drivetest identify` prints the keys.
@@ -206,5 +186,21 @@ mod tests {
         for line in ["KillMode=process", "Restart=always", "RestartPreventExitStatus=2"] {
             assert!(UNIT.lines().any(|found| found == line), "{line}");
         }
+    }
+
+    #[test]
+    fn the_unit_has_no_mounts_of_its_own_as_sweeps_mount_file_systems_for_all() {
+        let of_mounts = [
+            "Protect",
+            "Private",
+            "ReadOnly",
+            "ReadWrite",
+            "Inaccessible",
+            "Bind",
+            "TemporaryFile",
+        ];
+        let is_of_mounts = |line: &&str| of_mounts.iter().any(|start| line.starts_with(start));
+        assert_eq!(UNIT.lines().find(is_of_mounts), None);
+        assert!(UNIT.lines().any(|found| found == "NoNewPrivileges=yes"));
     }
 }
