@@ -54,13 +54,13 @@ def set_of(flags: Iterable[object]) -> Rows:
 
 @dataclass(frozen=True)
 class EncodedColumn:
-    """One column: `codes` has for each row the place of its word, or NOT_REPORTED.
+    """One column: `codes` has for each row the place of its word, or NOT_REPORTED; an array has a tenth of the bytes.
 
     `values` (numbers to compare with) and `options` (short codes to filter by) have the order of `words`, if used.
     """
 
     words: tuple[str, ...]
-    codes: tuple[int, ...]
+    codes: Sequence[int]
     values: tuple[int | float, ...] = ()
     options: tuple[str, ...] = ()
 
