@@ -23,7 +23,8 @@ WHERE tier = 'lab-verified' AND submission_id IS NULL AND id % 100 < 2 AND id % 
 INSERT INTO results_evidence (organisation_id, kind, sha256, size_bytes, content_sha256, filename, received_at,
                               sequestered, hidden)
 SELECT (SELECT min(id) FROM results_organisation) + id % {organisations}, 'run',
-       encode(sha256(public_id::bytea), 'hex'), 400000, '', public_id || '.log', coalesce(started_at, now()), false, false
+       encode(sha256(public_id::bytea), 'hex'), 400000, '', public_id || '.log', coalesce(started_at, now()),
+       false, false
 FROM results_run WHERE tier = 'lab-verified' AND submission_id IS NULL;
 INSERT INTO results_submission (public_id, organisation_id, origin, log_id, vendor, model, part_number, capacity_gb,
                                 firmware, category, slice_length_s, notes, is_virtual, product_id, received_at)
@@ -44,7 +45,8 @@ INSERT INTO results_event (at, kind, subject_type, subject_id, reason, details)
 SELECT published_at, 'run-published', 'run', public_id, '', '{{}}' FROM results_run run
 WHERE visibility = 'public' AND published_at IS NOT NULL
   AND NOT EXISTS (SELECT FROM results_event WHERE subject_type = 'run' AND subject_id = run.public_id);
-INSERT INTO results_histogram (run_id, ordinal, name, unit, role, device, time, edges, is_meaningless, ops_count, counts)
+INSERT INTO results_histogram (run_id, ordinal, name, unit, role, device, time, edges, is_meaningless, ops_count,
+                               counts)
 SELECT id, 0, 'reads', 'us', 'reads', '', 'service', 'act', false, 172800000,
        {counts}
 FROM results_run run
@@ -58,8 +60,8 @@ WHERE submission_id IS NOT NULL AND NOT EXISTS (SELECT FROM results_slice WHERE 
 LAB = """
 INSERT INTO runners_host (name, kind, machine_id, address, port, "user", host_key, program_sha256, health, objections,
                           checked_at, added_at)
-SELECT 'host-' || number, 'ssh', '', '192.0.2.1', 22, 'drivecert', 'ssh-ed25519 A', repeat('a', 64), '{{}}', '[]', now(),
-       now()
+SELECT 'host-' || number, 'ssh', '', '192.0.2.1', 22, 'drivecert', 'ssh-ed25519 A', repeat('a', 64), '{{}}', '[]',
+       now(), now()
 FROM generate_series(1, {hosts}) number
 WHERE NOT EXISTS (SELECT FROM runners_host WHERE name = 'host-' || number);
 INSERT INTO runners_device (host_id, label, identity_kind, identity, drive_key, path, size_bytes, added_at)
@@ -67,8 +69,8 @@ SELECT host.id, 'drive ' || number, 'nvme', '{{"model": "EX4", "serial": "S1"}}'
        '/dev/nvme' || number || 'n1', 3200000000000, now()
 FROM runners_host host, generate_series(1, {devices}) number
 WHERE NOT EXISTS (SELECT FROM runners_device WHERE host_id = host.id);
-INSERT INTO runners_dispatch (public_id, organisation_id, ordered_by_id, device_id, drive_key, recipe, nx_load, duration_s,
-                              options, facts, slice_length_s, state, reason, generation, log_bytes, last_label_s,
+INSERT INTO runners_dispatch (public_id, organisation_id, ordered_by_id, device_id, drive_key, recipe, nx_load,
+                              duration_s, options, facts, slice_length_s, state, reason, generation, log_bytes, last_label_s,
                               progress, submission_id, ordered_at, started_at, ended_at, taken_in_at,
                               run_dirs_removed_at, purpose)
 SELECT 'd-' || substr(submission.public_id, 3), submission.organisation_id,

@@ -72,7 +72,8 @@ def load_reader(encodings: Encodings) -> RowReader | None:
         rest = pickle.load(file)  # noqa: S301 - only the register's own user can write this file
     reader, store = RowReader(encodings), _store(found, "")
     reader.columns = {
-        code: ColumnWords.restored(encodings[code], rest["keys"][code], column) for code, column in store.columns.items()
+        code: ColumnWords.restored(encodings[code], rest["keys"][code], column)
+        for code, column in store.columns.items()
     }
     reader.rows, reader.known = rest["rows"], found["known"]
     return reader

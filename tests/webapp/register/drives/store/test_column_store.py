@@ -154,7 +154,9 @@ def test_only_a_small_table_is_read_while_nothing_has_changed(runs):
     column_store.current_store()
     with CaptureQueriesContext(connection) as queries:
         column_store.current_store()
-    assert ["results_listingchange" in query["sql"] and "results_run" not in query["sql"] for query in queries] == [True]
+    assert ["results_listingchange" in query["sql"] and "results_run" not in query["sql"] for query in queries] == [
+        True
+    ]
 
 
 @pytest.mark.django_db(transaction=True)
