@@ -25,17 +25,29 @@ MAKERS = (
 CAPACITIES_GB = (800, 960, 1600, 1920, 3200, 3840, 6400, 7680, 12_800, 15_360, 30_720)
 RATINGS = (Decimal(1), Decimal("1.3"), Decimal(3), Decimal(5), Decimal(10))
 SEED = 6
+BATCH = 10_000  # of runs, which bounds the memory
 OPERATIONS = 172_800_000
 
 
-def generate(count: int, seed: int = SEED) -> None:
-    """Store as many flash drives, each with one result, in addition to the existing ones."""
+def generate(count: int, seed: int = SEED, runs: int | None = None) -> None:
+    """Store as many flash drives, each with one result, in addition to the existing ones.
+
+    With `runs`, they share as many results.
+    """
     draw = random.Random(seed)  # noqa: S311 - drives to measure with, no secret
     taken = set(Product.objects.values_list("slug", flat=True))
     products = Product.objects.bulk_create(_product(draw, taken) for _ in range(count))
-    runs = Run.objects.bulk_create(_run(draw, product, number) for number, product in enumerate(products))
-    Share.objects.bulk_create((share for run in runs for share in _shares(draw, run)), batch_size=5000)
     profile = Profile.objects.latest("rule_version")
+    numbers = range(count if runs is None else runs)
+    for first in numbers[::BATCH]:
+        _store_runs(draw, products, numbers[first : first + BATCH], profile)
+
+
+def _store_runs(draw: random.Random, products: list[Product], numbers: range, profile: Profile) -> None:
+    # Of the two kinds of results, each product gets both if it has several.
+    places = ((number, (number + number // len(products)) % len(products)) for number in numbers)
+    runs = Run.objects.bulk_create(_run(draw, products[place], number) for number, place in places)
+    Share.objects.bulk_create((share for run in runs for share in _shares(draw, run)), batch_size=5000)
     checked = [run for run in runs if run.statistic == "worst-slice"]
     Verdict.objects.bulk_create(
         Verdict(run=run, profile=profile, outcome="pass", headline="", document={}, reader_version="0")
@@ -73,6 +85,7 @@ def _run(draw: random.Random, product: Product, number: int) -> Run:
         source="" if stored else draw.choice(("Aerospike", product.vendor)),
         firmware=f"FW{draw.randrange(20)}" if stored else "",
         started_at=datetime(2026, 1 + number % 12, 1, tzinfo=UTC) if stored else None,
+        published_at=datetime(2026, 1 + number % 11, 1 + number % 27, tzinfo=UTC),
         compress_pct=draw.choice((None, 100, 50)),
         duration_s=86_400,
     )

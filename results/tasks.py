@@ -15,6 +15,7 @@ from results.ingest import queue
 from results.ingest.queue import draft_reading_pending, reading_pending
 from results.intake import drafts
 from results.lifecycle import deadlines
+from results.lifecycle.listing_changes import fold_changes
 from results.lifecycle.objections import sweep_objections
 from results.lifecycle.review_claims import remove_old_claims
 from results.lifecycle.takedowns import sweep_takedowns
@@ -65,6 +66,12 @@ def remove_leftovers() -> None:
         drafts.remove_leftovers()
     except StoreUnavailableError as error:
         logger.warning("leftover files stay: %s", error)
+
+
+@shared_task(name="results.fold_listing_changes")
+def fold_listing_changes() -> None:
+    """Fold the recorded changes of listed runs, if there are many."""
+    fold_changes()
 
 
 @shared_task(name="results.scrub_evidence")

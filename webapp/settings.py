@@ -24,6 +24,7 @@ S3_REGION = env.read_text("S3_REGION", "us-east-1")
 S3_ACCESS_KEY_ID = env.read_text("S3_ACCESS_KEY_ID")
 S3_SECRET_ACCESS_KEY = env.read_text("S3_SECRET_ACCESS_KEY")
 SNAPSHOT_DIR = DATA_DIR / "snapshots"
+COLUMN_STORE_DIR = DATA_DIR / "column-store"
 TELEMETRY_DIR = DATA_DIR / "telemetry"
 LAB_DIR = DATA_DIR / "lab"
 LAB_PROGRAMS = env.read_text("LAB_PROGRAMS", "")
@@ -370,6 +371,7 @@ PERIODIC_TASKS = (
     ("sweep-deadlines", "results.sweep_deadlines", 60, 120),
     ("remove-leftovers", "results.remove_leftovers", 3600, 3600),
     ("scrub-evidence", "results.scrub_evidence", 60, 60),
+    ("fold-listing-changes", "results.fold_listing_changes", 600, 600),
     ("keep-snapshot", "register.keep_snapshot", SNAPSHOT_PERIOD_S, SNAPSHOT_PERIOD_S * 2),
     # The task starts every quarter of an hour but writes one dump a day, so it makes up for a night without a worker.
     ("keep-dump", "register.keep_dump", 900, 900),

@@ -9,6 +9,7 @@ from results.models.drive_in_run import DriveInRun, Preparation
 from results.models.evidence import Companion, Evidence, Organisation, Reading, Submission, SubmissionKey
 from results.models.hidden_file import HiddenFile
 from results.models.history import Annotation, EarlierResult, Event
+from results.models.listing_change import ListingChange
 from results.models.objection import Objection, ObjectionFile, ObjectionState
 from results.models.product import ListPrice, Product, ProductAddress, ProductAlias, ProductMove
 from results.models.profile import Profile

@@ -197,11 +197,11 @@ def choice_test(chosen: Filter, codes: Sequence[str], store: ColumnStore) -> Tes
 def number_test(chosen: Filter, text: str, store: ColumnStore) -> Test:
     """Return the test for a number that is at least, or at most, as large as requested; a missing one fails."""
     encoded, bound = store.columns[chosen.column], bound_of(chosen, text)
-    passes = [value >= bound if chosen.kind == LEAST else value <= bound for value in encoded.values] + [False]
+    passes = encoded.stated & ~encoded.below(bound) if chosen.kind == LEAST else encoded.up_to(bound)
     side = "below" if chosen.kind == LEAST else "over"
     by = f" by more than {chosen.tolerance_pct} %" if chosen.tolerance_pct else ""
     reason = f"{chosen.subject} is {side} {units.decimal(Decimal(text))} {chosen.unit}{by} or not reported"
-    return Test(chosen.name, reason, encoded.having(passes))
+    return Test(chosen.name, reason, passes)
 
 
 def bound_of(chosen: Filter, text: str) -> float:

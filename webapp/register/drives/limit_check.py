@@ -39,7 +39,7 @@ def _over(store: ColumnStore, limits: Mapping[int, Decimal]) -> Rows:
     rows = 0
     for threshold_us, limit_pct in limits.items():
         encoded = store.columns[share_code(threshold_us)]
-        rows |= encoded.having([*over_flags(encoded.values, limit_pct), False])
+        rows |= encoded.stated & ~encoded.up_to(int(limit_pct * BILLIONTHS))
     return rows
 
 

@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
+from typing import overload
 
 from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedColumn, Rows, flags_of
 from webapp.register.drives.store.ranking import groups_of
@@ -18,7 +20,28 @@ class RowGroup:
     """Rows listed together, under a title and its note."""
 
     title: tuple[str, str]
-    rows: tuple[int, ...]
+    rows: Sequence[int]
+
+
+class SortedRows(Sequence[int]):
+    """A set of rows in an order, sorted when the first of them is read."""
+
+    def __init__(self, store: ColumnStore, rows: Rows, sort: Sort) -> None:
+        self.store, self.rows, self.sort = store, rows, sort
+
+    @cached_property
+    def _ordered(self) -> list[int]:
+        return in_order(self.store, self.rows, self.sort)
+
+    def __len__(self) -> int:
+        return self.rows.bit_count()
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[int]: ...
+    def __getitem__(self, place: int | slice) -> int | list[int]:
+        return self._ordered[place]
 
 
 def in_order(store: ColumnStore, rows: Rows, sort: Sort) -> list[int]:
@@ -48,31 +71,19 @@ def _by_column(rows: Iterable[int], encoded: EncodedColumn, *, falls: bool) -> l
 
 
 def grouped(store: ColumnStore, rows: Rows, sort: Sort) -> list[RowGroup]:
-    """Sort rows and divide them into bands, so that figures that do not compare are never mixed."""
+    """Divide rows into bands, so that figures that do not compare are never mixed. They are sorted when they are read.
+
+    A page shows a hundred of them, mostly of the first band.
+    """
     groups: list[RowGroup] = []
     explained: set[str] = set()
-    of_row = _bands_of_rows(store)
-    in_band: list[list[int]] = [[] for _ in BANDS]
-    for row in in_order(store, rows, sort):
-        in_band[of_row[row]].append(row)
-    for band, same in zip(BANDS, in_band, strict=True):
-        if same:
-            title = band.title_line(len(same), is_first=band.statistic not in explained)
+    of_bands = rows_by_band(store)
+    for band in BANDS:
+        if same := rows & of_bands.get(band.code, 0):
+            title = band.title_line(same.bit_count(), is_first=band.statistic not in explained)
             explained.add(band.statistic)
-            groups.append(RowGroup(title, tuple(same)))
+            groups.append(RowGroup(title, SortedRows(store, same, sort)))
     return groups
-
-
-def _bands_of_rows(store: ColumnStore) -> tuple[int, ...]:
-    """Return for each row the place of its band; made once per state of the register."""
-
-    def read() -> tuple[int, ...]:
-        places = {band.code: place for place, band in enumerate(BANDS)}
-        encoded, groups = store.columns["comparison_group"], groups_of(store)
-        of_word = [places[band_code(groups[word])] for word in encoded.words]
-        return tuple(of_word[code] for code in encoded.codes)
-
-    return store.cached("bands of rows", read)
 
 
 def rows_by_band(store: ColumnStore) -> dict[str, Rows]:
@@ -97,7 +108,7 @@ def page_of(groups: Iterable[RowGroup], page: int, before: int = 0) -> list[RowG
     first, shown = (page - 1) * ROWS_A_PAGE, []
     for group in groups:
         start, end = max(first - before, 0), max(first + ROWS_A_PAGE - before, 0)
-        if cut := group.rows[start:end]:
+        if start < len(group.rows) and end and (cut := group.rows[start:end]):
             shown.append(RowGroup(group.title, cut))
         before += len(group.rows)
     return shown

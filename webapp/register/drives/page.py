@@ -122,7 +122,7 @@ class DrivesPage:
         query, store = self.query, self.store
         tests = [self._default_test(name) for name in self.layout.included if name not in query.included]
         if query.search_text:
-            named = set_of(self.name_query.matches(text) for text in store.names.texts)
+            named = set_of(store.names.having(self.name_query))
             tests.append(Test("q", f"name does not contain {query.search_text}", named))
         tests += [filters.choice_test(filters.BY_NAME[name], codes, store) for name, codes in query.choices]
         tests += [filters.number_test(filters.BY_NAME[name], text, store) for name, text in query.numbers]

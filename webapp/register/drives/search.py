@@ -12,7 +12,7 @@ from results.models.categories import SYSTEMS
 from results.rules.act.limits import Limit
 from results.rules.capacity import TOLERANCE_PCT, is_same_capacity
 from webapp.register.drives.limit_check import LimitCheck, together
-from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
+from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, flags_of
 from webapp.register.drives.store.ranking import current_rows, on_drives, ranked_tps
 from webapp.register.limits.reader_limits import read_limits
 from webapp.register.products.name_search import NameQuery, search
@@ -76,13 +76,13 @@ class ProductQuery:
 def lookup(store: ColumnStore, query: str) -> ProductQuery:
     """Return a query as it is read. A part number that a product states is treated as a word."""
     part, as_words = part_of(query), _of_words(store, query)
-    if part is None or any(as_words.matches(store, row) for row in range(store.count)):
+    if part is None or any(as_words.matches(store, rows[0]) for rows in rows_by_product(store).values()):
         return as_words
     if part.capacity_gb is None:
         return ProductQuery(as_words.names, as_words.capacity_gb, part)
     found = search(store.names, part.name)
     exact = ProductQuery(found, part.capacity_gb, part)
-    if any(exact.matches(store, row) for row in range(store.count)):
+    if any(exact.matches(store, rows[0]) for rows in rows_by_product(store).values()):
         return exact
     return ProductQuery(found, None, part, has_part=False)
 
@@ -108,7 +108,7 @@ def found_products(
     store: ColumnStore, query: ProductQuery, profile: Iterable[Limit]
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the first products that match a query, in the order of their names, and the number of all that match."""
-    slugs = list(dict.fromkeys(store.slugs[row] for row in range(store.count) if query.matches(store, row)))
+    slugs = [slug for slug, rows in rows_by_product(store).items() if query.matches(store, rows[0])]
     return products_of(store, slugs[:SHOWN_AT_MOST], profile), len(slugs)
 
 
@@ -119,17 +119,15 @@ def products_of(store: ColumnStore, slugs: Iterable[str], profile: Iterable[Limi
     """
     current = current_rows(store)
     passing = current & on_drives(store) & LimitCheck(store, read_limits({}, profile)).passes_profile
-    rows_of: dict[str, list[int]] = {slug: [] for slug in slugs}
-    for row, slug in enumerate(store.slugs):
-        if slug in rows_of:
-            rows_of[slug].append(row)
-    return [_product(store, rows, current, passing) for rows in rows_of.values()]
+    of_product = rows_by_product(store)
+    return [_product(store, of_product[slug], current, passing) for slug in dict.fromkeys(slugs)]
 
 
 def neighbours(store: ColumnStore, query: ProductQuery) -> Neighbours:
     """Return the neighbours of a query without a match: drives that have a current result."""
     current = current_rows(store)
-    rows = {slug: row for row, slug in enumerate(store.slugs) if current >> row & 1}
+    flags = flags_of(current, store.count)
+    rows = {slug: row for slug, row in zip(store.slugs, range(store.count), strict=True) if flags[row]}
     if query.capacity_gb is not None and (near := _nearest_capacity(store, query, rows.values())):
         return near
     if close := [row for row in rows.values() if query.names.is_near(store.names.texts[row])]:
@@ -158,7 +156,8 @@ def substitutes(store: ColumnStore, query: ProductQuery, near: Neighbours) -> li
     wanted = query.capacity_gb or columns["capacity_gb"].value(first)
     same = current_rows(store) & ~columns["historical"].of("yes")
     same &= columns["category"].of(columns["category"].word(first))
-    stated = [(slug, gb) for slug, row in rows.items() if same >> row & 1 and (gb := columns["capacity_gb"].value(row))]
+    flags = flags_of(same, store.count)
+    stated = [(slug, gb) for slug, row in rows.items() if flags[row] and (gb := columns["capacity_gb"].value(row))]
     others = [each for each in stated if each[0] not in own]
     if not wanted or missing <= 0:
         return []
@@ -177,8 +176,21 @@ def substitutes_sentence(store: ColumnStore, near: Neighbours, slugs: Sequence[s
     return " ".join(sentences)
 
 
+def rows_by_product(store: ColumnStore) -> dict[str, list[int]]:
+    """Return the rows of each product by its slug, in the order of names; made once per state of the register."""
+
+    def read() -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for row, slug in enumerate(store.slugs):
+            found.setdefault(slug, []).append(row)
+        return found
+
+    return store.cached("rows by product", read)
+
+
 def _row_of(store: ColumnStore) -> dict[str, int]:
-    return {slug: row for row, slug in enumerate(store.slugs)}
+    """Return the last row of each product."""
+    return store.cached("last rows", lambda: {slug: rows[-1] for slug, rows in rows_by_product(store).items()})
 
 
 def _known_drive(store: ColumnStore, row: int) -> KnownDrive:
@@ -198,7 +210,7 @@ def _nearest_capacity(store: ColumnStore, query: ProductQuery, rows: Iterable[in
 
 def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str:
     """Return the sentence that the register has no match for a query, and which drives it has."""
-    rows = {slug: row for row, slug in enumerate(store.slugs)}
+    rows = _row_of(store)
     names = [_drive_name(store, rows[drive.key]) for drive in near.drives]
     more = f" and {units.count(len(names) - NAMED_AT_MOST)} more" if len(names) > NAMED_AT_MOST else ""
     listed, missing = f"{', '.join(names[:NAMED_AT_MOST])}{more}", "result for"

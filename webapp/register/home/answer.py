@@ -1,12 +1,13 @@
 """The answer of the home page: a sentence, the charts, and the drives by comparison group with their endurance gap."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from itertools import compress
 from math import floor
 from urllib.parse import parse_qsl
 
@@ -25,7 +26,7 @@ from webapp.register.drives.order import rows_by_band
 from webapp.register.drives.query import SEPARATOR, THRESHOLDS_US
 from webapp.register.drives.ranking_requirements import not_ranked_because
 from webapp.register.drives.store.charted_rows import ChartedRows
-from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnStore, Rows
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, flags_of
 from webapp.register.drives.store.ranking import (
     needed_at_load,
     number_in,
@@ -165,8 +166,9 @@ class Answer:
 
     @cached_property
     def _is_published_only(self) -> bool:
-        tier = self.store.columns["tier"]
-        return {tier_code(tier.word(row)) for row in self.charted.ordered} == {Tier.PUBLISHED}
+        tier, shown = self.store.columns["tier"], self.charted.shown
+        published = tier.having([*(tier_code(word) == Tier.PUBLISHED for word in tier.words), False])
+        return bool(shown) and not shown & ~published
 
     @property
     def caution(self) -> str:
@@ -185,7 +187,7 @@ class Answer:
     def _subject(self) -> str:
         """Return the kind of drives, or results of it if a drive has several or if there is only one."""
         rows = self.charted.ordered
-        if len({self.store.slugs[row] for row in rows}) == len(rows) > 1:
+        if len(rows) > 1 and _are_different(self.store.slugs[row] for row in rows):
             return self.question.kind
         return f"{'result' if len(rows) == 1 else 'results'} of {self.question.kind}"
 
@@ -299,13 +301,15 @@ class Answer:
         return sum(hidden for _, hidden, _ in reasons) > self.hidden_count
 
     def _ordered(self, rows: Rows) -> Iterator[int]:
-        return (row for row in self.charted.ordered if rows >> row & 1)
+        flags = flags_of(rows, self.store.count)
+        return compress(self.charted.ordered, map(flags.__getitem__, self.charted.ordered))
 
     @cached_property
     def _gap_scale(self) -> LogScale:
         """Return the axis of the endurance gaps, which all rows share."""
         x, sustained = self.charted.question.x, self.store.columns["sustained_tps"]
-        known = [tps for row in self.charted.ordered if (tps := number_in(sustained.word(row)))]
+        codes = set(compress(sustained.codes, flags_of(self.charted.shown, self.store.count))) - {NOT_REPORTED}
+        known = [tps for code in codes if (tps := number_in(sustained.words[code]))]
         return enclosing_log_scale(min([*known, x.low]), max([*known, x.high]))
 
     def _row(self, row: int) -> AnswerRow:
@@ -363,3 +367,13 @@ class Answer:
             return AnswerShare("", SafeString(""))
         ratio = share / BILLIONTHS / limit if limit else 0
         return AnswerShare(encoded.word(row), nearness_html(ratio, is_over=False))
+
+
+def _are_different(names: Iterable[str]) -> bool:
+    """Return whether no name comes twice; the first repetition decides."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return False
+        seen.add(name)
+    return True

@@ -54,6 +54,16 @@ class Names:
         known.update(*OTHER_NAMES.values())
         return tuple(filter(has_letter, known))
 
+    @cached_property
+    def different(self) -> tuple[str, ...]:
+        """Return each text once: a product has several rows."""
+        return tuple(dict.fromkeys(self.texts))
+
+    def having(self, query: "NameQuery") -> list[bool]:
+        """Return for each row whether it matches a query."""
+        matching = {text: query.matches(text) for text in self.different}
+        return [matching[text] for text in self.texts]
+
     def alternatives(self, word: str) -> tuple[str, ...]:
         """Return the word itself if it occurs in a name, otherwise the words one typing error away in its letters."""
         return tuple(other for other in self._close(word) if digits_of(other) == digits_of(word)) or (word,)
@@ -65,7 +75,7 @@ class Names:
 
     def _close(self, word: str) -> tuple[str, ...]:
         is_comparable = len(word) >= SHORTEST_CORRECTED and has_letter(word)
-        if not is_comparable or any(word in text for text in self.texts):
+        if not is_comparable or any(word in text for text in self.different):
             return ()
         return one_error_away(word, self.words)
 
@@ -120,7 +130,7 @@ def search(names: Names, query: str) -> NameQuery:
     found = NameQuery(words, tuple(map(names.alternatives, words)), tuple(map(names.nearest, words)))
     if found.alternatives == tuple((word,) for word in words):
         return found
-    matching = [text for text in names.texts if found.matches(text)]
+    matching = [text for text in names.different if found.matches(text)]
     if not matching:
         return found
     used = [[other for other in others if any(other in text for text in matching)] for others in found.alternatives]

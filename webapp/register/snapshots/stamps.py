@@ -7,9 +7,8 @@ with its event, a bulk import without signals, or the passing of time.
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
-from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
@@ -21,12 +20,12 @@ from results.demonstration.examples import MAIN
 from results.models import Certificate, Companion, Event, Product, Profile, Run
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.dumps.store import newest_day
+from webapp.register.http.release import release
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import read_limits
 from webapp.register.product_pages.comparable import category_digests
 from webapp.register.syndication.public_addresses import EVERYTHING, page_group
 
-SOURCES = ("webapp", "results", "static")
 # Category, vendor and model. The products of one model are its capacities, and their pages link to each other.
 Model = tuple[str, ...]
 OF_A_PRODUCT = ("product__slug", "product__category", "product__vendor", "product__model")
@@ -101,14 +100,6 @@ def _published() -> list[object]:
     with connection.cursor() as cursor:
         cursor.execute(STATE_OF_PUBLISHED, [MAIN.run_id])
         return [*cursor.fetchone(), newest_day(), f"{timezone.now():%Y-%m}"]
-
-
-@cache
-def release() -> str:
-    """Return a text that identifies the release: a hash of the names, sizes and times of its files."""
-    files = (path for name in SOURCES for path in sorted(Path(settings.BASE_DIR / name).rglob("*")) if path.is_file())
-    read = [(path.relative_to(settings.BASE_DIR), path.stat()) for path in files if path.suffix != ".pyc"]
-    return _short([(str(path), found.st_size, found.st_mtime_ns) for path, found in read])
 
 
 def _short(parts: list[object]) -> str:

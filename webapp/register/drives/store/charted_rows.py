@@ -198,12 +198,17 @@ class ChartedRows:
         """Return the number of rows in each density cell."""
         question, encoded = self.question, self.store.columns[share_code(self.threshold_us)]
         key = ("landscape columns", question.x, self.is_per_device)
-        columns = self.store.recent(key, lambda: [ROWS * column_of(question, tps or 1) for tps in self.speeds])
+        columns = self.store.recent(key, self._density_columns)
         shares = shares_of_words(self.store, self.threshold_us)
         rows = [*rows_of_shares(question, shares), 0]  # the last one at NOT_REPORTED
         flags = flags_of(self.shown, self.store.count)
         in_rows = map(rows.__getitem__, compress(encoded.codes, flags))
         return Counter(map(add, compress(columns, flags), in_rows))
+
+    def _density_columns(self) -> list[int]:
+        """Return the first density cell of the column of each row. Speeds repeat, so each is placed once."""
+        of_speed = {tps: ROWS * column_of(self.question, tps or 1) for tps in set(self.speeds)}
+        return [of_speed[tps] for tps in self.speeds]
 
     @cached_property
     def headline_group(self) -> tuple[ComparisonGroup, Rows] | None:

@@ -1,20 +1,21 @@
 """All public results of the register as columns in memory, read again only when the register has changed.
 
 Each page runs one query: has anything changed? If not, the columns in memory are current; otherwise only the changed
-rows are read. The query is exact, because it covers each row's place and the transaction that wrote it. If no
-transaction has ended since the last query, the result is the same, and the tables are not read.
+rows are read. Triggers record each change (results/lifecycle/listing_changes.py), so the query reads a small table. The
+columns of a large register are also in a file, from which a new process starts.
 """
 
 from threading import Lock
 from typing import Any
 
-from django.db import connection
 from django.utils.text import slugify
 
+from results.lifecycle.listing_changes import ListingState, current_state, current_version
 from results.models import Run
 from results.rules.act.comparison_groups import is_compressible
+from webapp.register.drives.store import saved_store
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, ColumnEncoding, ColumnStore, SortedText
-from webapp.register.drives.store.row_reader import LISTED_IN_TABLES, RowReader, rows_state
+from webapp.register.drives.store.row_reader import RowReader
 from webapp.register.tables import categories
 from webapp.register.tables.columns import (
     SUSTAINED,
@@ -31,17 +32,6 @@ from webapp.register.tables.groups import group_of
 from webapp.register.tables.marks import TIERS_RISING, run_tier_word, tier_code
 from webapp.templatetags import units
 
-STATE_OF_REGISTER = f"""
-SELECT pg_current_snapshot()::text, pg_current_xact_id_if_assigned() IS NULL, CASE
-  WHEN pg_current_snapshot()::text = %s AND pg_current_xact_id_if_assigned() IS NULL THEN NULL
-  ELSE md5(concat_ws(' ',
-    (SELECT {rows_state("run")} FROM results_run run WHERE {LISTED_IN_TABLES}),
-    (SELECT {rows_state("product")} FROM results_product product),
-    (SELECT {rows_state("note")} FROM results_annotation note),
-    (SELECT {rows_state("share")} FROM results_share share),
-    (SELECT {rows_state("verdict")} FROM results_verdict verdict)))
-END
-"""  # noqa: S608 - of constants
 BANDS_TB = ((1, "to-1tb"), (2, "1-to-2tb"), (4, "2-to-4tb"), (8, "4-to-8tb"))  # a band includes its upper end
 LARGEST_BAND = "over-8tb"
 
@@ -150,22 +140,8 @@ def _coding(column: Column) -> ColumnEncoding:
 
 
 _building = Lock()
-_reader = RowReader(column_encodings())
 _current: list[ColumnStore] = []
-_known: list[tuple[str, str]] = [("", "")]  # the last snapshot, and the version that it shows
-
-
-def current_version() -> str:
-    """Return the version of the register: a name of its present state."""
-    known, version = _known[0]
-    with connection.cursor() as cursor:
-        cursor.execute(STATE_OF_REGISTER, [known])
-        snapshot, is_committed, changed = cursor.fetchone()
-    if changed is None:
-        return version
-    if is_committed:  # own writes may be rolled back, and the snapshot would not show it
-        _known[0] = (str(snapshot), str(changed))
-    return str(changed)
+_reader: list[RowReader] = []  # of a small register; that of a large one is read from its file when it is needed
 
 
 def current_store() -> ColumnStore:
@@ -177,7 +153,32 @@ def current_store() -> ColumnStore:
     if current and current[0].version == version:
         return current[0]
     with _building:
-        version = current_version()
-        if not _current or _current[0].version != version:
-            _current[:] = [_reader.store(version)]
+        state = current_state()
+        if not _current or _current[0].version != state.version:
+            _current[:] = [_read_store(state)]
         return _current[0]
+
+
+def _read_store(state: ListingState) -> ColumnStore:
+    """Return the store of a state: from the file of this machine if that has it, otherwise with the changed rows read.
+
+    One process of the machine reads changed rows at a time; the others then find its file.
+    """
+    if _reader:
+        return _updated(_reader[0], state)
+    encodings = column_encodings()
+    if store := saved_store.load_store(encodings, state):
+        return store
+    with saved_store.writing():
+        state = current_state()
+        if store := saved_store.load_store(encodings, state):
+            return store
+        return _updated(saved_store.load_reader(encodings) or RowReader(encodings), state)
+
+
+def _updated(reader: RowReader, state: ListingState) -> ColumnStore:
+    """Return the store of a state, and keep its reader: in the file if there are many rows, otherwise in memory."""
+    store = reader.updated(state)
+    is_in_file = store.count >= saved_store.SAVED_FROM_ROWS and saved_store.save(reader, store)
+    _reader[:] = [] if is_in_file else [reader]
+    return store

@@ -42,7 +42,7 @@ def _usual_slug(store: ColumnStore, row: int) -> str | None:
 
 
 def _column(code: str, encoded: EncodedColumn) -> dict[str, Any]:
-    data: dict[str, Any] = {"words": encoded.words, "codes": encoded.codes}
+    data: dict[str, Any] = {"words": encoded.words, "codes": list(encoded.codes)}
     scale = BILLIONTHS if code.startswith("pct_over_") else 1
     if encoded.values:
         pairs = zip(encoded.words, encoded.values, strict=True)

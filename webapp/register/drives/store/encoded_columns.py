@@ -3,10 +3,13 @@
 The page, its data file and its script all work on these columns, so that they sort and filter in the same way.
 """
 
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
+from itertools import accumulate, compress
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -14,6 +17,7 @@ from webapp.register.products.name_search import Names
 
 NOT_REPORTED = -1
 LAST_USED_COUNT = 64
+SETS_MAX, SET_ROWS_MIN = 64, 512  # of a column: sets that are kept, and the rows between two of them
 BILLIONTHS = 10**9  # shares are stored in billionths of a percent, as whole numbers
 UNSTATED = "unstated"  # the filter option for missing values; part of addresses
 
@@ -52,15 +56,62 @@ def set_of(flags: Iterable[object]) -> Rows:
     return int(bits[::-1] or "0", 2)
 
 
+class ByWord:
+    """The rows of a column by the place of their word, for sets of the rows with one of the first words.
+
+    A set for each word would take gigabytes: a column of shares has nearly as many words as rows. So only some sets
+    are kept, and another one is the largest of these that fits, with the rows that it lacks.
+    """
+
+    def __init__(self, codes: Sequence[int], words_count: int) -> None:
+        self.ends = list(accumulate(_counts(codes, words_count)))  # of the rows of each word
+        self.rows = array("i", sorted((row for row, code in enumerate(codes) if code >= 0), key=codes.__getitem__))
+        self.step = max(SET_ROWS_MIN, len(self.rows) // SETS_MAX)
+        self.bytes_count = len(codes) // 8 + 1
+        self.sets = [0]
+        for first in range(0, len(self.rows) - self.step + 1, self.step):
+            self.sets.append(self.sets[-1] | self._set_of(self.rows[first : first + self.step]))
+
+    def first(self, words_count: int) -> Rows:
+        """Return the rows that have one of the first words."""
+        end = self.ends[words_count - 1] if words_count else 0
+        number = end // self.step
+        return self.sets[number] | self._set_of(self.rows[number * self.step : end])
+
+    def _set_of(self, rows: Iterable[int]) -> Rows:
+        flags = bytearray(self.bytes_count)
+        for row in rows:
+            flags[row >> 3] |= 1 << (row & 7)
+        return int.from_bytes(flags, "little")
+
+
+class NumberedRows:
+    """Rows by a number that each of them has, for the sets of rows whose number is at least so large."""
+
+    def __init__(self, numbers: Sequence[float]) -> None:
+        self.values = sorted(set(numbers))
+        codes = {value: code for code, value in enumerate(self.values)}
+        self.count, self.by_value = len(numbers), ByWord([codes[number] for number in numbers], len(self.values))
+
+    def at_least(self, bound: float) -> Rows:
+        """Return the rows whose number is at least as large as a bound."""
+        return (1 << self.count) - 1 & ~self.by_value.first(bisect_left(self.values, bound))
+
+
+def _counts(codes: Sequence[int], words_count: int) -> list[int]:
+    found = Counter(codes)
+    return [found[word] for word in range(words_count)]
+
+
 @dataclass(frozen=True)
 class EncodedColumn:
-    """One column: `codes` has for each row the place of its word, or NOT_REPORTED.
+    """One column: `codes` has for each row the place of its word, or NOT_REPORTED; an array has a tenth of the bytes.
 
     `values` (numbers to compare with) and `options` (short codes to filter by) have the order of `words`, if used.
     """
 
     words: tuple[str, ...]
-    codes: tuple[int, ...]
+    codes: Sequence[int]
     values: tuple[int | float, ...] = ()
     options: tuple[str, ...] = ()
 
@@ -71,6 +122,23 @@ class EncodedColumn:
         for row, code in enumerate(self.codes):
             sets[code][row >> 3] |= 1 << (row & 7)
         return [int.from_bytes(each, "little") for each in sets]
+
+    @cached_property
+    def _by_word(self) -> "ByWord":
+        return ByWord(self.codes, len(self.words))
+
+    def up_to(self, bound: float) -> Rows:
+        """Return the rows with a number up to a bound. The numbers of the words rise with them."""
+        return self._by_word.first(bisect_right(self.values, bound))
+
+    def below(self, bound: float) -> Rows:
+        """Return the rows with a number below a bound."""
+        return self._by_word.first(bisect_left(self.values, bound))
+
+    @property
+    def stated(self) -> Rows:
+        """Return the rows with a word."""
+        return self._by_word.first(len(self.words))
 
     def having(self, wanted: Iterable[object]) -> Rows:
         """Return the rows whose word is wanted; the last flag is for rows without a word."""

@@ -13,7 +13,15 @@ from results.models import Statistic, Visibility
 from results.models.categories import SYSTEMS
 from results.rules.act.comparison_groups import ComparisonGroup, group_of_code
 from results.rules.endurance import needed_dwpd, sustained_tps, written_gb_per_day
-from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, rows_of, set_of
+from webapp.register.drives.store.encoded_columns import (
+    BILLIONTHS,
+    NOT_REPORTED,
+    ColumnStore,
+    NumberedRows,
+    Rows,
+    rows_of,
+    set_of,
+)
 from webapp.register.landscape.marks import Fill, fill_of
 from webapp.register.svg.marks import symbol_of
 from webapp.register.tables.columns import share_code
@@ -92,7 +100,8 @@ def fastest_rows(store: ColumnStore) -> list[int]:
 
 def rows_from(store: ColumnStore, tps: float, *, per_device: bool = False) -> Rows:
     """Return the rows that are at least so fast."""
-    return set_of(map(ge, speeds_of(store, per_device=per_device), [tps] * store.count))
+    numbers = speeds_of(store, per_device=per_device)
+    return store.cached(("by speed", per_device), lambda: NumberedRows(numbers)).at_least(tps)
 
 
 def number_in(word: str) -> float | None:
@@ -132,7 +141,7 @@ def needed_at_load(store: ColumnStore, row: int, tps: int) -> Fraction | None:
 def rows_rated_for(store: ColumnStore, tps: int) -> Rows:
     """Return the rows whose rating allows a load, exactly."""
     bound = ceil(written_gb_per_day(tps) * RATING_PARTS)
-    return set_of(map(ge, _rated_writes(store), [bound] * store.count))
+    return store.cached("by rated writes", lambda: NumberedRows(_rated_writes(store))).at_least(bound)
 
 
 def _rated_writes(store: ColumnStore) -> list[int]:

@@ -1,0 +1,338 @@
+"""Cost of every list at two sizes of a register: processor time, memory, statements, rows, bytes; and a first page.
+
+    python -m benchmarks.scale [--runs 100000] [--products 10000] [--hosts 1000]
+
+A PostgreSQL of its own gets two databases, one with a hundredth of these rows; each is measured by a new process.
+With --directory, the cluster stays there, and a later call measures it again.
+Before each request another transaction ends, as on a busy register, and the address is new where it has parameters,
+so that no cache answers for the whole page. The result is in benchmarks/results/scale.md.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+
+ROOT = Path(__file__).resolve().parent.parent
+for folder in (ROOT, ROOT / "benchmarks"):
+    sys.path.insert(0, str(folder))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
+
+RESULT = ROOT / "benchmarks/results/scale.md"
+SMALLER = 100  # the small register has a hundredth of the rows
+REPEATS = 7
+RATIO_MAX = 1.5
+FIRST_PAGE_S, DATA_FILE_BYTES, DUMP_S, DUMP_MB = 2.0, 250_000, 600, 500
+numbers = count(1)
+
+# {n} is a number that no earlier request had; {product}, {run}, {host}, {device} and {dispatch} are of one row.
+PUBLIC = (
+    "/", "/?min_device_tps={n}", "/drives/", "/drives/?min_tps={n}", "/drives/nvme-flash/",
+    "/drives/nvme-flash/?min_tps={n}", "/drives/nvme-flash/?limit_1ms=3.{n}",
+    "/drives/nvme-flash/?sort=drive&min_tps={n}", "/drives/?page=3&min_tps={n}", "/drives/?q=pm{n}",
+    "/drives/historical/", "/drives/rows.json", "/drive/{product}/", "/drive/{product}/?min_device_tps={n}",
+    "/drive/{product}/feed.atom", "/drive/{product}/badge.svg", "/compare/",
+    "/compare/?drive={product}&drive={other}", "/search/?q=intel+{n}", "/search/?q=PM{n}", "/runs/{run}/",
+    "/objections/", "/news/", "/news/feed.atom", "/feed.atom", "/drives/nvme-flash/feed.atom",
+    "/vendors/intel/feed.atom", "/about/", "/nines/", "/sizing/?reads={n}000&writes={n}000&data={n}", "/check/",
+    "/ycsb/", "/ycsb/claims/", "/explain/", "/sitemap.xml", "/status/", "/data/",
+)  # fmt: skip
+API = (
+    "runs/", "products/", "products/{product}/", "runs/{run}/", "figures/?min_tps={n}",
+    "landscape/?min_tps={n}", "sizing/?reads={n}000&writes={n}000&data={n}", "claims/",
+    "published-figures/", "news/", "objections/", "certificates/", "submissions/", "review/", "drafts/",
+    "lab/hosts/", "lab/devices/", "lab/dispatches/", "lab/maintenance/", "lab/campaigns/", "webhooks/",
+)  # fmt: skip
+STAFF = (
+    "/submissions/", "/submissions/review/", "/submissions/certificate-requests/", "/review/makers/",
+    "/review/products/", "/takedowns/", "/hidden-files/", "/stored-files/", "/lab/", "/lab/calendar/", "/lab/drives/",
+    "/lab/campaigns/", "/lab/hosts/{host}/", "/lab/devices/{device}/", "/lab/dispatches/{dispatch}/",
+)  # fmt: skip
+
+
+def peak_memory_mb(work: Callable[[], Any]) -> float:
+    """Return by how much the resident memory of this process was larger while some work was done, MB."""
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = _status_mb("VmRSS")
+    work()
+    return max(0.0, _status_mb("VmHWM") - before)
+
+
+def _status_mb(name: str) -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1000 for line in lines if line.startswith(f"{name}:"))
+
+
+@contextmanager
+def counted_rows() -> Iterator[list[int]]:
+    """Yield a list that gets the number of rows of each statement."""
+    from django.db import connection  # noqa: PLC0415 - the settings are read later
+
+    rows: list[int] = []
+
+    def execute(run: Any, sql: Any, params: Any, many: Any, context: Any) -> Any:
+        result = run(sql, params, many, context)
+        rows.append(max(0, context["cursor"].rowcount))
+        return result
+
+    with connection.execute_wrapper(execute):
+        yield rows
+
+
+class Site:
+    """The register of this process, as a visitor and as a member of staff see it."""
+
+    def __init__(self) -> None:
+        from django.test import Client  # noqa: PLC0415 - the settings are read later
+
+        from results.models import Run  # noqa: PLC0415
+        from runners.models import Device, Dispatch, Host  # noqa: PLC0415
+        from webapp.accounts.models import APIToken, Scope, User  # noqa: PLC0415
+        from webapp.accounts.tokens.rules import issue_token  # noqa: PLC0415
+
+        staff = User.objects.get(username="sam")
+        organisation = staff.memberships.get().organisation
+        APIToken.objects.all().delete()
+        _, secret = issue_token(staff, organisation, "scale", list(Scope))
+        own: dict[str, Any] = {"raise_request_exception": False, "SERVER_NAME": "localhost"}
+        self.clients = {
+            "visitor": Client(**own), "staff": Client(**own),
+            "script": Client(**own, headers={"Authorization": f"Bearer {secret}"}),
+        }  # fmt: skip
+        self.clients["staff"].force_login(staff)
+        run = Run.objects.public().filter(submission__isnull=False).select_related("product").order_by("pk")[10]
+        other = Run.objects.public().exclude(product=run.product).select_related("product").order_by("pk")[20]
+        self.names: dict[str, object] = {
+            "product": run.product.slug if run.product else "",
+            "other": other.product.slug if other.product else "",
+            "run": run.public_id,
+            "host": Host.objects.order_by("pk")[1].name,
+            "device": Device.objects.order_by("pk")[1].pk,
+            "dispatch": Dispatch.objects.order_by("pk")[0].public_id,
+        }
+
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        """Yield the pattern of each address, and who opens it."""
+        yield from ((path, "visitor") for path in PUBLIC)
+        yield from ((f"/api/v1/{path}", "script") for path in API)
+        yield from ((path, "staff") for path in STAFF)
+
+    def get(self, pattern: str, client: str = "visitor") -> bytes:
+        """Return the content of a new address of a pattern."""
+        from django.core.cache import cache  # noqa: PLC0415 - the settings are read later
+
+        cache.clear()  # counts of requests: this is no measure of the limits
+        address = pattern.format(n=next(numbers), **self.names)
+        response: Any = self.clients[client].get(address, follow=True)
+        content = b"".join(response) if response.streaming else response.content
+        if response.status_code != HTTPStatus.OK:
+            print(f"{address}: status {response.status_code}", file=sys.stderr)
+        return bytes(content)
+
+
+def processor_ns() -> int:
+    """Return the processor time of this process and of its session in PostgreSQL: other programs do not disturb it."""
+    from django.db import connection  # noqa: PLC0415 - the settings are read later
+
+    connection.ensure_connection()
+    session = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat").read_text()
+    return time.process_time_ns() + int(session.split()[0])
+
+
+def end_a_transaction() -> None:
+    """Commit a transaction that changes no result, as each request to a busy register does."""
+    from webapp.accounts.models import User  # noqa: PLC0415 - the settings are read later
+
+    User.objects.filter(username="sam").update(last_login="2026-01-01T00:00:00Z")
+
+
+def measure_page(site: Site, pattern: str, client: str) -> dict[str, float]:
+    """Return the cost of an address: the median processor time of several requests after the first one."""
+    memory = peak_memory_mb(lambda: site.get(pattern, client))
+    spent = []
+    for _ in range(REPEATS):
+        end_a_transaction()
+        begun = processor_ns()
+        content = site.get(pattern, client)
+        spent.append((processor_ns() - begun) / 1e6)
+    with counted_rows() as rows:
+        site.get(pattern, client)
+    median = statistics.median(spent)
+    return {"ms": median, "mb": memory, "statements": len(rows), "rows": sum(rows), "bytes": len(content)}
+
+
+def measure(runs: int, products: int, hosts: int) -> dict[str, Any]:
+    """Fill the database of this process, and return the cost of every address, of a first page and of a dump."""
+    import django  # noqa: PLC0415
+
+    django.setup()
+    from django.core.management import call_command  # noqa: PLC0415 - the settings are read first
+    from django.db import connection  # noqa: PLC0415
+    from generated_register import fill  # noqa: PLC0415
+
+    from webapp.accounts.models import Membership, User  # noqa: PLC0415
+
+    call_command("migrate", verbosity=0)
+    if not User.objects.exists():
+        User.objects.create_superuser("sam")
+    begun = time.monotonic()
+    fill(runs, products, hosts)
+    filled_s = time.monotonic() - begun
+    if not Membership.objects.exists():
+        from results.models import Organisation  # noqa: PLC0415
+
+        lab = Organisation.objects.order_by("pk")[0]
+        Organisation.objects.filter(pk=lab.pk).update(kind="lab")
+        Membership.objects.create(user=User.objects.get(), organisation=lab, role="owner")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(current_database()), (SELECT count(*) FROM results_run)")
+        size, stored = cursor.fetchone()
+    site = Site()
+    first = first_page(site)
+    pages = {pattern: measure_page(site, pattern, client) for pattern, client in site.addresses()}
+    return {
+        "filled_s": filled_s, "bytes": size, "runs": stored, "first": first, "pages": pages,
+        "rss_mb": _status_mb("VmRSS"), "dump": dump(),
+    }  # fmt: skip
+
+
+def first_page(site: Site) -> dict[str, float]:
+    """Return the cost of the first page of drives in this process, after its modules are loaded."""
+    site.get("/explain/")
+    found: dict[str, float] = {}
+
+    def work() -> None:
+        begun, begun_ns = time.perf_counter(), processor_ns()
+        site.get("/drives/nvme-flash/?min_tps={n}")
+        found["s"], found["cpu_s"] = time.perf_counter() - begun, (processor_ns() - begun_ns) / 1e9
+
+    found["mb"] = peak_memory_mb(work)
+    return found
+
+
+def dump() -> dict[str, float]:
+    """Return time and peak memory of a process that writes a dump."""
+    directory = Path(os.environ["DRIVECERT_DATA"]) / "trial-dump"
+    begun = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        from django.db import connection  # noqa: PLC0415 - the settings are read first
+
+        connection.close()
+        os.execv(sys.executable, [sys.executable, "manage.py", "dump"])  # noqa: S606 - our own program
+    _, status, usage = os.wait4(pid, 0)
+    shutil.rmtree(directory, ignore_errors=True)
+    return {"s": time.monotonic() - begun, "mb": usage.ru_maxrss / 1000, "status": os.waitstatus_to_exitcode(status)}
+
+
+def child(environment: dict[str, str], name: str, *sizes: int) -> dict[str, Any]:
+    """Return what a new process measures in a database of this name, which it fills."""
+    url = urlsplit(environment["DATABASE_URL"])
+    with psycopg.connect(environment["DATABASE_URL"], autocommit=True) as session:
+        if not session.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchall():
+            session.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+    own = {"DATABASE_URL": urlunsplit(url._replace(path=f"/{name}"))}
+    own |= {"DRIVECERT_DATA": f"{environment['DRIVECERT_DATA']}/{name}"}
+    command = [sys.executable, "-m", "benchmarks.scale", "--child", *map(str, sizes)]
+    done = subprocess.run(command, cwd=ROOT, env=environment | own, stdout=subprocess.PIPE, check=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@contextmanager
+def servers(kept: Path | None) -> Iterator[dict[str, str]]:
+    """Yield an environment with servers of its own; they stay in a directory if it is given."""
+    from webapp.embedded import Postgres, Redis  # noqa: PLC0415
+    from webapp.supervisor.data_directory import DataDirectory  # noqa: PLC0415
+
+    directory = DataDirectory(kept or Path(tempfile.mkdtemp(prefix="drivecert-scale-")), durable=False)
+    directory.create()
+    started = []
+    try:
+        for kind in (Postgres, Redis):
+            started.append(kind(directory))
+            started[-1].start()
+        named = {"DATABASE_URL": started[0].url, "REDIS_URL": started[1].url}
+        yield os.environ | named | {"DRIVECERT_DATA": str(directory.path), "EXAMPLE_RUNS": "no"}
+    finally:
+        for server in reversed(started):
+            server.child.stop()
+        directory.remove_sockets()
+        if kept is None:
+            shutil.rmtree(directory.path, ignore_errors=True)
+
+
+def ratio(large: dict[str, float], small: dict[str, float]) -> float:
+    """Return how many times as long a page takes. Differences of 2 ms are noise."""
+    return large["ms"] / max(small["ms"], 2.0)
+
+
+def table(small: dict[str, Any], large: dict[str, Any]) -> list[str]:
+    """Return the results as a document, the worst pages first."""
+    from accounts import conditions  # noqa: PLC0415 - it needs Playwright, which a test of this file does not
+
+    per_run = (large["bytes"] - small["bytes"]) // (large["runs"] - small["runs"])
+    ratios = {pattern: ratio(found, small["pages"][pattern]) for pattern, found in large["pages"].items()}
+    worst = sorted(ratios, key=lambda pattern: -ratios[pattern])
+    lines = ["# Results of `scale.py`", "", "| condition | value |", "|---|---|"]
+    lines += [f"| {name} | {value} |" for name, value in conditions().items()]
+    first, written = large["first"], large["dump"]
+    lines += [
+        *("", "| measure | found | target |", "|---|---|---|"),
+        f"| runs | {small['runs']:,} and {large['runs']:,} | |",
+        f"| database bytes for each run | {per_run:,} | stated |",
+        f"| first page of a process, s (CPU s) | {small['first']['s']:.2f} and {first['s']:.2f} ({first['cpu_s']:.2f}) "
+        f"| {FIRST_PAGE_S:.0f} |",
+        f"| memory of the process after all pages, MB | {small['rss_mb']:.0f} and {large['rss_mb']:.0f} "
+        f"| {RATIO_MAX} times |",
+        f"| dump, s | {small['dump']['s']:.0f} and {written['s']:.0f} (exit status {written['status']}) | {DUMP_S} |",
+        f"| dump, peak memory, MB | {small['dump']['mb']:.0f} and {written['mb']:.0f} | {DUMP_MB} |",
+        f"| pages over {RATIO_MAX} times | {sum(each > RATIO_MAX for each in ratios.values())} of {len(worst)} | 0 |",
+        *("", "| address | CPU ms | ratio | statements | rows | MB more | bytes |", "|---|---|---|---|---|---|---|"),
+    ]
+    for pattern in worst:
+        one, other = small["pages"][pattern], large["pages"][pattern]
+        pairs = [f"{one[name]:,.0f} -> {other[name]:,.0f}" for name in ("statements", "rows", "mb", "bytes")]
+        mark = "**" if ratios[pattern] > RATIO_MAX else ""
+        times = f"{one['ms']:.1f} -> {other['ms']:.1f}"
+        lines.append(f"| `{pattern}` | {times} | {mark}{ratios[pattern]:.2f}{mark} | {' | '.join(pairs)} |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=100_000)
+    parser.add_argument("--products", type=int, default=10_000)
+    parser.add_argument("--hosts", type=int, default=1000)
+    parser.add_argument("--directory", type=Path, help="where the cluster stays for a later call")
+    parser.add_argument("--child", type=int, nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        print(json.dumps(measure(*options.child)))
+        return
+    sizes = (options.runs, options.products, options.hosts)
+    with servers(options.directory) as environment:
+        small = child(environment, "small", *(size // SMALLER for size in sizes))
+        large = child(environment, "large", *sizes)
+    lines = table(small, large)
+    print("\n".join(lines))
+    RESULT.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The column store of a large register in a file, so that a new process does not read every row.
+
+Each machine has its own file, next to its snapshots. The first part of it is the store; the second part is what the
+next change needs, which only the process that reads the changed rows loads. Removing the file is safe at any time.
+
+A file is used only by the release that wrote it. It is a pickle: only the register's own user can write in its
+directory, which is as closed as that of the program itself.
+"""
+
+import logging
+import os
+import pickle
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+from uuid import UUID
+
+from django.conf import settings
+
+from results.lifecycle.listing_changes import ListingState
+from results.locks import file_lock
+from webapp.register.drives.store.column_values import ColumnWords
+from webapp.register.drives.store.encoded_columns import ColumnEncoding, ColumnStore, EncodedColumn
+from webapp.register.drives.store.row_reader import RowReader
+from webapp.register.http.release import release
+from webapp.register.products.name_search import Names
+
+logger = logging.getLogger(__name__)
+
+SAVED_FROM_ROWS = 2000  # reading as many rows takes a second
+NAME, LOCK = "columns.pickle", "columns.lock"
+Encodings = dict[str, ColumnEncoding]
+
+
+def directory() -> Path:
+    """Return the directory of the file."""
+    path: Path = settings.COLUMN_STORE_DIR
+    return path
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Wait until no other process of this machine reads changed rows. Without a writable directory, do not wait."""
+    try:
+        directory().mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock: Any = file_lock(directory() / LOCK, waits=True)
+    except OSError as error:
+        logger.warning("column store: %s cannot be written, so each process reads every row: %s", directory(), error)
+        lock = nullcontext()
+    with lock:
+        yield
+
+
+def load_store(encodings: Encodings, state: ListingState) -> ColumnStore | None:
+    """Return the store of the file if it shows a state of the register; otherwise None."""
+    with _opened() as file:
+        found = _load(file)
+        if found is None or found["columns"].keys() != encodings.keys():
+            return None
+        known: frozenset[UUID] = found["known"]
+        return _store(found, state.version) if state.changed_since(known) == set() else None
+
+
+def load_reader(encodings: Encodings) -> RowReader | None:
+    """Return the reader of the file, which knows the rows of the stored state; None if there is none."""
+    with _opened() as file:
+        found = _load(file)
+        if file is None or found is None or found["columns"].keys() != encodings.keys():
+            return None
+        rest = pickle.load(file)  # noqa: S301 - only the register's own user can write this file
+    reader, store = RowReader(encodings), _store(found, "")
+    reader.columns = {
+        code: ColumnWords.restored(encodings[code], rest["keys"][code], column)
+        for code, column in store.columns.items()
+    }
+    reader.rows, reader.known = rest["rows"], found["known"]
+    return reader
+
+
+def save(reader: RowReader, store: ColumnStore) -> bool:
+    """Replace the file by one with the rows of a reader and their store; return whether it was written."""
+    columns = {code: (each.words, each.codes, each.values, each.options) for code, each in store.columns.items()}
+    first = {
+        "release": release(), "known": reader.known, "count": store.count, "runs": store.runs, "slugs": store.slugs,
+        "columns": columns, "names": (store.names.texts, store.names.parts), "remarks": store.remarks,
+    }  # fmt: skip
+    rest = {"keys": {code: words.keys for code, words in reader.columns.items()}, "rows": reader.rows}
+    try:
+        handle, name = tempfile.mkstemp(dir=directory(), prefix=f"{NAME}.")
+        with os.fdopen(handle, "wb") as file:
+            for part in (first, rest):
+                pickle.dump(part, file, protocol=pickle.HIGHEST_PROTOCOL)
+        Path(name).replace(directory() / NAME)
+    except OSError as error:
+        logger.warning("column store: %s was not written: %s", directory() / NAME, error)
+        return False
+    return True
+
+
+@contextmanager
+def _opened() -> Iterator[BinaryIO | None]:
+    try:
+        file = (directory() / NAME).open("rb")
+    except OSError:
+        yield None
+    else:
+        with file:
+            yield file
+
+
+def _load(file: BinaryIO | None) -> dict[str, Any] | None:
+    """Return the first part of the file; None if it is of another release, or damaged."""
+    if file is None:
+        return None
+    try:
+        found = cast("dict[str, Any]", pickle.load(file))  # noqa: S301 - only the register's own user can write it
+    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
+        logger.warning("column store: %s is damaged and is made again: %s", directory() / NAME, error)
+        return None
+    return found if found["release"] == release() else None
+
+
+def _store(found: dict[str, Any], version: str) -> ColumnStore:
+    columns = {code: EncodedColumn(*parts) for code, parts in found["columns"].items()}
+    names, (runs, slugs) = Names(*found["names"]), (found["runs"], found["slugs"])
+    return ColumnStore(version, found["count"], runs, slugs, columns, names, found["remarks"])
