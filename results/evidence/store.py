@@ -39,6 +39,7 @@ __all__ = [
     "UnsafeStoreError",
     "addresses",
     "file_name",
+    "free_bytes",
     "local_files",
     "open_address",
     "open_evidence",
@@ -73,6 +74,11 @@ def prepare_store() -> None:
         make_directory(Path(settings.EVIDENCE_DIR))
     else:
         configured_store().check()
+
+
+def free_bytes() -> int | None:
+    """Return the free space of the store; None if it does not state it. Raises StoreUnavailableError."""
+    return configured_store().free_bytes()
 
 
 def store(stream: ByteStream) -> Stored:
