@@ -17,6 +17,7 @@ from redis.retry import Retry
 
 from webapp.logs import task_ids  # noqa: F401 - its receivers add ids to the log of tasks
 from webapp.supervisor.launch import end_with_main_program
+from webapp.tracing.setup import start_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
@@ -39,8 +40,12 @@ REMEMBERED_S = 7 * 86_400  # for so long after the last heartbeat the register k
 
 @worker_process_init.connect
 def end_with_worker(**_: Any) -> None:
-    """End a process of the pool whose worker was killed before Celery could tie it to the worker's life."""
+    """End a process of the pool whose worker was killed before Celery could tie it to the worker's life.
+
+    Only processes of the pool send traces: they do what requests enqueued.
+    """
     end_with_main_program()
+    start_tracing()
 
 
 @heartbeat_sent.connect

@@ -87,6 +87,28 @@ def read_origin(name: str, *, other_than: str = "") -> str:
     return origin
 
 
+def read_url_prefix(name: str) -> str:
+    """Return an address below which paths are appended, without a slash at its end; empty if unset."""
+    given = read_text(name)
+    parts = urlparse(given)
+    is_address = parts.scheme in {"http", "https"} and parts.hostname and not (parts.query or parts.fragment)
+    if given and not is_address:
+        raise ImproperlyConfigured(f"{name}: expected https://name or https://name/path, got {given!r}")
+    return given.rstrip("/")
+
+
+def read_share(name: str, *, default: float) -> float:
+    """Return the variable as a number from 0 to 1."""
+    text = read_text(name)
+    try:
+        share = float(text) if text else default
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: expected a number from 0 to 1, got {text!r}") from error
+    if not 0 <= share <= 1:
+        raise ImproperlyConfigured(f"{name}: expected a number from 0 to 1, got {text!r}")
+    return share
+
+
 def _origin_of(name: str, given: str) -> str:
     parts = urlparse(given)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path.strip("/") or parts.query:

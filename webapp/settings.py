@@ -19,7 +19,7 @@ DATA_DIR = Path(env.read_text("DRIVECERT_DATA", str(BASE_DIR / "var"))).absolute
 EVIDENCE_DIR = DATA_DIR / "evidence"
 # Where evidence is stored: in that directory, or in s3://bucket/prefix.
 EVIDENCE_STORE = env.read_evidence_store("EVIDENCE_STORE")
-S3_ENDPOINT = env.read_origin("S3_ENDPOINT")
+S3_ENDPOINT = env.read_url_prefix("S3_ENDPOINT")
 S3_REGION = env.read_text("S3_REGION", "us-east-1")
 S3_ACCESS_KEY_ID = env.read_text("S3_ACCESS_KEY_ID")
 S3_SECRET_ACCESS_KEY = env.read_text("S3_SECRET_ACCESS_KEY")
@@ -77,6 +77,7 @@ INSTALLED_APPS = [
     "webapp.backup",
     "webapp.monitoring",
     "webapp.status",
+    "webapp.tracing",
     "runners",
     "results",
 ]
@@ -459,5 +460,11 @@ METRICS_TOKEN = env.read_text("METRICS_TOKEN")
 if METRICS_TOKEN and len(METRICS_TOKEN) < 20:
     raise ImproperlyConfigured(f"METRICS_TOKEN: expected at least 20 characters, got {len(METRICS_TOKEN)}")
 METRICS_DIR = Path(env.read_text("METRICS_DIR", str(DATA_DIR / "run" / "metrics"))).absolute()
+
+# OpenTelemetry: the collector that gets the traces of requests, and the share of requests that have one.
+OTEL_EXPORTER_OTLP_ENDPOINT = env.read_url_prefix("OTEL_EXPORTER_OTLP_ENDPOINT")
+OTEL_EXPORTER_OTLP_HEADERS = env.read_text("OTEL_EXPORTER_OTLP_HEADERS")
+OTEL_SERVICE_NAME = env.read_text("OTEL_SERVICE_NAME", "drivecert")
+OTEL_TRACES_SAMPLER_ARG = env.read_share("OTEL_TRACES_SAMPLER_ARG", default=1.0)
 if PRODUCTION:
     refuse_unsafe(globals())

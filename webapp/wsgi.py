@@ -8,6 +8,7 @@ from webapp.database.base import ANSWER_MOST_S, BoundedConnection
 from webapp.monitoring.page_times import count_pages
 from webapp.register.snapshots.serving import serve_snapshots_first
 from webapp.supervisor.launch import end_with_main_program
+from webapp.tracing.setup import start_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
@@ -17,4 +18,6 @@ end_with_main_program()
 # Its threads are few: a database that accepts queries and does not answer must not block them all.
 BoundedConnection.answer_most_s = ANSWER_MOST_S
 
-application = count_pages(serve_snapshots_first(get_wsgi_application()))
+_django = get_wsgi_application()
+start_tracing()
+application = count_pages(serve_snapshots_first(_django))

@@ -78,6 +78,10 @@ class EvidenceStore(Protocol):
         """Raise UnsafeStoreError or StoreUnavailableError if the store cannot be used."""
         ...
 
+    def free_bytes(self) -> int | None:
+        """Return the free space; None if the store does not state it. Raises StoreUnavailableError."""
+        ...
+
     def put(self, stream: ByteStream) -> Stored:
         """Keep the bytes of a stream and return their address once they are safe. Raises StoreError."""
         ...

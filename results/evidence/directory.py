@@ -58,6 +58,12 @@ class Directory:
                 "backup if its disk is lost"
             )
 
+    def free_bytes(self) -> int:
+        """Return the free space of the file system of the directory."""
+        if not os.access(self.root, os.W_OK):
+            raise StoreUnavailableError(f"{self.root}: expected a directory in which the register may write, got none")
+        return shutil.disk_usage(self.root).free
+
     def put(self, stream: ByteStream) -> Stored:
         """Copy the bytes into a new file, and give it its name. Raises StoreError."""
         self.check()

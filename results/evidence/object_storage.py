@@ -112,6 +112,10 @@ class ObjectStorage:
                 "EVIDENCE_STORE=directory."
             )
 
+    def free_bytes(self) -> None:
+        """Request a list of the bucket: object storage does not state its free space."""
+        self._send("list_objects_v2", Prefix=f"{self.prefix}probe/", MaxKeys=1)
+
     def put(self, stream: ByteStream) -> Stored:
         """Copy the bytes into a temporary file for their hash, and send them to their address. Raises StoreError."""
         with SpooledTemporaryFile(max_size=PART_BYTES) as spool:

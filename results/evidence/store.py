@@ -38,6 +38,7 @@ __all__ = [
     "UnsafeStoreError",
     "addresses",
     "file_name",
+    "free_bytes",
     "local_files",
     "open_address",
     "open_evidence",
@@ -77,6 +78,11 @@ def prepare_store(*, is_new: bool = False) -> None:
         if newest is None or kept.path_of(newest.sha256).exists():
             kept.prepare()
     kept.check()
+
+
+def free_bytes() -> int | None:
+    """Return the free space of the store; None if it does not state it. Raises StoreUnavailableError."""
+    return configured_store().free_bytes()
 
 
 def store(stream: ByteStream) -> Stored:

@@ -24,6 +24,7 @@ from results.ingest.attempts import attempt, end_attempt, refuse_damage
 from results.ingest.draft_readings import DraftJob, document_of_draft, result_key
 from results.ingest.fair_share import ORGANISATIONS, in_turns, is_within_share
 from results.ingest.rows import record_input, record_runs
+from results.logs import tracing
 from results.logs.context import bound
 from results.models import DraftReading, Evidence, Profile, Reading, Submission
 from results.reader import process as reader_process
@@ -77,7 +78,10 @@ def read_one(reading_id: int) -> bool:
         row = due.filter(pk=reading_id).first()
         if not is_ours or row is None or not is_within_share(row, row.evidence.organisation_id):
             return False
-        with bound(submission=row.evidence.submission.public_id, reading=row.pk):
+        with (
+            bound(submission=row.evidence.submission.public_id, reading=row.pk),
+            tracing.continued("reading", tracing.READING, row.pk),
+        ):
             attempt(EvidenceJob(row))
     return True
 
@@ -88,7 +92,7 @@ def read_draft(draft_reading_id: int) -> bool:
         row = DraftReading.objects.due().select_related("draft").filter(pk=draft_reading_id).first()
         if not is_ours or row is None or not is_within_share(row, row.draft.organisation_id):
             return False
-        with bound(draft_reading=row.pk):
+        with bound(draft_reading=row.pk), tracing.continued("reading of a draft", tracing.DRAFT_READING, row.pk):
             attempt(DraftJob(row))
     return True
 
@@ -178,10 +182,12 @@ def retry_reading(submission: Submission, actor: AbstractBaseUser | None, detail
 
 def notify_reader(reading_id: int) -> None:
     """Send the signal after the commit. Django logs exceptions of receivers; they undo nothing."""
+    tracing.keep_trace(tracing.READING, reading_id)
     transaction.on_commit(partial(reading_pending.send_robust, sender=Reading, reading_id=reading_id))
 
 
 def notify_draft_reader(draft_reading_id: int) -> None:
     """Send the signal for a draft, as notify_reader()."""
+    tracing.keep_trace(tracing.DRAFT_READING, draft_reading_id)
     send = partial(draft_reading_pending.send_robust, sender=DraftReading, draft_reading_id=draft_reading_id)
     transaction.on_commit(send)

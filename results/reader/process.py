@@ -18,6 +18,8 @@ from typing import IO, Any
 import jsonschema
 from django.conf import settings
 
+from results.logs.tracing import span
+
 Document = dict[str, Any]
 
 SANDBOX = Path(__file__).with_name("sandbox.py")
@@ -137,7 +139,7 @@ def _answer(
     limits = limits or ReaderLimits.of_settings()
     attached = [word for companion in companions for word in ("--with", str(companion))]
     command = [str(settings.DRIVETEST), "read", "--json", *options, *attached, str(path)]
-    with TemporaryFile() as stdout, TemporaryFile() as stderr:
+    with TemporaryFile() as stdout, TemporaryFile() as stderr, span("drivetest read"):
         _refuse_failure(run_confined(command, limits, handed, stdout, stderr), limits, stderr)
         document = _parse(stdout)
     if document["error"] is not None:

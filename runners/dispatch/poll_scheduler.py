@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from results.errors import contained
+from results.logs import tracing
 from results.logs.context import bound
 from runners.dispatch.failures import record_internal_error, record_register_outage
 from runners.dispatch.steps import advance
@@ -106,7 +107,10 @@ def poll_reachable(dispatch_id: int, connect_host: Connect, has_open_outage: boo
         if dispatch is None:
             return True
         dispatch.has_open_outage = has_open_outage
-        with bound(dispatch=dispatch.public_id):
+        with (
+            bound(dispatch=dispatch.public_id),
+            tracing.continued("poll", tracing.DISPATCH, dispatch.pk, only_changes=True),
+        ):
             return _advance_until_it_waits(dispatch, connect_host)
 
 

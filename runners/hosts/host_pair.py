@@ -12,6 +12,15 @@ from runners.models import exit_codes
 OF_A_RUN = frozenset({"put", "read", "fetch"})
 
 
+def requests_key(drive_key: str) -> str:
+    """Return the key under which a load host runs the requests for a drive.
+
+    It has no such drive: under the drive's own key, a load host that is the same machine as the drive's host would
+    refuse the requests, because telemetry holds the drive there.
+    """
+    return f"requests:{drive_key}"
+
+
 def telemetry_run(run: str) -> str:
     """Return the run directory of the drive's telemetry, while `run` is on another host."""
     return f"{run}-database"
@@ -47,7 +56,7 @@ class HostPair:
         telemetry = self.database.start(telemetry_run(run), drive_key, generation, self.telemetry_argv)
         if telemetry.state is not ProgramState.RUNNING and self.load.status(run).state is ProgramState.ABSENT:
             raise StartFailedError(f"{run} was not started: {telemetry_end_message(telemetry)}")
-        started = self.load.start(run, drive_key, generation, argv)
+        started = self.load.start(run, requests_key(drive_key), generation, argv)
         return replace(started, boot_ids=both_boot_ids(telemetry.boot_ids, started.boot_ids))
 
     def status(self, run: str) -> ProgramStatus:
@@ -69,8 +78,16 @@ class HostPair:
         return self.database.status(telemetry_run(run))
 
     def remove(self, run: str, drive_key: str, generation: int) -> str:
-        telemetry = self.database.remove(telemetry_run(run), drive_key, generation) if run in self.load_runs else ""
-        return self._at(run).remove(run, drive_key, generation) or telemetry
+        if run not in self.load_runs:
+            return self.database.remove(run, drive_key, generation)
+        telemetry = self.database.remove(telemetry_run(run), drive_key, generation)
+        return self._remove_requests(run, drive_key, generation) or telemetry
+
+    def _remove_requests(self, run: str, drive_key: str, generation: int) -> str:
+        """Remove a load run. Registers before 0.5 started it under the key of the drive itself."""
+        if obstacle := self.load.remove(run, requests_key(drive_key), generation):
+            return self.load.remove(run, drive_key, generation) and obstacle
+        return ""
 
     def boot_ids(self) -> tuple[str, ...]:
         return both_boot_ids(self.database.boot_ids(), self.load.boot_ids())

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from results.logs.tracing import note_change
 from runners.models import Dispatch, Step
 from runners.models.dispatch_rows import refresh
 from runners.models.postgres import lock_drive, storable
@@ -43,6 +44,8 @@ def transition(dispatch: Dispatch, from_state: State, to_state: State, reason: s
                 longest = waiting.order_by("ordered_at").values("pk")[:1]
                 Dispatch.objects.filter(pk__in=longest).update(next_poll_at=Now())
     refresh(dispatch)
+    if moved:
+        note_change(f"{from_state} -> {to_state}")
     return bool(moved)
 
 

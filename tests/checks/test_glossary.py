@@ -16,7 +16,7 @@ from webapp.register.ycsb.claims.entries import OUTCOME_LABELS
 GLOSSARY = Path(settings.BASE_DIR / "docs/glossary.md").read_text().lower()
 TABLES = [
     str(model._meta.verbose_name).lower()
-    for app in ("results", "runners", "accounts", "notices", "webhooks", "backup", "status")
+    for app in ("results", "runners", "accounts", "notices", "webhooks", "backup", "status", "tracing")
     for model in apps.get_app_config(app).get_models()
 ]
 STATES = [*State.values, *Reading.State.values, *Verdict.Outcome.values, *Visibility.values, *Tier.values]

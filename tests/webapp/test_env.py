@@ -253,8 +253,28 @@ def test_an_object_storage_without_https_is_refused_with_a_sentence():
     environment = os.environ | {"S3_ENDPOINT": "s3.example.org:9000"}
     command = [sys.executable, "-c", "import webapp.settings"]
     done = subprocess.run(command, env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
-    sentence = "S3_ENDPOINT: expected https://name without a path, got 's3.example.org:9000'"
+    sentence = "S3_ENDPOINT: expected https://name or https://name/path, got 's3.example.org:9000'"
     assert (done.returncode, sentence in done.stderr) == (1, True)
+
+
+def test_an_address_may_have_a_path(monkeypatch):
+    monkeypatch.setenv("COLLECTOR", "https://storage.example.org/storage/v1/s3/")
+    assert env.read_url_prefix("COLLECTOR") == "https://storage.example.org/storage/v1/s3"
+    monkeypatch.delenv("COLLECTOR")
+    assert env.read_url_prefix("COLLECTOR") == ""
+
+
+@pytest.mark.parametrize(("text", "share"), [("", 0.5), ("0", 0), ("1", 1), ("0.25", 0.25)])
+def test_a_share_is_a_number_from_0_to_1(monkeypatch, text, share):
+    monkeypatch.setenv("SHARE", text)
+    assert env.read_share("SHARE", default=0.5) == share
+
+
+@pytest.mark.parametrize("text", ["-0.1", "1.1", "half", "nan"])
+def test_another_share_is_refused(monkeypatch, text):
+    monkeypatch.setenv("SHARE", text)
+    with pytest.raises(ImproperlyConfigured, match="SHARE: expected a number from 0 to 1, got "):
+        env.read_share("SHARE", default=0.5)
 
 
 @pytest.mark.parametrize("given", ["s3://bucket", "s3://bucket/a/prefix", "directory"])

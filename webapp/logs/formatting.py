@@ -5,6 +5,7 @@ import logging
 from datetime import UTC, datetime
 
 from results.logs.context import log_ids
+from results.logs.tracing import trace_ids
 
 
 class LineFormatter(logging.Formatter):
@@ -12,7 +13,7 @@ class LineFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name of the library
         line = super().formatMessage(record)
-        ids = " ".join(f"{name}={value}" for name, value in log_ids().items())
+        ids = " ".join(f"{name}={value}" for name, value in {**log_ids(), **trace_ids()}.items())
         return f"{line} [{ids}]" if ids else line
 
 
@@ -28,6 +29,7 @@ class JSONFormatter(logging.Formatter):
             "message": record.getMessage(),
             "process": record.process,
             **log_ids(),
+            **trace_ids(),
         }
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)

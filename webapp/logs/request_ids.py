@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.log import log_response
 
 from results.logs.context import bound
+from results.logs.tracing import started
 
 HEADER = "X-Request-ID"
 SAFE = re.compile(r"[A-Za-z0-9-]{8,64}")
@@ -29,8 +30,14 @@ class RequestIdMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request_id = inbound_id(request) or token_hex(8)
         request.META["drivecert.request_id"], request.META[ROUTE] = request_id, UNROUTED
-        with bound(request=request_id):
+        with bound(request=request_id), started("request") as span:
             response = self.get_response(request)
+            if match := request.resolver_match:
+                route = {"http__route": match.route, "http__request__method": str(request.method)}
+                span.describe(f"{request.method} {match.view_name or UNROUTED}", **route)
+            span.describe(http__response__status_code=response.status_code)
+            if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                span.fail(str(response.status_code))
             if response.status_code >= HTTPStatus.BAD_REQUEST:
                 # As Django does after all middleware, where the id is no longer bound. It logs a response once.
                 log_response("%s: %s", response.reason_phrase, request.path, response=response, request=request)

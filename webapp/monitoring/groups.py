@@ -5,8 +5,10 @@ both. Labels have few values: no label names an organisation, a product, a host 
 """
 
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,6 +22,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
+from results.evidence.store import free_bytes
 from results.models import DraftReading, Evidence, Reading, Scrub, ScrubFault
 from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import FINAL, LIVE, State
@@ -33,6 +36,7 @@ from webapp.register.dumps.store import dumps_directory, newest_day
 from webapp.register.snapshots.store import COMPARED_AT
 from webapp.webhooks.models import UNFINISHED, Delivery
 
+STORE_ANSWER_S = 3  # a client of object storage waits for a minute, and a scrape for 10 s
 MISSED_CHECKS = 3  # as runners/inventory/health.py: a host without a check for three periods gets no work
 BEFORE_THE_FIRST = "; before the first one, since the first evidence came."
 
@@ -166,6 +170,33 @@ def storage() -> Iterator[Metric]:
     yield gauge("disk_size_bytes", "Size of the file system of the data directory.", usage.total)
 
 
+class _StoreRequest:
+    """The request to the evidence store that is under way. It may outlast a scrape, and has a thread of its own."""
+
+    pending: "Future[int | None] | None" = None
+
+    @classmethod
+    def free_bytes(cls) -> int | None:
+        """Return the answer. Raises TimeoutError without one, and the errors of the store."""
+        if cls.pending is None or cls.pending.done():
+            cls.pending = Future()
+            threading.Thread(target=cls._ask, args=(cls.pending,), daemon=True).start()
+        return cls.pending.result(STORE_ANSWER_S)
+
+    @staticmethod
+    def _ask(pending: "Future[int | None]") -> None:
+        try:
+            pending.set_result(free_bytes())
+        except Exception as error:  # noqa: BLE001 - raised again where the result is read
+            pending.set_exception(error)
+
+
+def evidence_store() -> Iterator[Metric]:
+    """Yield the free space of the evidence store. Raises an error if it does not answer within STORE_ANSWER_S."""
+    free = _StoreRequest.free_bytes()
+    yield gauge("evidence_free_bytes", "Free space of the evidence store; object storage does not state it.", free)
+
+
 def snapshots() -> Iterator[Metric]:
     """Yield the ages of the snapshot and of the newest dump."""
     compared_s = _file_age_s(settings.SNAPSHOT_DIR / COMPARED_AT)
@@ -220,6 +251,7 @@ GROUPS = (
     Group("pages", page_times, needs_database=False),
     Group("tallies", tallies, needs_database=False),
     Group("storage", storage, needs_database=False),
+    Group("evidence_store", evidence_store, needs_database=False),
     Group("snapshots", snapshots),
     Group("stored_files", stored_files),
     Group("readings", readings),

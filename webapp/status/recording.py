@@ -1,7 +1,5 @@
 """The present state of each part, and its record once a minute."""
 
-import os
-import shutil
 import time
 from contextlib import suppress
 from datetime import timedelta
@@ -11,6 +9,7 @@ from django.db import transaction
 from django.db.models import F, Min
 from django.utils import timezone
 
+from results.evidence.store import StoreUnavailableError, free_bytes
 from results.models import Reading
 from runners.models import Dispatch
 from runners.models.states import LIVE
@@ -37,13 +36,14 @@ def pages_state() -> PartState:
 
 
 def uploads_state() -> PartState:
-    """Return the state by the space for evidence."""
-    if not os.access(settings.DATA_DIR, os.W_OK):
+    """Return the state by the evidence store: whether it answers, and its free space if it states that."""
+    try:
+        free = free_bytes()
+    except StoreUnavailableError:
         return PartState.DOWN
-    free_bytes = shutil.disk_usage(settings.DATA_DIR).free
-    if free_bytes >= FREE_BYTES_WORKING:
+    if free is None or free >= FREE_BYTES_WORKING:
         return PartState.WORKING
-    return PartState.DEGRADED if free_bytes >= FREE_BYTES_DEGRADED else PartState.DOWN
+    return PartState.DEGRADED if free >= FREE_BYTES_DEGRADED else PartState.DOWN
 
 
 def readings_state() -> PartState:

@@ -1,4 +1,5 @@
 import os
+import shutil
 import time
 from datetime import timedelta
 from types import SimpleNamespace
@@ -8,16 +9,17 @@ from django.utils import timezone
 
 from results.models import Reading
 from runners.models.states import State
+from tests.register import free_port
 from tests.results.builders import make_organisation, send
-from tests.results.fixtures import evidence_dir, no_broker, program, stand_in
+from tests.results.fixtures import evidence_dir, no_broker, object_storage, program, seaweed, stand_in
 from tests.runners.lab import a_lab, device, dispatch, fake, in_state, new_dispatch
 from webapp.status import recording
 from webapp.status.models import Part, PartDay, PartState
 from webapp.status.tasks import record
 
 __all__ = [
-    "a_lab", "device", "dispatch", "evidence_dir", "fake", "in_state", "new_dispatch", "no_broker", "program",
-    "stand_in",
+    "a_lab", "device", "dispatch", "evidence_dir", "fake", "in_state", "new_dispatch", "no_broker",
+    "object_storage", "program", "seaweed", "stand_in",
 ]  # fmt: skip
 pytestmark = pytest.mark.django_db
 WORKING, DEGRADED, DOWN = PartState.WORKING, PartState.DEGRADED, PartState.DOWN
@@ -37,13 +39,26 @@ def test_pages_are_slower_without_a_current_snapshot(settings, tmp_path, age_s, 
     [(5 * 10**9, WORKING), (5 * 10**9 - 1, DEGRADED), (10**9, DEGRADED), (10**9 - 1, DOWN)],
 )
 def test_uploads_need_space(settings, tmp_path, monkeypatch, free_bytes, state):
-    settings.DATA_DIR = tmp_path
-    monkeypatch.setattr(recording.shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes))
+    settings.EVIDENCE_DIR = tmp_path
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes))
     assert recording.uploads_state() == state
 
 
-def test_uploads_need_the_data_directory(settings, tmp_path):
-    settings.DATA_DIR = tmp_path / "missing"
+def test_uploads_need_the_directory_of_evidence(settings, tmp_path):
+    settings.EVIDENCE_DIR = tmp_path / "missing"
+    assert recording.uploads_state() == DOWN
+
+
+@pytest.mark.xdist_group("object storage")
+def test_uploads_to_object_storage_need_its_answer_and_no_space_of_this_machine(
+    settings, object_storage, monkeypatch, tmp_path
+):
+    settings.DATA_DIR = settings.EVIDENCE_DIR = tmp_path / "missing"
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    assert recording.uploads_state() == WORKING
+    settings.EVIDENCE_STORE = "s3://no-such-bucket/register"
+    assert recording.uploads_state() == DOWN
+    settings.S3_ENDPOINT = f"http://127.0.0.1:{free_port()}"
     assert recording.uploads_state() == DOWN
 
 

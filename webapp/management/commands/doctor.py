@@ -20,7 +20,7 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 from redis import RedisError
 
-from results.evidence.store import DIRECTORY, StoreError, UnsafeStoreError, prepare_store
+from results.evidence.store import DIRECTORY, StoreError, UnsafeStoreError, free_bytes, prepare_store
 from results.models import Evidence, Scrub, ScrubFault
 from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_error
 from runners.inventory import health
@@ -34,7 +34,7 @@ from webapp.templatetags import units
 ATTRIBUTES = {"DRIVECERT_DATA": "DATA_DIR"}
 SECRETS = {
     "SECRET_KEY", "ENCRYPTION_KEYS", "DATABASE_PASSWORD", "REDIS_PASSWORD", "EMAIL_HOST_PASSWORD", "MAIL_PROVIDER_KEY",
-    "S3_SECRET_ACCESS_KEY", "METRICS_TOKEN",
+    "S3_SECRET_ACCESS_KEY", "METRICS_TOKEN", "OTEL_EXPORTER_OTLP_HEADERS",
 }  # fmt: skip
 PASSWORD_IN_URL = re.compile(r"(?<=:)[^:@/]+(?=@)")
 VARIABLE = re.compile(r"env\.read_\w+\(\s*\"(\w+)\"")
@@ -123,11 +123,10 @@ def examine_data_dir() -> Check:
     directory = settings.DATA_DIR
     if not directory.is_dir():
         return Check("data directory", f"{directory} is missing", "run `make run`, or set DRIVECERT_DATA")
-    free_bytes = shutil.disk_usage(directory).free
-    found = f"{directory}, {free_bytes / 1e9:.1f} GB free"
-    return Check(
-        "data directory", found, "" if free_bytes >= LEAST_FREE_BYTES else "make room: uploads may be 2 GB each"
-    )
+    free = shutil.disk_usage(directory).free
+    found = f"{directory}, {free / 1e9:.1f} GB free"
+    is_enough = free >= LEAST_FREE_BYTES
+    return Check("data directory", found, "" if is_enough else "make room: snapshots, dumps and logs are written there")
 
 
 def examine_machine() -> Check:
@@ -206,11 +205,15 @@ def examine_store() -> Check:
     where = settings.EVIDENCE_DIR if settings.EVIDENCE_STORE == DIRECTORY else settings.EVIDENCE_STORE
     try:
         prepare_store()
+        free = free_bytes()
     except UnsafeStoreError as error:
         return Check("evidence store", str(error), "choose another store before any log is received")
     except (StoreError, OSError) as error:
         return Check("evidence store", str(error), "start it, and check EVIDENCE_STORE and the S3_ settings")
-    return Check("evidence store", str(where))
+    if free is None:
+        return Check("evidence store", str(where))
+    remedy = "" if free >= LEAST_FREE_BYTES else "make room: uploads may be 2 GB each"
+    return Check("evidence store", f"{where}, {free / 1e9:.1f} GB free", remedy)
 
 
 def examine_scrub() -> Check:
