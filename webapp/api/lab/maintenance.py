@@ -17,7 +17,7 @@ from runners.models import Host, MaintenanceWindow
 from webapp.api.lab.views import LabAccess, LabList, person_of
 from webapp.api.pagination import OldestFirst
 from webapp.api.payloads import fields_of_form, stated_fields, valid_fields
-from webapp.lab.hosts.views import MaintenanceForm
+from webapp.lab.hosts.forms import MaintenanceForm
 
 
 class WindowSerializer(serializers.ModelSerializer[MaintenanceWindow]):
