@@ -420,11 +420,13 @@ SPECTACULAR_SETTINGS = {
     ],
     "COMPONENT_SPLIT_REQUEST": True,  # files are bytes in a request and addresses in a response
     "ENUM_NAME_OVERRIDES": {
+        "AgentStateEnum": "webapp.lab.hosts.page.AgentState",
         "CampaignStateEnum": "runners.models.campaign.Campaign.State",
         "CampaignEntryKindEnum": "runners.models.campaign.CampaignEntry.Kind",
         "CertificateStateEnum": "results.models.certificate.Certificate.State",
         "DispatchStateEnum": "runners.models.states.State",
         "HostKindEnum": "runners.models.host.Host.Kind",
+        "OrderTemplateKindEnum": "runners.models.order_template.OrderTemplate.Kind",
         "ObjectionOutcomeEnum": "results.models.objection.Objection.Outcome",
         "ObjectionStateEnum": "results.models.objection.ObjectionState",
         "StepKindEnum": "runners.models.dispatch.Step.Kind",

@@ -42,13 +42,15 @@ class JoinRefusedError(RequestRefusedError):
 def enrol_agent_host(name: str, actor: AbstractBaseUser | None) -> tuple[Host, str]:
     """Add a host that its agent reaches, and return it with a join code. For an agent host, return a new code.
 
-    Raise ValueError if the name belongs to another kind of host or a retired one, and while a run may be active there.
+    Raise RequestRefusedError if the name belongs to another kind of host or a retired one, and while a run may be
+    active there.
     """
     with transaction.atomic():
         host, is_new = Host.objects.get_or_create(name=name, defaults={"kind": Host.Kind.AGENT})
         if host.kind != Host.Kind.AGENT:
-            raise ValueError(
-                f"{name}: expected an agent host, found one {host.get_kind_display()}; choose another name"
+            raise RequestRefusedError(
+                f"{name}: expected an agent host, found one {host.get_kind_display()}; choose another name",
+                "name-taken",
             )
         if is_new:
             Agent.objects.create(host=host, created_by_id=actor.pk if actor else None)
@@ -59,7 +61,7 @@ def enrol_agent_host(name: str, actor: AbstractBaseUser | None) -> tuple[Host, s
 def new_join_code(host: Host, actor: AbstractBaseUser | None) -> str:
     """Return a new join code of an agent host, valid for an hour. Earlier codes end. The secret stays until it is used.
 
-    Raise ValueError if the host is retired, and while a run may be active there: another machine may join.
+    Raise RequestRefusedError if the host is retired, and while a run may be active there: another machine may join.
     """
     code = CODE_PREFIX + secrets.token_hex(20)
     with transaction.atomic():
@@ -135,7 +137,8 @@ def revoke(host: Host, actor: AbstractBaseUser | None) -> None:
 def pin_program(host: Host, program_sha256: str, actor: AbstractBaseUser | None) -> None:
     """Expect another drivetest on an agent host from now on. The health check objects to the earlier one.
 
-    Raise ValueError for a text that is no hash, if the host is retired, and while a run may be active there.
+    Raise ValueError for a text that is no hash, and RequestRefusedError if the host is retired or a run may be active
+    there.
     """
     if not SHA256.fullmatch(program_sha256):
         raise ValueError(f"Expected 64 hexadecimal digits, as sha256sum prints, got {program_sha256[:80]!r}.")

@@ -34,6 +34,8 @@ IDENTITY_REFRESHED = "device-looked-at-again"
 class RefreshRefusedError(RequestRefusedError):
     """The stored identity of a drive was not changed. The text gives the reason and the remedy."""
 
+    code = "refresh-refused"
+
 
 def refresh_identity(device: Device, host: LabHost, actor: AbstractBaseUser) -> None:
     """Store the identity that a host reports for a device's drive now. The device follows a drive that moved.
@@ -103,6 +105,8 @@ def _check_nothing_runs(device: Device) -> None:
 
 class DeviceInUseError(RequestRefusedError):
     """A device cannot get another path or size while an order on it is open. The text says which order."""
+
+    code = "device-in-use"
 
 
 def add_local_host(actor: AbstractBaseUser) -> Host:

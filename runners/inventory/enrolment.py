@@ -18,9 +18,10 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from results.history import record_event
+from runners.errors import RequestRefusedError
 from runners.hosts.drive_keys import is_among
 from runners.hosts.ssh_connection import COMMAND, fingerprint, public_key
-from runners.inventory.service_state import SUBJECT_ID_CHARS, retired_message
+from runners.inventory.service_state import SUBJECT_ID_CHARS, OutOfServiceError, retired_message
 from runners.models import LOST_UNCONFIRMED, Dispatch, Host
 from runners.models.postgres import lock_host
 from runners.models.states import LIVE
@@ -89,16 +90,20 @@ def enrol(name: str, pins: Pins, actor: AbstractBaseUser | None) -> Host:
 
 
 def check_replaceable(host: Host) -> None:
-    """Raise ValueError if a host is retired or a run may be active there. Lock it as a claim does: no run starts."""
+    """Raise RequestRefusedError if a host is retired or a run may be active there.
+
+    Lock it as a claim does: no run starts.
+    """
     if host.retired_at is not None:
-        raise ValueError(f"{host}: {retired_message(host)}; return it to service on its page first")
+        raise OutOfServiceError(f"{host}: {retired_message(host)}; return it to service on its page first")
     lock_host(host.pk)
     may_run = Q(state__in=LIVE) | LOST_UNCONFIRMED
     there = Dispatch.objects.filter(Q(device__host=host) | Q(load_host=host)).filter(may_run).first()
     if there is not None:
-        raise ValueError(
+        raise RequestRefusedError(
             f"{host}: {there} is {there.state} there and may still run; cancel it and wait for its end, "
-            "or declare on its page that nothing of it runs"
+            "or declare on its page that nothing of it runs",
+            "run-active",
         )
 
 

@@ -6,4 +6,5 @@ from runners.models.dispatch import HAS_WRITTEN, LOST_UNCONFIRMED, Dispatch, Dri
 from runners.models.host import Device, Host
 from runners.models.maintenance import MaintenanceWindow
 from runners.models.order_key import OrderKey
+from runners.models.order_template import OrderTemplate
 from runners.models.outage import HostOutage

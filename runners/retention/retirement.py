@@ -23,6 +23,8 @@ from runners.retention.leftover_archive import unarchived_on
 class RetireError(RequestRefusedError):
     """A host or device cannot be retired or returned. The text gives the obstacle and the remedy."""
 
+    code = "retirement-refused"
+
 
 def retire_host(host: Host, actor: AbstractBaseUser, reason: str, *, abandons_leftovers: bool = False) -> None:
     """Retire a host. Raise RetireError if it is retired already, without a reason, and while work is open.

@@ -27,15 +27,18 @@ def valid_form(kind: type[Form], request: Request) -> Form:
     return valid_fields(kind, stated_fields(request))
 
 
-def valid_fields(kind: type[Form], fields: Mapping[str, Any], initial: Mapping[str, Any] | None = None) -> Form:
+def valid_fields(
+    kind: type[Form], fields: Mapping[str, Any], initial: Mapping[str, Any] | None = None, **context: Any
+) -> Form:
     """Return a form of the pages with some fields. Raises ValidationError, also for unknown ones.
 
-    `initial` are the values that the page shows first, for forms whose checks read them.
+    `initial` are the values that the page shows first, for forms whose checks read them; `context` are further
+    arguments of the form.
     """
     stated = {name: "" if value is None else value for name, value in fields.items()}
     if unknown := sorted(set(stated) - set(kind.base_fields)):
         raise ValidationError({name: [f"Expected one of {', '.join(kind.base_fields)}."] for name in unknown})
-    form = kind(stated, initial=dict(initial or {}))
+    form = kind(stated, initial=dict(initial or {}), **context)
     if not form.is_valid():
         raise ValidationError({name: [str(each) for each in errors] for name, errors in form.errors.items()})
     return form

@@ -19,7 +19,7 @@ from results.intake.uploads import DraftGoneError, UploadRefusedError
 from results.lifecycle.embargo import MomentError
 from results.products.changes import ProductChangedError
 from results.reader.process import FormatError, ReaderBrokenError, ReaderKilledError
-from runners.errors import RequestRefusedError
+from runners.errors import HostError, HostUnavailableError, RequestRefusedError
 from webapp.register.http.query_params import ParameterError
 from webapp.register.http.store_unavailable import SENTENCE
 from webapp.webhooks.registration import TooManyWebhooksError
@@ -71,6 +71,8 @@ STATUS_BY_ERROR: tuple[tuple[Errors, int, str, str], ...] = (
      "its files again."),
     (UploadRefusedError, 409, "upload-refused", ""),
     (TooManyWebhooksError, 409, "too-many-webhooks", ""),
+    (HostUnavailableError, 409, "host-unavailable", ""),
+    (HostError, 409, "host-refused", ""),
 )  # fmt: skip
 
 

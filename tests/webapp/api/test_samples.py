@@ -8,6 +8,7 @@ import os
 import re
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
+from unittest.mock import patch
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -24,6 +25,7 @@ from runners.inventory.agents import enrol_agent_host
 from runners.inventory.enrolment import own_program_sha256
 from runners.models import Dispatch
 from tests.results.builders import DATA, log_bytes, make_organisation, make_user
+from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, ssh_host
 from tests.webapp.accounts.publishers.issuer import AUDIENCE, running_issuer
 from tests.webapp.submissions.drafts.uploads import announce, append
@@ -91,6 +93,10 @@ def stable(found):
     text = re.sub(r'"(reader_version|version|revision)": "[^"]*"', r'"\1": "0.1.0"', text)
     text = re.sub(r'"(id|device)": \d+', r'"\1": 1', text)
     text = re.sub(r"(/lab/devices/|\"devices\": \[\s+)\d+", r"\g<1>1", text)
+    text = re.sub(r"dcj_[0-9a-f]{40}", "dcj_" + "5e" * 20, text)
+    text = re.sub(r"ssh-ed25519 [\w+/=]{20,}", "ssh-ed25519 AAAA...", text)
+    text = re.sub(r"own is \S+ on its machine", "own is /opt/drivecert/drivetest on its machine", text)
+    text = re.sub(r'"new_program": "[0-9a-f]{64}"', '"new_program": "' + "5e" * 32 + '"', text)
     text = SHOWN_MOMENT.sub("29 November 2026, 12:00 UTC", text)
     return MOMENT.sub("2026-11-29T12:00:00Z", text) + "\n"
 
@@ -192,6 +198,8 @@ def sample_lab(sampler, olga):
     sampler.send(olga, "GET", f"{address}hosts/{{name}}/leftovers/", {"name": host.name})
     sample_ended_run(sampler, olga, values, {name: stated[name] for name in ("typed_label", "shown_place")})
     sample_maintenance(sampler, olga)
+    sample_hosts(sampler, olga, host)
+    sample_templates(sampler, olga)
     sample_campaign(sampler, olga, stated)
     sample_selection(sampler, olga, host)
     sample_agent(sampler)
@@ -207,6 +215,53 @@ def sample_ended_run(sampler, olga, values, consent):
     seen = {"reason": "The host was reinstalled."}
     sampler.send(olga, "POST", f"{address}ended/", values, data=seen, content_type=JSON)
     lost.update(state="failed")
+
+
+def sample_hosts(sampler, olga, host):
+    """Add, check and retire hosts and devices. No host answers: their reports are those that a check stored."""
+    address = "/api/v1/lab/hosts/"
+    added = sampler.send(olga, "POST", address, data={"kind": "agent", "name": "lab-3"}, content_type=JSON)
+    values, address = {"name": added["name"]}, f"{address}{{name}}/"
+    place = {"region": "us-east-1", "zone": "us-east-1a"}
+    sampler.send(olga, "PATCH", address, values, data=place, content_type=JSON)
+    for command in ("agent/program", "agent/code", "agent/revoke"):
+        sampler.send(olga, "POST", f"{address}{command}/", values, data={}, content_type=JSON)
+    reason = {"reason": "The machine was sold."}
+    sampler.send(olga, "POST", f"{address}retire/", values, data=reason, content_type=JSON)
+    sampler.send(olga, "POST", f"{address}restore/", values, data={}, content_type=JSON)
+    with patch("runners.inventory.health.check", lambda _host: []):
+        sampler.send(olga, "POST", f"{address}check/", {"name": host.name}, data={}, content_type=JSON)
+    fake, drive = FakeHost(), ("/dev/nvme6n1", "nvme:EX4:S6")
+    fake.add_drive(*drive, kind="nvme", model="EX4", serial="S6", firmware="1.2")
+    with patch("webapp.lab.devices.commands.connect", lambda _host: fake):
+        sample_devices(sampler, olga, {"name": host.name}, drive[0])
+
+
+def sample_templates(sampler, olga):
+    """Save, read, rename and remove a template."""
+    address = "/api/v1/lab/templates/"
+    fields = {"kind": "campaign", "name": "Half a day", "settings": {"load_s": 43_200, "stress_s": 43_200}}
+    values = {"public_id": sampler.send(olga, "POST", address, data=fields, content_type=JSON)["id"]}
+    sampler.send(olga, "GET", address)
+    address = f"{address}{{public_id}}/"
+    sampler.send(olga, "GET", address, values)
+    sampler.send(olga, "PATCH", address, values, data={"name": "12 hours"}, content_type=JSON)
+    sampler.send(olga, "DELETE", address, values)
+
+
+def sample_devices(sampler, olga, host, path):
+    """Identify and add a device of a host, change it, and retire it."""
+    stated = {"path": path, "label": "slot 6"}
+    found = sampler.send(olga, "POST", "/api/v1/lab/hosts/{name}/identify/", host, data=stated, content_type=JSON)
+    stated |= {"host": host["name"], "drive_key": found["drive_key"]}
+    address = "/api/v1/lab/devices/"
+    added = sampler.send(olga, "POST", address, data=stated, content_type=JSON)
+    address, values = f"{address}{{device_id}}/", {"device_id": str(added["id"])}
+    sampler.send(olga, "PATCH", address, values, data={"label": "slot 6, front"}, content_type=JSON)
+    sampler.send(olga, "POST", f"{address}refresh/", values, data={}, content_type=JSON)
+    reason = {"reason": "The drive is worn out."}
+    sampler.send(olga, "POST", f"{address}retire/", values, data=reason, content_type=JSON)
+    sampler.send(olga, "POST", f"{address}restore/", values, data={}, content_type=JSON)
 
 
 def sample_maintenance(sampler, olga):

@@ -50,7 +50,8 @@ FORBIDDEN = 403
 NOT_FOUND = {404, 410}
 # Where the object of a route does not exist here, 404 shows that the client passed the check. The lab refuses with 403.
 MISSING = {
-    "name": "lab-1", "device_id": 4711, "window_id": 4711, "takedown_id": 4711, "hiding_id": 4711, "sha256": "0" * 64,
+    "name": "lab-1", "device_id": 4711, "window_id": 4711, "template_id": "t-missing2",
+    "takedown_id": 4711, "hiding_id": 4711, "sha256": "0" * 64,
     "number": 1, "day": "2026-01-01", "code": "2026-01",
     "publication": "none", "key": "none", "digest": "0" * 16, "uidb36": "1", "form": "csv", "first": 1, "last": 2,
     "category": "nvme-flash", "vendor": "exemplar", "act": "publish", "decision": "decline", "slug": "none",
@@ -289,9 +290,12 @@ def _objects_of_lab(organisation: Organisation, operator: Any) -> dict[str, dict
     device = host.devices.create(label="bench drive", identity_kind="virtual", identity={}, **drive)
     dispatch = order(device, organisation, Order(Decimal(1), 60, 10), operator)
     campaign = start(device, organisation, CampaignOrder(Terms()), operator)
+    columns = {"kind": "campaign", "name": "bench template", "settings": {}, "created_by": operator}
+    template = organisation.order_templates.create(**columns)
     window = plan_window(host, timezone.now() + timedelta(days=1), None, "new fans", operator)
     return {
         "/api/v1/lab/maintenance/": {"window_id": window.pk},
+        "/api/v1/lab/templates/": {"public_id": template.public_id},
         "/api/v1/lab/hosts/": {"name": host.name},
         "/api/v1/lab/devices/": {"device_id": device.pk},
         "/api/v1/lab/dispatches/": {"public_id": dispatch.public_id},

@@ -24,7 +24,7 @@ from results.models import (
     Submission,
     Takedown,
 )
-from runners.models import Agent, Campaign, CampaignEntry, Dispatch, Step
+from runners.models import Agent, Campaign, CampaignEntry, Dispatch, OrderTemplate, Step
 from webapp.accounts.audit.sentences import own_address
 from webapp.accounts.models import AccountEvent, APIToken, FormerMembership, Invitation, Membership, User
 
@@ -110,6 +110,7 @@ def own_data(user: User) -> dict[str, Any]:
         "dispatch_steps": _rows(Step.objects.filter(actor=user.username), "dispatch__public_id", "at", "reason"),
         "campaign_entries": _rows(CampaignEntry.objects.filter(actor=user.username), *CAMPAIGN_ENTRY_COLUMNS),
         "agents": _rows(Agent.objects.filter(created_by=user), "public_id", "host__name", "created_at"),
+        "order_templates": _rows(OrderTemplate.objects.filter(created_by=user), "public_id", "name", "created_at"),
         "campaigns": _rows(Campaign.objects.filter(ordered_by=user), "public_id", "ordered_at"),
     }
 

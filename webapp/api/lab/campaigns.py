@@ -28,6 +28,7 @@ from runners.campaigns.terms import Purpose, Result, Terms, parse_terms
 from runners.models.campaign import Campaign, CampaignEntry
 from webapp.accounts.models import User
 from webapp.api.authentication import token_of
+from webapp.api.lab.templates import TEMPLATE_FIELD, TEMPLATE_REFERENCE, stated_template, with_settings
 from webapp.api.lab.views import (
     CancelReasonSerializer,
     ConsentSerializer,
@@ -38,6 +39,7 @@ from webapp.api.lab.views import (
     lab_of_token,
     of_token,
     order_once,
+    require_no_fields,
     stated_device,
     stated_reason,
 )
@@ -279,7 +281,11 @@ class CampaignList(LabList):
         parameters=[OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER)],
         request=inline_serializer(
             "LabCampaign",
-            {**ConsentSerializer().get_fields(), **fields_of_form(CampaignForm, optional=CampaignForm.base_fields)},
+            {
+                **ConsentSerializer().get_fields(),
+                TEMPLATE_FIELD: TEMPLATE_REFERENCE,
+                **fields_of_form(CampaignForm, optional=CampaignForm.base_fields),
+            },
         ),
         responses={
             201: CampaignDetailSerializer,
@@ -289,6 +295,7 @@ class CampaignList(LabList):
     def post(self, request: Request) -> Response:
         lab, fields = lab_of_token(request), stated_fields(request)
         device, (consent, rest) = stated_device(fields), consent_and_rest(fields)
+        rest = with_settings(stated_template(rest, lab), rest)
         form = valid_fields(CampaignForm, defaults_of(CampaignForm) | rest)
 
         def place() -> Campaign:
@@ -316,8 +323,7 @@ class CampaignCommand(LabAccess):
 
     def _run(self, request: Request, public_id: str) -> Response:
         campaign = get_object_or_404(of_token(request, _campaigns()), public_id=public_id)
-        if unknown := sorted(stated_fields(request)):
-            raise ValidationError(dict.fromkeys(unknown, "Unknown field. Expected none."))
+        require_no_fields(stated_fields(request))
         type(self).command(campaign, token_of(request).user)
         return _shown(public_id)
 

@@ -25,7 +25,7 @@ from runners.campaigns.outcomes import rung_of, with_readings
 from runners.campaigns.terms import Result
 from runners.dispatch import orders
 from runners.dispatch.orders import Order
-from runners.models import Dispatch, Host, StageEnd, Step
+from runners.models import Dispatch, Host, OrderTemplate, StageEnd, Step
 from runners.models.states import State
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, STORAGE_RECIPE
@@ -33,6 +33,7 @@ from runners.recipes.base import YCSB
 from runners.retention.leftover_archive import request_fetch
 from webapp.api.authentication import token_of
 from webapp.api.lab.inventory import OutageSerializer
+from webapp.api.lab.templates import DEFAULTS, TEMPLATE_FIELD, TEMPLATE_REFERENCE, stated_template, with_settings
 from webapp.api.lab.views import (
     CONSENT_FIELDS,
     RECIPE_FIELD,
@@ -50,7 +51,7 @@ from webapp.api.lab.views import (
     stated_reason,
 )
 from webapp.api.pagination import NewestFirst
-from webapp.api.payloads import defaults_of, fields_of_form, stated_fields, valid_fields
+from webapp.api.payloads import fields_of_form, stated_fields, valid_fields
 from webapp.api.views import CURSOR
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.dispatches.ordering import (
@@ -63,9 +64,7 @@ from webapp.lab.dispatches.ordering import (
 from webapp.lab.dispatches.page import shares_with_limits
 
 PREP = "prep"
-# The page has filled these in; a script has to state how long and how much it loads a drive.
-STATED = ("nx_load", "duration_s")
-ORDER_DEFAULTS, YCSB_DEFAULTS = defaults_of(OrderForm, without=STATED), defaults_of(YcsbForm)
+ORDER_DEFAULTS, YCSB_DEFAULTS = (DEFAULTS[form.template_kind] for form in (OrderForm, YcsbForm))
 LOAD_HOST_FIELD = "load_host"
 
 
@@ -261,6 +260,7 @@ def _context() -> dict[str, Any]:
 
 ORDER_FIELDS = {
     **ConsentSerializer().get_fields(),
+    TEMPLATE_FIELD: TEMPLATE_REFERENCE,
     **fields_of_form(YcsbForm, optional=YcsbForm.base_fields),
     **fields_of_form(OrderForm, optional=OrderForm.base_fields),
     RECIPE_FIELD: serializers.ChoiceField(choices=[*RECIPES], required=False, help_text=f"Default: {STORAGE_RECIPE}."),
@@ -317,7 +317,10 @@ class DispatchList(LabList):
     def post(self, request: Request) -> Response:
         lab, fields = lab_of_token(request), stated_fields(request)
         device, (consent, rest) = stated_device(fields), consent_and_rest(fields)
-        recipe = str(rest.pop(RECIPE_FIELD, None) or STORAGE_RECIPE)
+        template = stated_template(rest, lab, (OrderTemplate.Kind.RUN, OrderTemplate.Kind.SWEEP))
+        rest = with_settings(template, rest)
+        is_sweep = template is not None and template.kind == OrderTemplate.Kind.SWEEP
+        recipe = str(rest.pop(RECIPE_FIELD, None) or (YCSB if is_sweep else STORAGE_RECIPE))
         requested = _order_of(recipe, rest)
 
         def place() -> Dispatch:

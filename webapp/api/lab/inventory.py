@@ -1,22 +1,18 @@
-"""Endpoints of hosts and devices, as the pages of the lab show them."""
+"""Hosts and devices in responses, as the pages of the lab show them."""
 
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
-from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from django.db.models import Prefetch
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from runners.hosts.protocol import DriveUse
+from runners.inventory.enrolment import setup_steps, teardown_steps
 from runners.inventory.health import is_listed, no_work_reasons, reported_at
 from runners.inventory.service_state import out_of_service
 from runners.models import Device, Dispatch, Host, HostOutage
-from runners.retention.leftover_archive import fetch_requests, unarchived_on
-from webapp.api.lab.views import LabAccess, LabDetail, LabList
-from webapp.api.pagination import ByName, OldestFirst
-from webapp.lab.hosts.page import drives_of
+from webapp.lab.devices.commands import FoundDevice
+from webapp.lab.hosts.page import AgentState, agent_of, drives_of
 from webapp.lab.shared.drive_status import availability_of, consent_context
 
 
@@ -89,8 +85,33 @@ class HostDriveSerializer(serializers.Serializer[Any]):
     mount_points = serializers.ListField(source="drive.mount_points", child=serializers.CharField(), allow_null=True)
 
 
+class ManualStepSerializer(serializers.Serializer[Any]):
+    """A step that the operator carries out on the host: a sentence, and its commands for a shell of root."""
+
+    text = serializers.CharField()
+    commands = serializers.CharField()
+
+
+class AgentSerializer(serializers.Serializer[Any]):
+    """The agent of a host. `code_expires_at` is the end of a join code that no agent has used; null without one.
+
+    `new_program` is the SHA-256 of the register's drivetest if another one is pinned; empty otherwise.
+    """
+
+    state = serializers.ChoiceField(choices=AgentState.choices)
+    version = serializers.CharField(source="agent.version")
+    code_expires_at = serializers.DateTimeField(allow_null=True)
+    joined_at = serializers.DateTimeField(source="agent.joined_at", allow_null=True)
+    seen_at = serializers.DateTimeField(source="agent.seen_at", allow_null=True)
+    revoked_at = serializers.DateTimeField(source="agent.revoked_at", allow_null=True)
+    new_program = serializers.CharField()
+
+
 class HostDetailSerializer(HostSerializer):
-    """A host with the program, the space and the drives of its last report. Null means not reported."""
+    """A host with the program, the space and the drives of its last report. Null means not reported.
+
+    `agent` is null for a host without an agent. The register's own machine has no steps.
+    """
 
     program_sha256 = serializers.CharField()
     program_version = serializers.SerializerMethodField()
@@ -101,13 +122,16 @@ class HostDetailSerializer(HostSerializer):
     devices = serializers.PrimaryKeyRelatedField[Device](many=True, read_only=True)
     drives = serializers.SerializerMethodField()
     drives_unknown_reason = serializers.SerializerMethodField()
+    agent = serializers.SerializerMethodField()
+    setup_steps = serializers.SerializerMethodField()
+    teardown_steps = serializers.SerializerMethodField()
 
     class Meta(HostSerializer.Meta):
         """Fields of the list, and the last report."""
 
         fields = [
             *HostSerializer.Meta.fields, "program_sha256", "program_version", "kernel", "free_bytes", "clock_offset_s",
-            "reported_at", "devices", "drives", "drives_unknown_reason",
+            "reported_at", "devices", "drives", "drives_unknown_reason", "agent", "setup_steps", "teardown_steps",
         ]  # fmt: skip
 
     def to_representation(self, host: Host) -> dict[str, Any]:
@@ -142,6 +166,42 @@ class HostDetailSerializer(HostSerializer):
     def get_drives_unknown_reason(self, _host: Host) -> str:
         """Return why the drives are not known; empty if they are."""
         return str(self.found.get("unknown_reason", ""))
+
+    @extend_schema_field(AgentSerializer(allow_null=True))
+    def get_agent(self, host: Host) -> Any:
+        found = agent_of(host)
+        return found and AgentSerializer(found).data
+
+    @extend_schema_field(ManualStepSerializer(many=True))
+    def get_setup_steps(self, host: Host) -> Any:
+        return _steps(setup_steps(host)) if host.is_remote else []
+
+    @extend_schema_field(ManualStepSerializer(many=True))
+    def get_teardown_steps(self, host: Host) -> Any:
+        return _steps(teardown_steps(host)) if host.is_remote else []
+
+
+def _steps(steps: list[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"text": text, "commands": commands} for text, commands in steps]
+
+
+class JoiningHostSerializer(HostDetailSerializer):
+    """A host with a new join code of its agent, and the commands that contain it. No later response has the code.
+
+    Both are null for a host without an agent.
+    """
+
+    join_code = serializers.CharField(allow_null=True, read_only=True)
+    join_commands = serializers.CharField(allow_null=True, read_only=True)
+
+    class Meta(HostDetailSerializer.Meta):
+        """Fields of a host, and its code."""
+
+        fields = [*HostDetailSerializer.Meta.fields, "join_code", "join_commands"]
+
+    def to_representation(self, host: Host) -> dict[str, Any]:
+        """Return the host with the code of the context."""
+        return super().to_representation(host) | self.context["joining"]
 
 
 class LeftoverSerializer(serializers.ModelSerializer[Dispatch]):
@@ -245,58 +305,22 @@ class DeviceDetailSerializer(DeviceSerializer):
         return ShownConsentSerializer(self.shown).data
 
 
-class HostList(LabList):
-    """GET returns the hosts, also retired ones, by name."""
+class FoundDeviceSerializer(serializers.Serializer[FoundDevice]):
+    """A device that a host identified at a path. It can be added if `objections` is empty.
 
-    serializer_class = HostSerializer
-    pagination_class = ByName
+    `label` is the requested label or a free one. `device` is the device that its drive is bound as, null for none.
+    `moving_objection`: why that device cannot get this path and size now; empty if it can.
+    """
 
-    def get_queryset(self) -> QuerySet[Host]:
-        return Host.objects.prefetch_related(PRESENT_OUTAGE)
-
-
-class HostDetail(LabDetail):
-    """GET returns a host with its last report and its drives. The register lists the drives of its own machine now."""
-
-    serializer_class = HostDetailSerializer
-    lookup_field = "name"
-
-    def get_queryset(self) -> QuerySet[Host]:
-        return Host.objects.prefetch_related(PRESENT_OUTAGE, "devices")
-
-
-class HostLeftovers(LabAccess):
-    """GET returns the ended dispatches whose leftover files are only on a host."""
-
-    @extend_schema(
-        operation_id="lab_hosts_leftovers",
-        summary="List the leftover files of a host",
-        description="GET returns the ended dispatches whose files on a host are stored nowhere else, oldest first.",
-        responses=LeftoverSerializer(many=True),
-    )
-    def get(self, _request: Request, name: str) -> Response:
-        host = get_object_or_404(Host, name=name)
-        requested_ids = set(fetch_requests(host).values_list("pk", flat=True))
-        rows = LeftoverSerializer(unarchived_on(host), many=True, context={"requested_ids": requested_ids})
-        return Response(rows.data)
-
-
-class DeviceList(LabList):
-    """GET returns the devices, also retired ones, the first added first."""
-
-    serializer_class = DeviceSerializer
-    pagination_class = OldestFirst
-
-    def get_queryset(self) -> QuerySet[Device]:
-        return Device.objects.select_related("host")
-
-
-class DeviceDetail(LabDetail):
-    """GET returns a device with its use, its warnings, and the consent that an order needs."""
-
-    serializer_class = DeviceDetailSerializer
-    lookup_field = "pk"
-    lookup_url_kwarg = "device_id"
-
-    def get_queryset(self) -> QuerySet[Device]:
-        return Device.objects.select_related("host")
+    path = serializers.CharField(source="identity.path")
+    identity_kind = serializers.ChoiceField(source="identity.kind", choices=Device.IdentityKind.choices)
+    drive_key = serializers.CharField(source="identity.drive_key")
+    size_bytes = serializers.IntegerField(source="identity.size_bytes")
+    model = serializers.CharField(source="identity.document.model", allow_null=True, default=None)
+    serial = serializers.CharField(source="identity.document.serial", allow_null=True, default=None)
+    firmware = serializers.CharField(source="identity.document.firmware", allow_null=True, default=None)
+    label = serializers.CharField()
+    objections = serializers.ListField(child=serializers.CharField())
+    warnings = DriveWarningSerializer(many=True)
+    device = serializers.IntegerField(source="known.pk", allow_null=True, default=None)
+    moving_objection = serializers.CharField()

@@ -7,17 +7,16 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from runners.errors import RequestRefusedError
 from runners.inventory.maintenance_windows import end_window, plan_window
-from runners.models import Host, MaintenanceWindow
-from webapp.api.lab.views import LabAccess, LabList, person_of
+from runners.models import MaintenanceWindow
+from webapp.api.lab.views import LabAccess, LabList, person_of, require_no_fields, stated_host
 from webapp.api.pagination import OldestFirst
 from webapp.api.payloads import fields_of_form, stated_fields, valid_fields
-from webapp.lab.hosts.views import MaintenanceForm
+from webapp.lab.hosts.forms import MaintenanceForm
 
 
 class WindowSerializer(serializers.ModelSerializer[MaintenanceWindow]):
@@ -60,7 +59,8 @@ class WindowList(LabList):
     )
     def post(self, request: Request) -> Response:
         actor, fields = person_of(request), stated_fields(request)
-        host = _stated_host(fields.pop("host", None))
+        name = fields.pop("host", None)
+        host = None if name is None else stated_host(name)
         stated = valid_fields(MaintenanceForm, fields).cleaned_data
         starts_at = stated["starts_at"] or timezone.now()
         window = plan_window(host, starts_at, stated["ends_at"], stated["reason"], actor)
@@ -81,20 +81,9 @@ class WindowEnd(LabAccess):
     )
     def post(self, request: Request, window_id: int) -> Response:
         actor = person_of(request)
-        if unknown := sorted(stated_fields(request)):
-            raise ValidationError(dict.fromkeys(unknown, "Unknown field. Expected none."))
+        require_no_fields(stated_fields(request))
         window = get_object_or_404(MaintenanceWindow.objects.select_related("host"), pk=window_id)
         if not end_window(window, actor):
             raise RequestRefusedError("The maintenance had ended already.", "not-current")
         window.refresh_from_db()
         return Response(WindowSerializer(window).data)
-
-
-def _stated_host(name: Any) -> Host | None:
-    """Return the host that a request names; None for all hosts. Raises ValidationError."""
-    if name is None:
-        return None
-    host = Host.objects.filter(name=str(name)).first() if "\0" not in str(name) else None
-    if host is None:
-        raise ValidationError({"host": [f"Expected a name of /api/v1/lab/hosts/, got {str(name)[:40]}."]})
-    return host

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from runners.models import Device
 from webapp.api.authentication import token_of
 from webapp.api.lab.campaigns import CampaignSerializer
+from webapp.api.lab.templates import TEMPLATE_FIELD, TEMPLATE_REFERENCE, stated_template, with_settings
 from webapp.api.lab.views import (
     ConsentSerializer,
     LabAccess,
@@ -40,6 +41,7 @@ class SelectionCampaigns(LabAccess):
             "LabSelection",
             {
                 DRIVES_FIELD: ConsentSerializer(many=True),
+                TEMPLATE_FIELD: TEMPLATE_REFERENCE,
                 **fields_of_form(CampaignForm, optional=CampaignForm.base_fields),
             },
         ),
@@ -48,6 +50,7 @@ class SelectionCampaigns(LabAccess):
     def post(self, request: Request) -> Response:
         lab, fields = lab_of_token(request), stated_fields(request)
         devices, posted = _stated_drives(fields.pop(DRIVES_FIELD, None))
+        fields = with_settings(stated_template(fields, lab), fields)
         form = valid_fields(CampaignForm, defaults_of(CampaignForm) | fields)
         try:
             started = start_campaigns(posted, devices, lab, form.campaign_order(), token_of(request).user)

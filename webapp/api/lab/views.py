@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -14,7 +14,7 @@ from rest_framework.parsers import FormParser, JSONParser
 from rest_framework.request import Request
 
 from results.models import Organisation
-from runners.models import Campaign, Device, Dispatch, OrderKey
+from runners.models import Campaign, Device, Dispatch, Host, OrderKey
 from runners.models.order_key import KEY_CHARS
 from webapp.accounts.models import APIToken, Scope, User
 from webapp.api.authentication import token_of
@@ -64,17 +64,31 @@ class ConsentSerializer(serializers.Serializer[Any]):
 
 
 class CancelReasonSerializer(serializers.Serializer[Any]):
-    """The reason of a cancellation, for the history."""
+    """The reason of a command, for the history."""
 
     reason = serializers.CharField(required=False)
 
 
 def stated_reason(request: Request) -> str:
-    """Return the reason of a cancellation. Raises ValidationError for any other field."""
+    """Return the reason of a command. Raises ValidationError for any other field."""
     fields = stated_fields(request)
-    if unknown := sorted(set(fields) - {"reason"}):
-        raise ValidationError(dict.fromkeys(unknown, "Unknown field. Expected only reason."))
+    require_no_fields(fields, besides=("reason",))
     return str(fields.get("reason") or "")
+
+
+def require_no_fields(fields: Mapping[str, Any], besides: Collection[str] = ()) -> None:
+    """Raise ValidationError if a request has a field, besides some."""
+    if unknown := sorted(set(fields) - set(besides)):
+        expected = f"only {', '.join(besides)}" if besides else "none"
+        raise ValidationError({name: [f"Unknown field. Expected {expected}."] for name in unknown})
+
+
+def stated_host(name: Any) -> Host:
+    """Return the host that a request names. Raises ValidationError."""
+    host = Host.objects.filter(name=str(name)).first() if "\0" not in str(name) else None
+    if host is None:
+        raise ValidationError({"host": [f"Expected a name of /api/v1/lab/hosts/, got {str(name)[:40] or 'nothing'}."]})
+    return host
 
 
 def of_token(request: Request, rows: QuerySet[Any]) -> QuerySet[Any]:

@@ -8,7 +8,9 @@ from django import forms
 from runners.campaigns.commands import EDITABLE, CampaignOrder
 from runners.campaigns.messages import nx
 from runners.campaigns.terms import STRESS_FACTOR, Terms
+from runners.models import OrderTemplate
 from webapp.lab.dispatches.forms import DAY_S, MAX_RUN_S, SLICES_MAX, FactsForm, alone_field, load_field, seconds_field
+from webapp.lab.shared.order_templates import SavableForm
 
 DEFAULTS = Terms()
 MAX_REST_S = 7 * DAY_S
@@ -86,8 +88,10 @@ class EditableTermsForm(forms.Form):
         return {name: self.cleaned_data[name] for name in EDITABLE}
 
 
-class CampaignForm(EditableTermsForm, FactsForm):
+class CampaignForm(EditableTermsForm, FactsForm, SavableForm):
     """A campaign on one device."""
+
+    template_kind = OrderTemplate.Kind.CAMPAIGN
 
     start_nx = load_field(
         "First load, Nx", DEFAULTS.start_nx, "A load of 1x means 2,000 reads/s and 1,000 writes/s on the device."

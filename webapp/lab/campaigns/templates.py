@@ -1,10 +1,12 @@
-"""Templates of a campaign: terms to begin with, from a fixed list or from an earlier campaign."""
+"""Templates of a campaign: terms to begin with, from a fixed list, of the lab, or from an earlier campaign."""
 
 from dataclasses import dataclass
 from typing import Any
 
+from results.models import Organisation
 from runners.campaigns.terms import Terms, parse_terms
-from runners.models.campaign import Campaign
+from runners.models import Campaign, OrderTemplate
+from webapp.lab.shared.order_templates import saved_settings
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,10 @@ TEMPLATES = (
 )
 
 
-def initial_of(like: str) -> dict[str, Any]:
-    """Return the initial values of the form: those of a template or of a campaign; empty for another name.
+def initial_of(like: str, organisation: Organisation | None) -> dict[str, Any]:
+    """Return the initial values of the form: those of a template, also one of the lab, or of a campaign.
+
+    Empty for another name.
 
     The stated firmware of a campaign is left out: a rerun may be after an update.
     """
@@ -39,5 +43,5 @@ def initial_of(like: str) -> dict[str, Any]:
             return vars(template.terms)
     campaign = Campaign.objects.filter(public_id=like).first()
     if campaign is None:
-        return {}
+        return saved_settings(like, organisation, OrderTemplate.Kind.CAMPAIGN)
     return {**campaign.facts, "firmware": "", **vars(parse_terms(campaign.terms))}

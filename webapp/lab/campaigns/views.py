@@ -16,7 +16,7 @@ from webapp.lab.campaigns.ordering import pause, request_cancellation, resume, s
 from webapp.lab.campaigns.page import campaign_context, concurrent_dispatches, ladder_document, version_of_campaign
 from webapp.lab.campaigns.templates import TEMPLATES, initial_of
 from webapp.lab.dispatches.ordering import require_lab
-from webapp.lab.dispatches.views import render_order
+from webapp.lab.dispatches.views import lab_of, render_order
 from webapp.lab.shared.views import (
     PAGE_ROWS,
     confirmation_page,
@@ -31,7 +31,8 @@ from webapp.lab.shared.views import (
 @operator_form
 def order_campaign(request: UserRequest, device_id: int) -> HttpResponse:
     """Start a campaign on a device, for the lab of the orderer."""
-    form = CampaignForm(request.POST or None, initial=initial_of(request.GET.get("like", "")))
+    initial = initial_of(request.GET.get("like", ""), lab_of(request.user))
+    form = CampaignForm(request.POST or None, initial=initial)
 
     def start(device: Device, organisation: Organisation) -> HttpResponse:
         campaign = start_campaign(request.POST, device, organisation, form.campaign_order(), request.user)

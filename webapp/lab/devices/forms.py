@@ -76,6 +76,8 @@ class LabelForm(forms.Form):
 class LabelTakenError(RequestRefusedError):
     """Another drive of the host already has the label."""
 
+    code = "label-taken"
+
 
 def require_free_label(host: Host, label: str, device: Device | None = None) -> None:
     """Raise LabelTakenError if another drive of the host has the label; upper and lower case are equal."""

@@ -1,30 +1,25 @@
 """Views of devices: add, show, refresh, rename and retire a device, and return it to service."""
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.html import format_html
 
-from results.history import record_event
 from results.models import Preparation
 from runners.campaigns.outcomes import with_readings
 from runners.errors import HostError, RequestRefusedError
-from runners.hosts import connect
-from runners.hosts.drive_keys import keys_of
-from runners.hosts.protocol import Identity
-from runners.inventory.devices import RefreshRefusedError, bind, objection_to_path_change, refresh_identity
-from runners.inventory.safety import MIB_BYTES, SIGNATURE, is_signature_reported, objections_to_binding
 from runners.inventory.service_state import out_of_service, retired_message, retirement_of
 from runners.models import Device, Dispatch, DriveState, Host
 from runners.models.campaign import Campaign
 from runners.retention import retirement
 from webapp.accounts.requests import UserRequest
-from webapp.lab.devices.forms import BindForm, DeviceForm, LabelForm, LabelTakenError, default_label, require_free_label
+from webapp.lab.devices import commands
+from webapp.lab.devices.commands import BoundAlreadyError, FoundDevice
+from webapp.lab.devices.forms import BindForm, DeviceForm, LabelForm, LabelTakenError
 from webapp.lab.hosts.page import drives_of
 from webapp.lab.hosts.views import RETURN_TO_DEVICES
-from webapp.lab.shared.drive_status import availability_of, binding_warnings, consent_context
+from webapp.lab.shared.drive_status import availability_of, consent_context
 from webapp.lab.shared.run_results import with_results
 from webapp.lab.shared.views import (
     find_device,
@@ -61,9 +56,7 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
 def refresh(request: UserRequest, device_id: int) -> str:
     """Update the identity and the recognised data of a device from its host."""
     device = find_device(device_id)
-    if retired := out_of_service(device):
-        raise RefreshRefusedError(retired)
-    refresh_identity(device, connect(device.host), request.user)
+    commands.refresh(device, request.user)
     return f"Device {device} was refreshed. Its path is {device.path}."
 
 
@@ -74,14 +67,7 @@ def rename(request: UserRequest, device_id: int) -> str:
     if not form.is_valid():
         raise RequestRefusedError("Enter 1 to 100 characters.")
     before, label = device.label, form.cleaned_data["label"]
-    require_free_label(device.host, label, device)
-    if before == label:
-        return ""
-    with transaction.atomic():
-        Device.objects.filter(pk=device.pk).update(label=label)
-        details = {"label": label, "before": before}
-        record_event(request.user, "device-renamed", ("device", str(device.pk)), details=details)
-    return f"Device {before} was renamed to {label}."
+    return f"Device {before} was renamed to {label}." if commands.rename(device, label, request.user) else ""
 
 
 @operator_command("lab-device")
@@ -96,8 +82,7 @@ def retire_device(request: UserRequest, device_id: int) -> str:
 def restore_device(request: UserRequest, device_id: int) -> str:
     """Return a device to service."""
     device = find_device(device_id)
-    if not retirement.return_to_service(device, request.user):
-        raise RequestRefusedError(f"Device {device} is already in service.")
+    commands.restore_device(device, request.user)
     return f"Device {device} is in service again."
 
 
@@ -110,8 +95,10 @@ def identify_device(request: UserRequest, name: str) -> HttpResponse:
         return redirect("lab-host", name)
     form = DeviceForm(request.POST or None, host=host)
     if request.method == "POST" and form.is_valid():
+        stated = form.cleaned_data
         try:
-            return _render_confirmation(request, host, form, _identify(host, form))
+            found = commands.identify(host, stated["path"], stated["label"], stated.get("create_mib"))
+            return _render_confirmation(request, host, found)
         except HostError as error:
             form.add_error("path", str(error))
         except LabelTakenError as error:
@@ -121,38 +108,21 @@ def identify_device(request: UserRequest, name: str) -> HttpResponse:
     return render_page(request, "lab/devices/find.html", context)
 
 
-def _identify(host: Host, form: DeviceForm) -> Identity:
-    path, create_mib = form.cleaned_data["path"], form.cleaned_data.get("create_mib")
-    lab_host = connect(host)
-    if create_mib:
-        require_free_label(host, form.cleaned_data["label"])
-        lab_host.create_file(path, create_mib * MIB_BYTES)
-    return lab_host.identify(path)
-
-
-def _render_confirmation(request: UserRequest, host: Host, form: DeviceForm, identity: Identity) -> HttpResponse:
-    known = bound_device(host, identity)
-    label = form.cleaned_data["label"] or (known.label if known else default_label(host, identity))
-    require_free_label(host, label, known)
-    is_in_use = SIGNATURE in identity.document and not is_signature_reported(identity.document)
-    initial = {"path": identity.path, "drive_key": identity.drive_key, "label": label}
+def _render_confirmation(request: UserRequest, host: Host, found: FoundDevice) -> HttpResponse:
+    identity = found.identity
+    initial = {"path": identity.path, "drive_key": identity.drive_key, "label": found.label}
     context = {
         "host": host,
         "identity": identity,
         "is_virtual": identity.kind == Device.IdentityKind.VIRTUAL,
-        "objections": objections_to_binding(host, connect(host), identity),
-        "warnings": binding_warnings(host, identity.path, identity.drive_key, identity.document, is_in_use=is_in_use),
-        "known": known,
-        "moving_objection": objection_to_path_change(known, identity) if known else "",
-        "is_renaming": known is not None and known.label != label,
+        "objections": found.objections,
+        "warnings": found.warnings,
+        "known": found.known,
+        "moving_objection": found.moving_objection,
+        "is_renaming": found.is_renaming,
         "form": BindForm(initial=initial),
     }
     return render_page(request, "lab/devices/confirm.html", context)
-
-
-def bound_device(host: Host, identity: Identity) -> Device | None:
-    """Return the device of this host that has this drive; None if there is none."""
-    return host.devices.filter(drive_key__in=keys_of(identity.drive_key)).order_by("pk").first()
 
 
 @operator_action
@@ -164,27 +134,12 @@ def bind_device(request: UserRequest, name: str) -> HttpResponse:
         messages.error(request, "No device was added: the form is incomplete. Enter the path again.")
         return redirect("lab-device-find", name)
     try:
-        device = _bind_confirmed(request, host, form.cleaned_data)
+        device = commands.bind_confirmed(host, **form.cleaned_data, actor=request.user)
         messages.success(request, f"Device {device} was added.")
+    except BoundAlreadyError as error:
+        link = format_html('<a href="{}">{}</a>', reverse("lab-device", args=[error.device.pk]), error.device.label)
+        sentence = "No device was added: this drive is already the device {}. Rename it on its page."
+        messages.error(request, format_html(sentence, link))
     except (HostError, RequestRefusedError) as error:
-        messages.error(request, format_html("No device was added: {}", error.args[0]))
+        messages.error(request, f"No device was added: {error}")
     return redirect("lab")
-
-
-def _bind_confirmed(request: UserRequest, host: Host, shown: dict[str, str]) -> Device:
-    """Bind the device that was shown. Raises RequestRefusedError or HostError if it must not be bound."""
-    lab_host = connect(host)
-    identity = lab_host.identify(shown["path"])
-    if identity.drive_key != shown["drive_key"]:
-        raise RequestRefusedError(
-            f"{identity.path} was drive {shown['drive_key']} on the page and is now drive {identity.drive_key}. "
-            "Identify the path again."
-        )
-    if objections := objections_to_binding(host, lab_host, identity):
-        raise RequestRefusedError("; ".join(objections))
-    known = bound_device(host, identity)
-    if known is not None and known.label != shown["label"]:
-        link = format_html('<a href="{}">{}</a>', reverse("lab-device", args=[known.pk]), known.label)
-        raise RequestRefusedError(format_html("this drive is already the device {}. Rename it on its page.", link))
-    require_free_label(host, shown["label"], known)
-    return bind(host, identity, shown["label"], request.user)

@@ -10,13 +10,14 @@ from results.models import Category
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from results.reader.process import ROWS_MAX
 from runners.dispatch.orders import Order
-from runners.models import Dispatch, Host
+from runners.models import Dispatch, Host, OrderTemplate
 from runners.models.dispatch import ALONE_OPTION
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, INDEX_RECIPE, STORAGE_RECIPE
 from runners.recipes.base import YCSB
 from runners.recipes.ycsb_presets import NOT_RUN_WITH_DATABASE, PRESETS
 from runners.recipes.ycsb_setup import COUNT_MAX, PROGRAMS, Setup, load_line, needed_programs, run_line
+from webapp.lab.shared.order_templates import SavableForm
 
 # drivetest accepts records of up to 8 MiB that fit into a large block. The recipe uses large blocks of 128 KiB.
 LARGE_BLOCK_KIB = 128
@@ -91,8 +92,10 @@ class FactsForm(forms.Form):
         return {name: str(fact) if isinstance(fact, Decimal) else fact for name, fact in facts.items()}
 
 
-class OrderForm(FactsForm):
+class OrderForm(FactsForm, SavableForm):
     """An ACT run on one device."""
+
+    template_kind = OrderTemplate.Kind.RUN
 
     recipe = forms.ChoiceField(
         label="Workload",
@@ -192,8 +195,10 @@ def preset_commands() -> list[dict[str, Any]]:
     ]
 
 
-class YcsbForm(forms.Form):
+class YcsbForm(SavableForm):
     """A preset and the settings that the order changes; empty fields keep the value of the preset."""
+
+    template_kind = OrderTemplate.Kind.SWEEP
 
     preset = forms.ChoiceField(choices=[(name, preset.label) for name, preset in PRESETS.items()])
     client = forms.ChoiceField(choices=[(name, program) for name, program in PROGRAMS.items()])

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
@@ -22,7 +21,9 @@ from webapp.lab.dispatches import ordering
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm, order_like, preset_commands
 from webapp.lab.dispatches.ordering import check_order, check_orderable, request_cancellation
 from webapp.lab.dispatches.page import dispatch_context, version_of_dispatch
+from webapp.lab.shared import order_templates
 from webapp.lab.shared.drive_status import availability_of, consent_context
+from webapp.lab.shared.order_templates import SavableForm, saved_settings
 from webapp.lab.shared.views import (
     confirmation_page,
     find_device,
@@ -116,7 +117,9 @@ def _find(public_id: str) -> Dispatch:
 @operator_form
 def order_run(request: UserRequest, device_id: int) -> HttpResponse:
     """Order an ACT run on a device, for the lab of the orderer."""
-    form = OrderForm(request.POST or None, initial=order_like(request.GET.get("like", "")))
+    like = request.GET.get("like", "")
+    initial = order_like(like) or saved_settings(like, lab_of(request.user), OrderForm.template_kind)
+    form = OrderForm(request.POST or None, initial=initial)
 
     def place(device: Device, organisation: Organisation) -> HttpResponse:
         return place_order(request, device, organisation, form.order())
@@ -135,7 +138,8 @@ def prepare(request: UserRequest, device_id: int) -> HttpResponse:
 @operator_form
 def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
     """Order a YCSB sweep from a preset; the page shows the command lines of each preset."""
-    form = YcsbForm(request.POST or None)
+    initial = saved_settings(request.GET.get("like", ""), lab_of(request.user), YcsbForm.template_kind)
+    form = YcsbForm(request.POST or None, initial=initial)
 
     def place(device: Device, organisation: Organisation) -> HttpResponse:
         return place_order(request, device, organisation, form.order())
@@ -147,7 +151,7 @@ def order_ycsb(request: UserRequest, device_id: int) -> HttpResponse:
 def render_order(
     request: UserRequest,
     device_id: int,
-    form: Form,
+    form: SavableForm,
     template: str,
     check: Callable[[Device, Organisation | None], Organisation],
     place: Callable[[Device, Organisation], HttpResponse],
@@ -155,10 +159,14 @@ def render_order(
 ) -> HttpResponse:
     """Show an order form for a device. If a valid form was posted, place the order; show why it was refused.
 
-    `check` returns the lab that orders; `place` orders, and returns the next page.
+    `check` returns the lab that orders; `place` orders, and returns the next page. The settings may be saved as a
+    template instead.
     """
     device, organisation = find_device(device_id), lab_of(request.user)
-    if request.method == "POST":
+    if order_templates.is_posted(request):
+        if saved := order_templates.save_posted(request, organisation, form):
+            return redirect(f"{request.path}?like={saved.public_id}")
+    elif request.method == "POST":
         try:
             lab = check(device, organisation)
             if form.is_valid():
@@ -166,6 +174,7 @@ def render_order(
         except RequestRefusedError as error:
             form.add_error(None, str(error))
     context |= {"form": form, "organisation": organisation, "availability": availability_of(device)}
+    context["saved"] = order_templates.templates_of(organisation, form.template_kind)
     return render_page(request, template, context | consent_context(device))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db import transaction
@@ -23,6 +24,7 @@ from webapp.lab.campaigns.templates import TEMPLATES, initial_of
 from webapp.lab.dispatches.ordering import require_lab
 from webapp.lab.dispatches.views import lab_of
 from webapp.lab.drives.overview import DriveFilter, drive_rows
+from webapp.lab.shared import order_templates
 from webapp.lab.shared.drive_status import LABEL_FIELD, LOCATION_FIELD, SHOWN_FIELD, consent_context
 from webapp.lab.shared.views import operator_form, operator_page, render_page
 
@@ -56,6 +58,7 @@ def overview(request: UserRequest) -> HttpResponse:
     words, drive_filter = request.GET.get("q", ""), request.GET.get("state", "")
     drive_filter = drive_filter if drive_filter in DriveFilter.values else DriveFilter.ALL
     context = {"rows": drive_rows(words, drive_filter), "words": words, "drive_filter": drive_filter}
+    context["like"] = request.GET.get("like", "")
     return render_page(request, "lab/drives/list.html", context | {"filters": DriveFilter.choices})
 
 
@@ -69,22 +72,47 @@ def order_campaigns(request: UserRequest) -> HttpResponse:
     if len(devices) > SELECTED_MAX:
         messages.error(request, TOO_MANY_SELECTED.format(count=len(devices)))
         return redirect("lab-drives")
-    form = CampaignForm(request.POST or None, initial=initial_of(request.GET.get("like", "")))
-    refusals: dict[int, str] = {}
-    if request.method == "POST" and form.is_valid():
-        try:
-            lab = require_lab(devices[0], lab_of(request.user))
-            started = start_campaigns(request.POST, devices, lab, form.campaign_order(), request.user)
-        except SelectionRefusedError as error:
-            refusals = error.reasons
-            form.add_error(None, str(error))
-        except RequestRefusedError as error:
-            form.add_error(None, str(error))
-        else:
-            messages.success(request, f"Campaigns were started: {len(started)}.")
-            return redirect("lab-drives")
-    drives = [SelectedDrive(each, consent_context(each), refusals.get(each.pk, "")) for each in devices]
-    return render_page(request, "lab/drives/order.html", {"form": form, "drives": drives, "templates": TEMPLATES})
+    organisation = lab_of(request.user)
+    form = CampaignForm(request.POST or None, initial=initial_of(request.GET.get("like", ""), organisation))
+    if order_templates.is_posted(request):
+        if saved := order_templates.save_posted(request, organisation, form):
+            query = urlencode([("like", saved.public_id), *(("device", each.pk) for each in devices)])
+            return redirect(f"{request.path}?{query}")
+    elif request.method == "POST" and form.is_valid():
+        return _start_posted(request, devices, organisation, form)
+    return _render_selection(request, devices, organisation, form, {})
+
+
+def _start_posted(
+    request: UserRequest, devices: list[Device], organisation: Organisation | None, form: CampaignForm
+) -> HttpResponse:
+    """Start the campaigns that were posted; if they are refused, show the form with the reasons."""
+    try:
+        lab = require_lab(devices[0], organisation)
+        started = start_campaigns(request.POST, devices, lab, form.campaign_order(), request.user)
+    except RequestRefusedError as error:
+        form.add_error(None, str(error))
+        reasons = error.reasons if isinstance(error, SelectionRefusedError) else {}
+        return _render_selection(request, devices, organisation, form, reasons)
+    messages.success(request, f"Campaigns were started: {len(started)}.")
+    return redirect("lab-drives")
+
+
+def _render_selection(
+    request: UserRequest,
+    devices: list[Device],
+    organisation: Organisation | None,
+    form: CampaignForm,
+    refusals: Mapping[int, str],
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "drives": [SelectedDrive(each, consent_context(each), refusals.get(each.pk, "")) for each in devices],
+        "templates": TEMPLATES,
+        "saved": order_templates.templates_of(organisation, form.template_kind),
+        "organisation": organisation,
+    }
+    return render_page(request, "lab/drives/order.html", context)
 
 
 def selected_devices(query: QueryDict) -> list[Device]:

@@ -4,7 +4,6 @@ from collections import defaultdict
 from typing import Any
 from urllib.parse import urlparse
 
-from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -12,20 +11,21 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 
-from results.models.evidence import PLACE_CHARS
 from runners.campaigns.outcomes import with_readings
 from runners.errors import RequestRefusedError
 from runners.hosts.ssh_connection import fingerprint
 from runners.inventory import agents, health
 from runners.inventory import maintenance_windows as windows
 from runners.inventory.devices import add_local_host
-from runners.inventory.enrolment import Pins, enrol, own_program_sha256, set_location, setup_steps, teardown_steps
-from runners.inventory.service_state import retired_message, retirement_of
+from runners.inventory.enrolment import enrol, own_program_sha256, set_location, setup_steps, teardown_steps
+from runners.inventory.service_state import OutOfServiceError, retirement_of
 from runners.models import Device, Dispatch, Host, MaintenanceWindow
 from runners.models.campaign import Campaign
 from runners.retention import retirement
 from runners.retention.leftover_archive import unarchived_on
 from webapp.accounts.requests import UserRequest
+from webapp.lab.hosts import commands
+from webapp.lab.hosts.forms import AgentHostForm, HostForm, MaintenanceForm, PlaceForm
 from webapp.lab.hosts.page import agent_of, drives_of, outages_by_host, own_machine
 from webapp.lab.shared.drive_status import with_warning_labels
 from webapp.lab.shared.run_results import with_results
@@ -40,91 +40,6 @@ from webapp.lab.shared.views import (
 
 RETURN_TO_DEVICES = "devices"
 DISCARD_FIELD = "gives_up_what_is_there"
-PORT_MAX = 65_535
-
-
-class AgentHostForm(forms.Form):
-    """The name of a new host. Its agent states everything else when it joins."""
-
-    name = forms.SlugField(max_length=40, help_text="The name of the host in the register, for example lab-1.")
-
-    def clean_name(self) -> str:
-        """Refuse the name of an existing host: another machine would take its place."""
-        name: str = self.cleaned_data["name"]
-        host = Host.objects.filter(name=name).first()
-        if host is not None and (retired := retired_message(host)):
-            raise forms.ValidationError(f"Host {name} is {retired}. Return it to service on its page.")
-        if host is not None and host.kind == Host.Kind.AGENT:
-            raise forms.ValidationError(f"Host {name} already exists. Print a new command on its page.")
-        if host is not None:
-            raise forms.ValidationError(
-                f"Host {name} already exists. To change what is pinned, use manage.py add_host --replace."
-            )
-        return name
-
-
-class HostForm(AgentHostForm):
-    """The address, host key and program of a new host over SSH; the key and the program are pinned."""
-
-    address = forms.CharField(max_length=255, help_text="Host name or IP address of the machine.")
-    port = forms.IntegerField(min_value=1, max_value=PORT_MAX, initial=22)
-    user = forms.CharField(
-        max_length=32,
-        initial="drivecert",
-        help_text="The user name with which the register signs in to the host over SSH; not root.",
-    )
-    host_key = forms.CharField(
-        max_length=2000,
-        help_text="The public SSH key of the host: the output of `cat /etc/ssh/ssh_host_ed25519_key.pub` there.",
-    )
-    program_sha256 = forms.CharField(
-        label="SHA-256 of drivetest",
-        max_length=64,
-        help_text="SHA-256 of the program drivetest on the host; by default, that of the register's own drivetest.",
-    )
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse pins that cannot identify a host."""
-        cleaned = super().clean() or {}
-        if not self.errors:
-            for field, sentence in self.pins().objections().items():
-                self.add_error(field, sentence)
-        return cleaned
-
-    def pins(self) -> Pins:
-        """Return the pins of the host."""
-        return Pins(**{name: self.cleaned_data[name] for name in Pins.__dataclass_fields__})
-
-
-class PlaceForm(forms.Form):
-    """The location of a host, in the terms of its cloud provider."""
-
-    region = forms.CharField(
-        max_length=PLACE_CHARS,
-        required=False,
-        help_text="Cloud region of the host, for example us-east-1. Leave empty if the host is not in a cloud.",
-    )
-    zone = forms.CharField(
-        max_length=PLACE_CHARS, required=False, help_text="Cloud zone of the host, for example us-east-1a."
-    )
-
-
-class MaintenanceForm(forms.Form):
-    """A maintenance window of a host, in UTC."""
-
-    starts_at = forms.DateTimeField(
-        label="Start, UTC",
-        required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-        help_text="Default: now. A run whose ordered time would reach into the window does not start.",
-    )
-    ends_at = forms.DateTimeField(
-        label="End, UTC",
-        required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-        help_text="Default: open, until a person ends the maintenance.",
-    )
-    reason = forms.CharField(max_length=windows.REASON_CHARS_MAX)
 
 
 @operator_page
@@ -163,7 +78,7 @@ def add(request: UserRequest) -> HttpResponse:
     if is_agent and agent_form.is_valid():
         try:
             host, code = agents.enrol_agent_host(agent_form.cleaned_data["name"], request.user)
-        except ValueError as error:  # another operator has added a host with this name meanwhile
+        except RequestRefusedError as error:  # another operator has added a host with this name meanwhile
             agent_form.add_error("name", str(error))
         else:
             return _render_host(request, host, PlaceForm(), code)
@@ -235,12 +150,15 @@ def _address() -> dict[str, Any]:
 def check(request: UserRequest, name: str) -> HttpResponse:
     """Check a host now, then show its page or the page that adds a device."""
     host = get_object_or_404(Host.objects.filter(kind__in=Host.REMOTE_KINDS), name=name)
-    if retired := retired_message(host):
-        messages.error(request, f"Host {host} is {retired}. Retired hosts are not checked.")
-    elif objections := health.check(host):
-        messages.error(request, f"Host {host} gets no work: {'; '.join(objections)}")
+    try:
+        objections = commands.check_host(host)
+    except OutOfServiceError as error:
+        messages.error(request, str(error))
     else:
-        messages.success(request, f"Host {host} was checked. It is ready for work.")
+        if objections:
+            messages.error(request, f"Host {host} gets no work: {'; '.join(objections)}")
+        else:
+            messages.success(request, f"Host {host} was checked. It is ready for work.")
     return redirect("lab-device-find" if request.POST.get("then") == RETURN_TO_DEVICES else "lab-host", host.name)
 
 
@@ -249,8 +167,8 @@ def print_join_command(request: UserRequest, name: str) -> HttpResponse:
     """Show the page of a host with a new command for its agent, in the response to this request and nowhere else."""
     host = get_object_or_404(Host, name=name, kind=Host.Kind.AGENT)
     try:
-        code = agents.new_join_code(host, request.user)
-    except ValueError as error:
+        code = commands.new_join_code(host, request.user)
+    except RequestRefusedError as error:
         messages.error(request, f"No command was printed: {error}.")
         return redirect("lab-host", host.name)
     return _render_host(request, host, PlaceForm(initial={"region": host.region, "zone": host.zone}), code)
@@ -259,13 +177,8 @@ def print_join_command(request: UserRequest, name: str) -> HttpResponse:
 @operator_command("lab-host", "Nothing was pinned:")
 def pin_own_program(request: UserRequest, name: str) -> str:
     """Pin the register's own drivetest on a host whose agent can fetch it from the register."""
-    host, own = get_object_or_404(Host, name=name, kind=Host.Kind.AGENT), own_program_sha256()
-    if not own:
-        raise RequestRefusedError(f"the register has no drivetest at {settings.DRIVETEST}. Build it first.")
-    try:
-        agents.pin_program(host, own, request.user)
-    except ValueError as error:
-        raise RequestRefusedError(str(error)) from error
+    host = get_object_or_404(Host, name=name, kind=Host.Kind.AGENT)
+    own = commands.pin_own_program(host, request.user)
     return f"The drivetest with SHA-256 {own} is pinned. Host {host} gets work when it has this program."
 
 
@@ -273,7 +186,7 @@ def pin_own_program(request: UserRequest, name: str) -> str:
 def revoke_agent(request: UserRequest, name: str) -> str:
     """End the secret of a host's agent at once, and a join code that was not used."""
     host = get_object_or_404(Host, name=name, kind=Host.Kind.AGENT)
-    agents.revoke(host, request.user)
+    commands.revoke_agent(host, request.user)
     return f"The agent of host {host} is revoked: it gets no more requests. Runs that it has started continue."
 
 
@@ -289,8 +202,7 @@ def retire_host(request: UserRequest, name: str) -> str:
 def restore_host(request: UserRequest, name: str) -> str:
     """Return a host to service."""
     host = get_object_or_404(Host, name=name)
-    if not retirement.return_to_service(host, request.user):
-        raise RequestRefusedError(f"Host {host} is already in service.")
+    commands.restore_host(host, request.user)
     next_step = "Check the host now: it gets work after the check." if host.is_remote else "The host is ready for work."
     return f"Host {host} is in service again. {next_step}"
 

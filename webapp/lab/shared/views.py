@@ -46,11 +46,12 @@ def operator_action(view: OperatorView[P]) -> View[P]:
     return require_POST(operators_only(view))
 
 
-def operator_command(page: str, failure: str = "") -> Callable[[Command[P]], View[P]]:
+def operator_command(page: str, failure: str = "", *, is_list: bool = False) -> Callable[[Command[P]], View[P]]:
     """Let operators post a command about the subject of a page, and show its outcome on that page.
 
     The command returns a sentence about its success, or another response. Its RequestRefusedError or HostError is the
     reason of a refusal and is shown after the sentence `failure`. Any other error is a fault of the register.
+    `is_list`: the page lists all subjects, so its address has no parameter.
     """
 
     def decorate(command: Command[P]) -> View[P]:
@@ -65,7 +66,7 @@ def operator_command(page: str, failure: str = "") -> Callable[[Command[P]], Vie
                 return outcome
             if outcome:
                 messages.success(request, outcome)
-            return redirect(reverse(page, kwargs=kwargs))
+            return redirect(reverse(page, kwargs={} if is_list else kwargs))
 
         return operator_action(run)
 

@@ -8,7 +8,7 @@ from runners.dispatch.orders import Order, order
 from runners.hosts.protocol import Identity
 from runners.models import Device, Host
 from tests.runners.ssh_host import HEALTH, agent_host, ssh_host
-from webapp.lab.devices import views
+from webapp.lab.devices import commands
 from webapp.lab.devices.forms import DeviceForm, default_label
 
 pytestmark = pytest.mark.django_db
@@ -198,7 +198,7 @@ def test_recognised_data_is_shown_before_the_device_is_added(found, lab_client):
 
 @pytest.mark.parametrize("remote_host", [ssh_host, agent_host])
 def test_a_drive_of_a_remote_host_is_identified_and_bound(lab_client, fake, monkeypatch, remote_host):
-    monkeypatch.setattr(views, "connect", lambda _host: fake)
+    monkeypatch.setattr(commands, "connect", lambda _host: fake)
     host = remote_host(health=HEALTH | {"drives": ["nvme:M:S1"]})
     fake.add_drive("/dev/nvme0n1", "nvme:M:S1")
     page = lab_client.post("/lab/hosts/lab-1/devices/add/", {"path": "/dev/nvme0n1", "label": "far 1"})

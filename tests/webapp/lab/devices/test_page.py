@@ -10,7 +10,7 @@ from runners.recipes.ycsb_setup import Setup
 from tests.runners.prep_record import prep_record
 from tests.runners.ssh_host import HEALTH, PINNED, agent_host, ssh_host
 from tests.webapp.lab.programs import allow
-from webapp.lab.devices import views as device_views
+from webapp.lab.devices import commands as device_commands
 from webapp.lab.dispatches.forms import YcsbForm
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +119,7 @@ def test_an_impossible_sweep_is_refused_with_the_reason(lab_client, device):
 
 
 def test_refreshing_a_device_removes_signatures_that_are_no_longer_on_it(lab_client, device, fake, monkeypatch):
-    monkeypatch.setattr(device_views, "connect", lambda host: fake)
+    monkeypatch.setattr(device_commands, "connect", lambda host: fake)
     Device.objects.update(identity={"signature": "an XFS file system"})
     assert "holds an XFS file system" in text(lab_client.get(address(device)))
     page = text(lab_client.post(address(device, "look/"), follow=True))

@@ -11,7 +11,7 @@ from runners.models.states import State
 from runners.retention.retirement import retire_device, retire_host, return_to_service
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
-from webapp.lab.devices import views as binding
+from webapp.lab.devices import commands as binding
 from webapp.lab.shared.drive_status import binding_warnings, drive_warnings, must_type_label
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,1 @@
+"""The page of the templates of orders that a lab saved."""
