@@ -48,9 +48,13 @@ for id in $(podman ps --quiet); do
 done
 """
 # podman 4.3 refuses to start a container whose `--requires` runs already; podman-compose starts them in their order.
-WITHOUT_REQUIRES = """#!/bin/bash
+# A service with limits of its own loses the default ones, which would be above those of this machine.
+PODMAN = """#!/bin/bash
 words=()
-for each in "$@"; do [[ $each == --requires=* ]] || words+=("$each"); done
+for each in "$@"; do
+  [[ $each == --requires=* ]] || words+=("$each")
+  [[ $each == run || $each == create ]] && [[ ${#words[@]} == 1 ]] && words+=(--ulimit nproc=4096:4096)
+done
 exec /usr/bin/podman "${words[@]}"
 """
 SERVERS = """FROM localhost/python-base
@@ -120,7 +124,7 @@ class ContainerMachine(CleanMachine):
         (base / "etc/pip.conf").write_text(f"[global]\ncert = {TRUSTED}\n")
         self.write("opt/images.env", VARIABLES)
         self.write("usr/local/bin/docker", DOCKER, 0o755)
-        self.write("opt/podman", WITHOUT_REQUIRES, 0o755)
+        self.write("opt/podman", PODMAN, 0o755)
         self.write("etc/containers/containers.conf", CONTAINERS_CONF)
         self.write("etc/containers/storage.conf", STORAGE_CONF)
         for name, text, mode in (
