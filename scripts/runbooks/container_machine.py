@@ -5,7 +5,6 @@ is a program that calls podman-compose; `DIFFERENCES` says what is not as on the
 """
 
 import shutil
-from pathlib import Path
 
 from scripts.runbooks.clean_machine import OWN_AUTHORITIES, TRUSTED, CleanMachine
 from tests.lab_hosts.network import run
@@ -27,14 +26,36 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 """
 STORAGE_CONF = '[storage]\ndriver = "overlay"\ngraphroot = "/var/lib/containers/storage"\nrunroot = "/run/containers"\n'
-# Debian's client of PostgreSQL in the image, and the variables that name the images made here.
-DOCKER = """#!/bin/sh
-test "$1" = compose || { echo "only docker compose is stood in for, found $1" >&2; exit 1; }
+# The variables name the images made here. Without systemd, podman has no timers for health checks: this program runs
+# each check until it succeeds, as `--wait` does. Debian's client of PostgreSQL is in the image.
+DOCKER = """#!/bin/bash
+test "$1" = compose || { echo "expected docker compose, found docker $1" >&2; exit 1; }
 shift
-set -a; . /opt/images.env; set +a
-build=""
-case " $* " in *" build "*) build="--build-arg POSTGRES_CLIENT=postgresql-client" ;; esac
-exec /opt/podman-compose/bin/podman-compose "$@" $build
+set -a; . /opt/images.env; DISABLE_HC_SYSTEMD=true; set +a
+words=() waits="" more=()
+for each in "$@"; do
+  if [ "$each" = --wait ]; then waits=yes; else words+=("$each"); fi
+  if [ "$each" = build ]; then more=(--build-arg POSTGRES_CLIENT=postgresql-client); fi
+done
+/opt/podman-compose/bin/podman-compose --podman-path /opt/podman "${words[@]}" "${more[@]}" || exit
+test -n "$waits" || exit 0
+end=$((SECONDS + 300))
+for id in $(podman ps --quiet); do
+  until podman healthcheck run "$id" >/dev/null 2>&1; do
+    if [ $SECONDS -gt $end ]; then echo "unhealthy: $(podman inspect --format '{{.Name}}' "$id")" >&2; exit 1; fi
+    sleep 1
+  done
+done
+"""
+# podman 4.3 refuses to start a container whose `--requires` runs already; podman-compose starts them in their order.
+# A service with limits of its own loses the default ones, which would be above those of this machine.
+PODMAN = """#!/bin/bash
+words=()
+for each in "$@"; do
+  [[ $each == --requires=* ]] || words+=("$each")
+  [[ $each == run || $each == create ]] && [[ ${#words[@]} == 1 ]] && words+=(--ulimit nproc=4096:4096)
+done
+exec /usr/bin/podman "${words[@]}"
 """
 SERVERS = """FROM localhost/python-base
 RUN apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \\
@@ -52,7 +73,8 @@ set -eu
 shift
 data=/var/lib/postgresql/data
 if [ ! -e $data/PG_VERSION ]; then
-  initdb --pgdata=$data --username="$POSTGRES_USER" --pwfile="$POSTGRES_PASSWORD_FILE" --auth-host=scram-sha-256 --auth-local=trust
+  initdb --pgdata=$data --username="$POSTGRES_USER" --pwfile="$POSTGRES_PASSWORD_FILE" --auth-host=scram-sha-256 \\
+    --auth-local=trust
   echo 'host all all all scram-sha-256' >> $data/pg_hba.conf
   pg_ctl --pgdata=$data --wait --options='-c listen_addresses=' start
   createdb --username="$POSTGRES_USER" "$POSTGRES_DB"
@@ -67,7 +89,8 @@ apt-get update -qq
 apt-get install -y -qq --no-install-recommends {PROGRAMS} >/dev/null
 python3 -m venv /opt/podman-compose
 /opt/podman-compose/bin/pip install --quiet podman-compose
-tar -C /opt/base -c . | podman import --quiet --change 'ENV PIP_CERT=/etc/ssl/certs/ca-certificates.crt' - localhost/debian >/dev/null
+tar -C /opt/base -c . | podman import --quiet --change 'ENV PIP_CERT=/etc/ssl/certs/ca-certificates.crt' - \\
+  localhost/debian >/dev/null
 rm -rf /opt/base
 cd /opt/images
 podman build --quiet --tag localhost/python-base --file python-base .
@@ -101,6 +124,7 @@ class ContainerMachine(CleanMachine):
         (base / "etc/pip.conf").write_text(f"[global]\ncert = {TRUSTED}\n")
         self.write("opt/images.env", VARIABLES)
         self.write("usr/local/bin/docker", DOCKER, 0o755)
+        self.write("opt/podman", PODMAN, 0o755)
         self.write("etc/containers/containers.conf", CONTAINERS_CONF)
         self.write("etc/containers/storage.conf", STORAGE_CONF)
         for name, text, mode in (

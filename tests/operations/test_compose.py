@@ -138,6 +138,25 @@ def test_the_lock_is_filled_in_by_skopeo(tmp_path):
     assert "host/a:1: the registry states no digest" in refused.stderr
 
 
+def test_nginx_gets_its_limits_and_the_name_server_of_its_container(tmp_path):
+    """The command of the service runs, with a program in the place of nginx that ends at once."""
+    (tmp_path / "resolv.conf").write_text("search x\nnameserver 10.89.0.1\nnameserver 1.1.1.1\n")
+    script = (ROOT / "operations/nginx/start_in_container.sh").read_text()
+    for there, here in (("/tmp/", tmp_path), ("/etc/nginx/register/", ROOT / "operations/nginx"), ("/etc/", tmp_path)):
+        script = script.replace(there, f"{here}/")
+    for name, text in (("nginx", f'echo "$@" >{tmp_path}/seen'), ("sleep", "exit 1")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "UPLOAD_MAX_BYTES": "1048576"}
+    subprocess.run(["sh", "-c", script], env=environment, check=True, timeout=30)
+    assert (tmp_path / "resolver.conf").read_text() == "resolver 10.89.0.1 valid=5s;\n"
+    assert (tmp_path / "limits.conf").read_text() == "client_max_body_size 53m;\n"
+    assert (tmp_path / "seen").read_text() == "-g daemon off;\n"
+    assert "include /tmp/resolver.conf;" in (ROOT / "operations/nginx/servers.compose.conf").read_text()
+    mounted = {volume.split(":")[1] for volume in SERVICES["nginx"]["volumes"]}
+    assert {SERVICES["nginx"]["command"][-1], "/etc/nginx/register/write_limits.sh"} <= mounted
+
+
 def test_redis_gets_the_hash_of_any_password(tmp_path):
     """The command of the service runs, with a program in the place of the server."""
     password = "a b@/#'\"$%`\\"
