@@ -70,8 +70,8 @@ SELECT host.id, 'drive ' || number, 'nvme', '{{"model": "EX4", "serial": "S1"}}'
 FROM runners_host host, generate_series(1, {devices}) number
 WHERE NOT EXISTS (SELECT FROM runners_device WHERE host_id = host.id);
 INSERT INTO runners_dispatch (public_id, organisation_id, ordered_by_id, device_id, drive_key, recipe, nx_load,
-                              duration_s, options, facts, slice_length_s, state, reason, generation, log_bytes, last_label_s,
-                              progress, submission_id, ordered_at, started_at, ended_at, taken_in_at,
+                              duration_s, options, facts, slice_length_s, state, reason, generation, log_bytes,
+                              last_label_s, progress, submission_id, ordered_at, started_at, ended_at, taken_in_at,
                               run_dirs_removed_at, purpose)
 SELECT 'd-' || substr(submission.public_id, 3), submission.organisation_id,
        (SELECT min(id) FROM accounts_user), device.id, device.drive_key, 'act-storage', 1, 86400, '{{}}', '{{}}', 3600,
