@@ -90,9 +90,10 @@ def drive_page(words: str, drive_filter: str, after: Device | None) -> tuple[lis
     """
     found: list[DriveRow] = []
     while True:
-        part = list(_in_service(after)[:PAGE_DRIVES])
+        following = list(_in_service(after)[: PAGE_DRIVES + 1])
+        part = following[:PAGE_DRIVES]
         found += drive_rows(words, drive_filter, Device.objects.filter(pk__in=[device.pk for device in part]))
-        if len(part) < PAGE_DRIVES:
+        if len(following) == len(part):
             return found, None
         after = part[-1]
         if len(found) >= PAGE_DRIVES:
