@@ -7,8 +7,11 @@ from benchmarks.generated_register import fill
 from results.models import Organisation
 from webapp.accounts.models import Membership, User
 
-# A list that is longer than a page at the smaller size.
-SMALLER, LARGER = (240, 60, 30), (480, 120, 60)
+# Runs, products and hosts: more than a page of each. Lists may grow by a page, as the review queue has less than one.
+SMALLER, LARGER = (1100, 110, 110), (2200, 220, 220)
+ROWS_A_PAGE = 100
+# Addresses that read rows of every run or product: benchmarks/README.md names the reasons.
+NOT_BOUNDED: set[str] = set()
 
 
 @pytest.fixture
@@ -23,6 +26,7 @@ def costs():
     site = scale.Site()
     found = {}
     for pattern, client in site.addresses():
+        site.prepare()
         site.get(pattern, client)  # fills caches of the process
         with scale.counted_rows() as rows:
             site.get(pattern, client)
@@ -38,6 +42,6 @@ def test_no_list_needs_more_statements_or_rows_in_a_larger_register(site):
     grown = {
         pattern: (smaller[pattern], cost)
         for pattern, cost in larger.items()
-        if any(now > before for now, before in zip(cost, smaller[pattern], strict=True))
+        if cost[0] > smaller[pattern][0] or cost[1] > smaller[pattern][1] + ROWS_A_PAGE
     }
-    assert grown == {}
+    assert sorted(grown) == sorted(NOT_BOUNDED), grown
