@@ -133,7 +133,7 @@ class Site:
         yield from ((path, "staff") for path in STAFF)
 
     def prepare(self) -> None:
-        """Forget the counted requests, which this does not measure, and sign in again: sessions are in the same cache."""
+        """Forget the counted requests, and sign in again, because sessions are in the same cache."""
         from django.core.cache import cache  # noqa: PLC0415 - the settings are read later
 
         cache.clear()
