@@ -158,9 +158,10 @@ measure-accounts: $(VENV)/test.stamp drivetest ## measure accounts, uploads and 
 measure-machines: $(VENV)/test.stamp drivetest ## check the API with generated requests as each role, about 25 minutes
 	$(BIN)/python benchmarks/api_conformance.py
 
-measure-production: $(VENV)/test.stamp drivetest ## measure backup and restore of 10,000 submissions, and follow the runbooks, as root
+measure-production: $(VENV)/test.stamp drivetest ## measure backups, the runbooks and large registers, as root, about two hours
 	$(BIN)/python -m benchmarks.restore
 	$(BIN)/python -m benchmarks.runbooks
+	$(BIN)/python -m benchmarks.scale
 
 image-check: ## build the Dockerfile with buildah, as root, without a registry of images; about 5 minutes, and the Rust build
 	operations/image_check.sh

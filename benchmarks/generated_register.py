@@ -12,6 +12,7 @@ from results.models import Organisation
 ORGANISATIONS = 10
 DEVICES_A_HOST = 2
 SLICES_A_RUN = 24
+HOST_KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"  # of no host
 COUNTS = f"ARRAY[{', '.join(['(random() * 1000000)::bigint'] * 20)}]"  # of a histogram
 
 # Each statement adds the rows that are still missing, so that a register can be filled in steps.
@@ -60,7 +61,7 @@ WHERE submission_id IS NOT NULL AND NOT EXISTS (SELECT FROM results_slice WHERE 
 LAB = """
 INSERT INTO runners_host (name, kind, machine_id, address, port, "user", host_key, program_sha256, health, objections,
                           checked_at, added_at)
-SELECT 'host-' || number, 'ssh', '', '192.0.2.1', 22, 'drivecert', 'ssh-ed25519 A', repeat('a', 64), '{{}}', '[]',
+SELECT 'host-' || number, 'ssh', '', '192.0.2.1', 22, 'drivecert', 'ssh-ed25519 {key}', repeat('a', 64), '{{}}', '[]',
        now(), now()
 FROM generate_series(1, {hosts}) number
 WHERE NOT EXISTS (SELECT FROM runners_host WHERE name = 'host-' || number);
@@ -70,8 +71,8 @@ SELECT host.id, 'drive ' || number, 'nvme', '{{"model": "EX4", "serial": "S1"}}'
 FROM runners_host host, generate_series(1, {devices}) number
 WHERE NOT EXISTS (SELECT FROM runners_device WHERE host_id = host.id);
 INSERT INTO runners_dispatch (public_id, organisation_id, ordered_by_id, device_id, drive_key, recipe, nx_load,
-                              duration_s, options, facts, slice_length_s, state, reason, generation, log_bytes, last_label_s,
-                              progress, submission_id, ordered_at, started_at, ended_at, taken_in_at,
+                              duration_s, options, facts, slice_length_s, state, reason, generation, log_bytes,
+                              last_label_s, progress, submission_id, ordered_at, started_at, ended_at, taken_in_at,
                               run_dirs_removed_at, purpose)
 SELECT 'd-' || substr(submission.public_id, 3), submission.organisation_id,
        (SELECT min(id) FROM accounts_user), device.id, device.drive_key, 'act-storage', 1, 86400, '{{}}', '{{}}', 3600,
@@ -99,9 +100,9 @@ def fill(runs: int, products: int, hosts: int) -> None:
         for statement in LOGS.format(organisations=ORGANISATIONS, slices=SLICES_A_RUN, counts=COUNTS).split(";\n"):
             if statement.strip():
                 cursor.execute(statement)
-        for statement in LAB.format(hosts=hosts, devices=DEVICES_A_HOST).split(";\n"):
+        for statement in LAB.format(hosts=hosts, devices=DEVICES_A_HOST, key=HOST_KEY).split(";\n"):
             if statement.strip():
                 cursor.execute(statement)
         cursor.execute("SET session_replication_role = DEFAULT")
         cursor.execute("UPDATE results_run SET notes = notes WHERE id % 2 = 0")  # a change that triggers do see
-        cursor.execute("VACUUM ANALYZE")
+        cursor.execute("ANALYZE")

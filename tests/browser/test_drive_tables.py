@@ -249,6 +249,19 @@ def test_a_filtered_page_fits_a_phone(browser, site, address):
     context.close()
 
 
+@pytest.mark.parametrize("query", ["?min_tps=500000&max_1ms=3", "?vendor=intel&sort=drive", "?min_tps=99999999"])
+def test_a_large_register_shows_the_servers_answer_before_its_data_file_is_loaded(page, query):
+    held = []
+    page.route("**/drives/rows.json", lambda route: held.append(route))  # noqa: PLW0108 - a method cannot be marked
+    page.goto("/drives/nvme-flash/")
+    page.evaluate("() => { document.querySelector('form[data-drives]').dataset.asksServer = ''; }")
+    with page.expect_request("**/drives/rows.json"):
+        assert page.evaluate(DIFFERENCES, query) == []
+    with page.expect_response("**/drives/rows.json"):
+        held.pop().continue_()
+    assert page.evaluate(DIFFERENCES, "?limit_1ms=0.6") == []
+
+
 HOSTILE = """async text => {
   const {decode} = await import('/static/js/drives/column-store.js');
   const {bodies} = await import('/static/js/drives/rows.js');

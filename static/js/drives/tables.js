@@ -9,6 +9,7 @@ import '../menus.js';
 import {escape} from '../parts.js';
 import {fill, linesOf} from './rows.js';
 import {count, load} from './column-store.js';
+import {showServerPage} from './server-page.js';
 import {carryLimits} from '../your-limits.js';
 import {drawLandscape} from '../landscape/drawing.js';
 import {endExploring, exploreResults} from '../landscape/navigation.js';
@@ -17,8 +18,10 @@ const form = document.querySelector('form[data-drives]');
 const layout = JSON.parse(document.getElementById('drives-page').textContent);
 const profile = new Map([...form.querySelectorAll('input[data-threshold]')].map(({dataset}) => [dataset.threshold, dataset.profile]));
 let view = viewOf(new URLSearchParams(location.search));
-let loading;
-const currentStore = () => loading ??= load(form.dataset.file).catch(error => { loading = undefined; throw error; });
+let loading, isLoaded = false;
+const currentStore = () => loading ??= load(form.dataset.file).then(store => { isLoaded = true; return store; })
+  .catch(error => { loading = undefined; throw error; });
+const asksServerFirst = () => 'asksServer' in form.dataset && !isLoaded; // the file of a large register takes long to load
 const lift = (query, text) => `<span class="lift"> <a href="${escape(addressOf(query))}">${text}</a></span>`;
 
 const LOWEST_ROW_PX = 22, FEWEST_LINES = 8;
@@ -137,6 +140,13 @@ async function show(step) {
   const query = readForm(form, layout, view);
   if (query.wrong.length || form.querySelector('[aria-invalid=true]')) return;
   const turn = lastTurn += 1;
+  if (asksServerFirst()) {
+    endExploring();
+    await showServerPage(addressOf(query), () => turn === lastTurn);
+    if (turn !== lastTurn) return;
+    tickAgain();
+    placeAddress(query, step);
+  }
   const store = await currentStore();
   if (turn !== lastTurn) return;
   const results = resultsOf(store, layout, query, profile);
@@ -152,6 +162,10 @@ async function show(step) {
   showDevices(store, results);
   showAround(results, query);
   addLater();
+  placeAddress(query, step);
+}
+
+function placeAddress(query, step) {
   const address = addressOf(query);
   pushAddress(location.pathname + (address === '?' ? '' : address), step);
   shownSearch = location.search;
@@ -190,7 +204,7 @@ exploreResults(async () => {
   return {store, plotted: resultsOf(store, layout, query, profile).plotted, query};
 });
 
-form.addEventListener('focusin', () => { currentStore().catch(() => {}); }, {once: true});
+form.addEventListener('focusin', () => { if (!asksServerFirst()) currentStore().catch(() => {}); }, {once: true});
 form.addEventListener('input', ({target}) => {
   if (target.name === 'columns') {
     if (!ticked(form, 'columns').length) tickColumns(form, layout.usual); // at least one column next to the name

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, TextChoices
+from django.db.models import Q, QuerySet, TextChoices
 
 from runners.inventory.devices import is_missing_now, is_queried_now
 from runners.models import LOST_UNCONFIRMED, Campaign, Device, Dispatch, DriveState, Host
 from runners.models.states import LIVE, State
 from webapp.lab.hosts.page import drives_of
 from webapp.lab.shared.drive_status import use_message, with_reports, without_open
+
+PAGE_DRIVES = 200  # that are read at once, and the fewest on a page that is not the last one
 
 
 class DriveFilter(TextChoices):
@@ -81,9 +83,37 @@ class DriveRow:
         }.get(DriveFilter(drive_filter), True)
 
 
-def drive_rows(words: str = "", drive_filter: str = DriveFilter.ALL) -> list[DriveRow]:
+def drive_page(words: str, drive_filter: str, after: Device | None) -> tuple[list[DriveRow], int | None]:
+    """Return rows as `drive_rows` does, from the drive after another one on, and the last drive if more may follow.
+
+    The drives are read in parts until there are enough rows, so that one page costs the same with any number of hosts.
+    """
+    found: list[DriveRow] = []
+    while True:
+        following = list(_in_service(after)[: PAGE_DRIVES + 1])
+        part = following[:PAGE_DRIVES]
+        found += drive_rows(words, drive_filter, Device.objects.filter(pk__in=[device.pk for device in part]))
+        if len(following) == len(part):
+            return found, None
+        after = part[-1]
+        if len(found) >= PAGE_DRIVES:
+            return found, after.pk
+
+
+def _in_service(after: Device | None) -> QuerySet[Device]:
+    """Return the drives in service in the order of their hosts, from the one after another one on."""
+    devices = Device.objects.filter(retired_at=None, host__retired_at=None).select_related("host")
+    if after is not None:
+        name = after.host.name
+        devices = devices.filter(Q(host__name__gt=name) | Q(host__name=name, pk__gt=after.pk))
+    return devices.order_by("host__name", "pk")
+
+
+def drive_rows(
+    words: str = "", drive_filter: str = DriveFilter.ALL, devices: QuerySet[Device] | None = None
+) -> list[DriveRow]:
     """Return the drives in service that have all of these words in label, host, path, drive or firmware."""
-    devices = Device.objects.filter(retired_at=None, host__retired_at=None).order_by("host__name", "pk")
+    devices = _in_service(None) if devices is None else devices.order_by("host__name", "pk")
     reports = with_reports(devices)
     keys = [device.drive_key for device, *_ in reports]
     of_drives = Dispatch.objects.filter(drive_key__in=keys)

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
+from django.utils.http import urlencode
 
 from results.models import Organisation
 from runners.campaigns import commands
@@ -23,12 +24,13 @@ from webapp.lab.campaigns.ordering import check_campaign
 from webapp.lab.campaigns.templates import TEMPLATES, initial_of
 from webapp.lab.dispatches.ordering import require_lab
 from webapp.lab.dispatches.views import lab_of
-from webapp.lab.drives.overview import DriveFilter, drive_rows
+from webapp.lab.drives.overview import DriveFilter, drive_page
 from webapp.lab.shared import order_templates
 from webapp.lab.shared.drive_status import LABEL_FIELD, LOCATION_FIELD, SHOWN_FIELD, consent_context
 from webapp.lab.shared.views import operator_form, operator_page, render_page
 
 SELECTED_MAX = 100
+ROW_ID_DIGITS = 18  # fewer than those of the largest number of its column
 NONE_SELECTED = "No drive is selected. Select drives in the table, then start the campaign."
 TOO_MANY_SELECTED = f"Expected at most {SELECTED_MAX} drives, got {{count}}. Select fewer drives."
 
@@ -54,11 +56,14 @@ class SelectedDrive:
 
 @operator_page
 def overview(request: UserRequest) -> HttpResponse:
-    """List all drives in service; a form selects some of them for a campaign."""
+    """List drives in service, from the one after `after` on; a form selects some of them for a campaign."""
     words, drive_filter = request.GET.get("q", ""), request.GET.get("state", "")
     drive_filter = drive_filter if drive_filter in DriveFilter.values else DriveFilter.ALL
-    context = {"rows": drive_rows(words, drive_filter), "words": words, "drive_filter": drive_filter}
-    context["like"] = request.GET.get("like", "")
+    like, after = request.GET.get("like", ""), request.GET.get("after", "")
+    first = Device.objects.select_related("host").filter(pk=int(after)).first() if is_row_id(after) else None
+    rows, last = drive_page(words, drive_filter, first)
+    more = urlencode({"q": words, "state": str(drive_filter), "like": like, "after": str(last)}) if last else ""
+    context = {"rows": rows, "words": words, "drive_filter": drive_filter, "like": like, "more": more}
     return render_page(request, "lab/drives/list.html", context | {"filters": DriveFilter.choices})
 
 
@@ -115,9 +120,14 @@ def _render_selection(
     return render_page(request, "lab/drives/order.html", context)
 
 
+def is_row_id(text: str) -> bool:
+    """Return whether a text can be the id of a row."""
+    return text.isascii() and text.isdigit() and len(text) <= ROW_ID_DIGITS
+
+
 def selected_devices(query: QueryDict) -> list[Device]:
     """Return the devices that a query selects, in the order of the overview."""
-    ids = [value for value in query.getlist("device") if value.isascii() and value.isdigit() and len(value) < 10]
+    ids = [value for value in query.getlist("device") if is_row_id(value)]
     devices = Device.objects.filter(pk__in=ids).select_related("host")
     return list(devices.order_by("host__name", "pk"))
 

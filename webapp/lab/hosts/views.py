@@ -40,19 +40,26 @@ from webapp.lab.shared.views import (
 
 RETURN_TO_DEVICES = "devices"
 DISCARD_FIELD = "gives_up_what_is_there"
+HOSTS_SHOWN = 25  # of the overview, each with a table of its devices
+
+
 
 
 @operator_page
 def overview(request: UserRequest) -> HttpResponse:
-    """Show the hosts in service with their devices, and all dispatches, newest first."""
+    """Show some hosts in service with their devices, by name from the one after `after`, and the newest dispatches."""
     outages, devices = outages_by_host(), defaultdict(list)
-    for device, labels in with_warning_labels(Device.objects.filter(retired_at=None).order_by("pk")):
+    following = Host.objects.filter(retired_at=None, name__gt=request.GET.get("after", "")).order_by("name")
+    rows = list(following[: HOSTS_SHOWN + 1])
+    last_host = rows[HOSTS_SHOWN - 1].name if len(rows) > HOSTS_SHOWN else ""
+    rows = rows[:HOSTS_SHOWN]
+    for device, labels in with_warning_labels(Device.objects.filter(retired_at=None, host__in=rows).order_by("pk")):
         devices[device.host_id].append((device, labels))
-    rows = Host.objects.filter(retired_at=None).order_by("name")
     hosts = [(host, health.no_work_reasons(host), outages.get(host.pk, {}), devices[host.pk]) for host in rows]
     dispatches = with_readings(Dispatch.objects.order_by("-ordered_at", "-pk"))
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"hosts": hosts, "has_local": Host.objects.filter(kind=Host.Kind.LOCAL).exists(), "page": page}
+    context |= {"last_host": last_host, "is_first": "after" not in request.GET}
     context["retired_hosts"] = Host.objects.filter(retired_at__isnull=False).order_by("name")
     context["dispatches"] = with_results(page.object_list)
     context["pause"] = windows.current_pause()

@@ -37,6 +37,7 @@ from webapp.register.tables.tables import TableSpec, column_groups, head_html
 from webapp.templatetags import units
 
 COLUMNS_SIDE_BY_SIDE = 14  # that a desktop shows
+ROWS_BEFORE_FIRST_PAINT = 6000  # a compressed data file of so many rows has 250 kB
 BY_NAME = Sort(ALWAYS_SHOWN, falls=False)
 FASTEST_ORDERS = (FASTEST_FIRST, Sort(DEVICE_SPEED.code, falls=True))
 CURRENT = ' aria-current="page"'
@@ -56,6 +57,11 @@ class DrivesPage:
     store: ColumnStore
     query: DrivesQuery
     profile: tuple[Limit, ...]
+
+    @property
+    def asks_server_first(self) -> bool:
+        """Return whether the page's script shows the server's answer before it loads the data file, which is large."""
+        return self.store.count > ROWS_BEFORE_FIRST_PAINT
 
     @cached_property
     def limits(self) -> YourLimits:

@@ -1,3 +1,4 @@
+import re
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +15,7 @@ from runners.models import Campaign, Device, Dispatch, DriveState, Host
 from runners.models.states import State
 from tests.runners.ssh_host import HEALTH, ssh_host
 from webapp.lab.campaigns.templates import QUICK
-from webapp.lab.drives import views
+from webapp.lab.drives import overview, views
 from webapp.lab.drives.overview import DriveFilter, drive_rows
 from webapp.lab.shared import drive_status
 
@@ -58,6 +59,27 @@ def test_drives_are_found_by_words_and_by_what_uses_them(lab_client, in_state, n
     assert labels("", DriveFilter.QUEUED) == ["fake drive"]
     page = lab_client.get("/lab/drives/?q=nothing+like+this&state=rubbish").text
     assert "No drive matches." in page
+
+
+def test_drives_are_listed_in_parts_with_a_link_to_the_next_one(lab_client, device, second, monkeypatch):
+    monkeypatch.setattr(overview, "PAGE_DRIVES", 1)
+    first = lab_client.get("/lab/drives/").text
+    assert "fake drive" in first
+    assert "shelf 2" not in first
+    after = re.search(r'href="(\?[^"]*after=[^"]*)"', first).group(1).replace("&amp;", "&")
+    rest = lab_client.get(f"/lab/drives/{after}").text
+    assert "shelf 2" in rest
+    assert "fake drive" not in rest
+
+
+@pytest.mark.parametrize("after", ["", "x", "9" * 30, "0"])
+def test_a_part_that_begins_after_no_drive_is_the_first_one(lab_client, device, after):
+    assert "fake drive" in lab_client.get(f"/lab/drives/?after={after}").text
+
+
+def test_a_search_looks_in_all_parts(lab_client, device, second, monkeypatch):
+    monkeypatch.setattr(overview, "PAGE_DRIVES", 1)
+    assert "shelf 2" in lab_client.get("/lab/drives/?q=shelf").text
 
 
 def test_retired_drives_are_not_listed(second):

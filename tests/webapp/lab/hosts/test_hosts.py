@@ -16,6 +16,7 @@ from runners.inventory.devices import bind
 from runners.models import Host
 from tests.runners.ssh_host import HEALTH, PINNED, ssh_host
 from tests.webapp.lab.programs import allow
+from webapp.lab.hosts import views
 
 pytestmark = pytest.mark.django_db
 
@@ -254,3 +255,18 @@ def test_a_system_disk_of_a_remote_host_is_shown_as_in_use_and_cannot_be_identif
 def test_a_use_that_the_register_does_not_know_does_not_break_the_page(lab_client):
     ssh_host(health=HEALTH | {"found": [FOUND[0] | {"uses": ["parked"]}]}, checked_at=timezone.now())
     assert "The drives of lab-1 cannot be listed: " in lab_client.get("/lab/hosts/lab-1/").text
+
+
+def test_the_overview_lists_hosts_in_parts_by_name(lab_client, monkeypatch):
+    monkeypatch.setattr(views, "HOSTS_SHOWN", 1)
+    for name in ("lab-1", "lab-2"):
+        ssh_host(name)
+    first = lab_client.get("/lab/").text
+    assert "/lab/hosts/lab-1/" in first
+    assert "/lab/hosts/lab-2/" not in first
+    assert 'href="?after=lab-1"' in first
+    rest = lab_client.get("/lab/?after=lab-1").text
+    assert "/lab/hosts/lab-2/" in rest
+    assert "/lab/hosts/lab-1/" not in rest
+    assert "First hosts" in rest
+    assert "?after=" not in rest

@@ -11,6 +11,7 @@ import logging
 import os
 import pickle
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -30,7 +31,8 @@ from webapp.register.products.name_search import Names
 logger = logging.getLogger(__name__)
 
 SAVED_FROM_ROWS = 2000  # reading as many rows takes a second
-NAME, LOCK = "columns.pickle", "columns.lock"
+NAME, LOCK = "columns-{release}.pickle", "columns.lock"
+UNUSED_S = 86_400  # after which a file of another release is removed
 Encodings = dict[str, ColumnEncoding]
 
 
@@ -38,6 +40,11 @@ def directory() -> Path:
     """Return the directory of the file."""
     path: Path = settings.COLUMN_STORE_DIR
     return path
+
+
+def path() -> Path:
+    """Return the file of this release. During an upgrade, processes of two releases run, each with its own file."""
+    return directory() / NAME.format(release=release())
 
 
 @contextmanager
@@ -88,21 +95,29 @@ def save(reader: RowReader, store: ColumnStore) -> bool:
     }  # fmt: skip
     rest = {"keys": {code: words.keys for code, words in reader.columns.items()}, "rows": reader.rows}
     try:
-        handle, name = tempfile.mkstemp(dir=directory(), prefix=f"{NAME}.")
+        handle, name = tempfile.mkstemp(dir=directory(), prefix="columns-", suffix=".part")
         with os.fdopen(handle, "wb") as file:
             for part in (first, rest):
                 pickle.dump(part, file, protocol=pickle.HIGHEST_PROTOCOL)
-        Path(name).replace(directory() / NAME)
+        Path(name).replace(path())
+        _remove_unused()
     except OSError as error:
-        logger.warning("column store: %s was not written: %s", directory() / NAME, error)
+        logger.warning("column store: %s was not written: %s", path(), error)
         return False
     return True
+
+
+def _remove_unused() -> None:
+    """Remove old files of other releases, and those that a process began and did not finish."""
+    for each in directory().glob("columns-*"):
+        if each != path() and time.time() - each.stat().st_mtime > UNUSED_S:
+            each.unlink(missing_ok=True)
 
 
 @contextmanager
 def _opened() -> Iterator[BinaryIO | None]:
     try:
-        file = (directory() / NAME).open("rb")
+        file = path().open("rb")
     except OSError:
         yield None
     else:
@@ -117,7 +132,7 @@ def _load(file: BinaryIO | None) -> dict[str, Any] | None:
     try:
         found = cast("dict[str, Any]", pickle.load(file))  # noqa: S301 - only the register's own user can write it
     except (pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
-        logger.warning("column store: %s is damaged and is made again: %s", directory() / NAME, error)
+        logger.warning("column store: %s is damaged and is made again: %s", path(), error)
         return None
     return found if found["release"] == release() else None
 

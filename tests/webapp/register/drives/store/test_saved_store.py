@@ -1,5 +1,6 @@
 """The file of the column store: a new process starts from it, and reads only what changed since it was written."""
 
+import os
 import pickle
 
 import pytest
@@ -23,7 +24,7 @@ def file(tmp_path, settings, monkeypatch):
     settings.COLUMN_STORE_DIR = tmp_path / "column-store"
     monkeypatch.setattr(saved_store, "SAVED_FROM_ROWS", 1)
     forget()
-    yield settings.COLUMN_STORE_DIR / saved_store.NAME
+    yield saved_store.path()
     forget()
 
 
@@ -90,6 +91,16 @@ def test_a_file_that_is_damaged_or_of_another_release_is_made_again(file, runs, 
     again, _ = new_store()
     assert store_contents(again) == store_contents(store)
     assert file.stat().st_size > len(content)
+
+
+def test_old_files_of_other_releases_are_removed(file, runs):
+    file.parent.mkdir()
+    old, recent = (file.with_name(f"columns-{name}.pickle") for name in ("old", "recent"))
+    for each in (old, recent):
+        each.write_bytes(b"")
+    os.utime(old, (0, 0))
+    new_store()
+    assert sorted(file.parent.glob("*.pickle")) == sorted([file, recent])
 
 
 def test_without_a_writable_directory_rows_stay_in_memory(file, runs, settings, tmp_path):

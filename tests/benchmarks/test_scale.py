@@ -1,0 +1,47 @@
+"""Lists at two sizes of a register: they need as many statements and rows at the larger one."""
+
+import pytest
+
+from benchmarks import scale
+from benchmarks.generated_register import fill
+from results.models import Organisation
+from webapp.accounts.models import Membership, User
+
+# Runs, products and hosts: more than a page of each. Lists may grow by a page, as the review queue has less than one.
+SMALLER, LARGER = (1100, 110, 110), (2200, 220, 220)
+ROWS_A_PAGE = 100
+# Addresses that read rows of every run or product: benchmarks/README.md names the reasons.
+NOT_BOUNDED: set[str] = set()
+
+
+@pytest.fixture
+def site(db):
+    """Staff of a lab, before any rows are added."""
+    lab = Organisation.objects.create(slug="lab", name="Lab", kind="lab", confirmed_at="2026-01-01T00:00Z")
+    Membership.objects.create(user=User.objects.create_superuser("sam"), organisation=lab, role="owner")
+
+
+def costs():
+    """Return the statements and rows of each address."""
+    site = scale.Site()
+    found = {}
+    for pattern, client in site.addresses():
+        site.prepare()
+        site.get(pattern, client)  # fills caches of the process
+        with scale.counted_rows() as rows:
+            site.get(pattern, client)
+        found[pattern] = len(rows), sum(rows)
+    return found
+
+
+def test_no_list_needs_more_statements_or_rows_in_a_larger_register(site):
+    fill(*SMALLER)
+    smaller = costs()
+    fill(*LARGER)
+    larger = costs()
+    grown = {
+        pattern: (smaller[pattern], cost)
+        for pattern, cost in larger.items()
+        if cost[0] > smaller[pattern][0] or cost[1] > smaller[pattern][1] + ROWS_A_PAGE
+    }
+    assert sorted(grown) == sorted(NOT_BOUNDED), grown
