@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import gevent
 from locust import HttpUser, constant_throughput, task
 from requests import Response
 from requests.adapters import HTTPAdapter
@@ -107,13 +106,13 @@ class LivePage(Client):
         path = f"{PLAN['live_url']}/api/v1/live/submissions/{submission}/"
         answer = self.ask("live", "GET", path, headers=headers, stream=True)
         if answer is None or answer.status_code != 200:
-            gevent.sleep(RETRY_PAUSE_S)
+            time.sleep(RETRY_PAUSE_S)
             return
         try:
             for _ in answer.iter_lines():
                 pass
         except RequestException:
-            gevent.sleep(RETRY_PAUSE_S)
+            time.sleep(RETRY_PAUSE_S)
 
 
 class Agent(Client):
@@ -134,7 +133,7 @@ class Agent(Client):
         path = f"{PLAN['live_url']}/api/v1/live/agents/exchanges/?wait={WAIT_S}"
         answer = self.ask("agent", "GET", path, headers=headers)
         if answer is None or answer.status_code not in {200, 304}:
-            gevent.sleep(RETRY_PAUSE_S)
+            time.sleep(RETRY_PAUSE_S)
             return
         if answer.status_code == 200:
             self.known = answer.headers.get("ETag", "")
