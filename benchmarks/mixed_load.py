@@ -31,7 +31,7 @@ django.setup()
 
 import psycopg  # noqa: E402
 from account_measures.site import Row, Site  # noqa: E402
-from mixed.load import COUNTED, Found, Rates, plan_of, running_load  # noqa: E402
+from mixed.load import COUNTED, Found, Load, Rates, plan_of, running_load  # noqa: E402
 from mixed.processes import use_by_part  # noqa: E402
 
 from tests.register import WITHOUT_SNAPSHOTS, Register  # noqa: E402
@@ -112,6 +112,23 @@ def running_site(directory: Path, **settings: str) -> Iterator[Site]:
         register.end()
 
 
+def wait_for_all_kinds(load: Load, rates: Rates) -> None:
+    """Wait until each kind of client got an answer: before that, processes import, and clients begin."""
+    counts = {
+        "page": rates.page_views_per_s,
+        "upload": rates.uploads_per_s,
+        "live": rates.live_pages,
+        "agent": rates.agents,
+        "api": rates.api_per_s,
+    }
+    expected = {kind for kind, count in counts.items() if count}
+    deadline = time.monotonic() + READ_PATIENCE_S
+    while missing := expected - {line["kind"] for line in load.found().lines if line["status"]}:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"expected an answer to each kind of client in {READ_PATIENCE_S} s, got none: {missing}")
+        time.sleep(0.2)
+
+
 def wait_until_read(samples: Samples) -> float:
     """Wait until no reading waits, and return the seconds."""
     started = time.monotonic()
@@ -138,15 +155,14 @@ def measure(site: Site, rates: Rates, duration_s: float, directory: Path) -> Ite
     plan = plan_of(site, rates, live_url(site.register))
     samples = Samples(site.register)
     with running_load(site, plan, directory) as load, samples.taken():
-        settle_s = min(30, duration_s / 5)  # processes import, and all clients begin
-        time.sleep(settle_s)
+        wait_for_all_kinds(load, rates)
         began, before = time.time(), use_by_part(site.register)
-        time.sleep(duration_s - settle_s)
+        time.sleep(duration_s)
         after, found = use_by_part(site.register), load.found().since(began)
-    yield from request_rows(found, duration_s - settle_s)
+    yield from request_rows(found, duration_s)
     oldest = samples.largest[OLDEST]
     yield Row("oldest unfinished reading", f"at most {READING_AGE_S} s", f"{oldest:.1f} s", oldest <= READING_AGE_S)
-    yield from memory_rows(before, after, duration_s - settle_s)
+    yield from memory_rows(before, after, duration_s)
     waited_s = wait_until_read(samples)
     lost = load.found().accepted() - samples.stored()
     sent = len(load.found().accepted())
