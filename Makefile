@@ -158,10 +158,13 @@ measure-accounts: $(VENV)/test.stamp drivetest ## measure accounts, uploads and 
 measure-machines: $(VENV)/test.stamp drivetest ## check the API with generated requests as each role, about 25 minutes
 	$(BIN)/python benchmarks/api_conformance.py
 
-measure-production: $(VENV)/test.stamp drivetest ## measure backups, the runbooks and large registers, as root, about two hours
+measure-production: $(VENV)/test.stamp drivetest ## measure backups, runbooks, large registers and the mixed load with faults, as root
 	$(BIN)/python -m benchmarks.restore
 	$(BIN)/python -m benchmarks.runbooks
 	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.mixed_load
+	$(BIN)/python -m benchmarks.mixed_load --faults
+	$(BIN)/python -m benchmarks.mixed_load --processes 1,2,4
 
 image-check: ## build the Dockerfile with buildah, as root, without a registry of images; about 5 minutes, and the Rust build
 	operations/image_check.sh

@@ -34,7 +34,7 @@ from generated_products import generate
 
 from results.catalogue.importer import import_catalogue
 from tests.register import ROOT, free_port, wait_for
-from webapp.deployment.servers import MAX_WEB_PROCESSES, WEB_THREADS
+from webapp.deployment.servers import WEB_THREADS
 from webapp.register.snapshots import store, updates
 
 PAGES = ("/drives/nvme-flash/", "/drive/sandisk-dc-sn861-6400gb/", "/drive/sandisk-dc-sn861-6400gb/badge.svg")
@@ -63,7 +63,7 @@ class Closed:
 def server(application: str, environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """Serve an application as the register's own supervisor does; yield port and main process."""
     port: int = free_port()
-    processes = min(len(os.sched_getaffinity(0)), MAX_WEB_PROCESSES)
+    processes = settings.WEB_PROCESSES
     options = ["--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port), "--workers", str(processes)]
     options += ["--blocking-threads", str(WEB_THREADS), application]
     process = subprocess.Popen(

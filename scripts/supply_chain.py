@@ -26,7 +26,8 @@ INDEX_TIMEOUT_S = 240
 ALLOWED = {
     "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0",
     "CDLA-Permissive-2.0", "EPL-2.0", "ISC",
-    "LGPL-3.0-only", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0", "OFL-1.1", "PSF-2.0", "Unicode-3.0", "Unlicense", "Zlib",
+    "LGPL-3.0-only", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0", "OFL-1.1", "PSF-2.0", "Unicode-3.0", "Unlicense", "ZPL-2.1",
+    "Zlib",
 }  # fmt: skip
 OF_CLASSIFIER = {
     "Apache Software License": "Apache-2.0",
@@ -39,6 +40,7 @@ OF_CLASSIFIER = {
 # Packages whose metadata name no licence in the words of SPDX, by their licence files.
 BY_HAND = {
     "axe-playwright-python": "MIT",
+    "protobuf": "BSD-3-Clause",
     "pyrage": "MIT",
     "qrcode": "BSD-3-Clause",
     "resvg-py": "MIT",

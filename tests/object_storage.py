@@ -6,8 +6,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 from uuid import uuid4
 
 import boto3
@@ -29,8 +31,19 @@ IDENTITIES = {
 class Seaweed:
     """A running server."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, command: Sequence[str | Path], log: BinaryIO) -> None:
         self.url, self.keys = f"http://127.0.0.1:{port}", KEYS
+        self.command, self.log = ["setpriv", "--pdeathsig", "KILL", *command], log
+        self.start()
+
+    def start(self) -> None:
+        """Start the server on the data that it has."""
+        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
+
+    def kill(self) -> None:
+        """End the server at once."""
+        self.process.kill()
+        self.process.wait()
 
     def client(self, attempts=1):
         return boto3.client(
@@ -78,14 +91,11 @@ def running_seaweed():
         f"-s3.port={port}", f"-s3.config={directory / 's3.json'}", "-s3.autoCreateBucket=false",
         "-master.volumeSizeLimitMB=64", "-volume.max=0", *(f"-{part}={free_port()}" for part in parts),
     ]  # fmt: skip
-    log = (directory / "log").open("wb")
-    process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], stdout=log, stderr=log)
-    try:
-        server = Seaweed(port)
-        server.wait()
-        yield server
-    finally:
-        process.kill()
-        process.wait()
-        log.close()
-        shutil.rmtree(directory)
+    with (directory / "log").open("wb") as log:
+        server = Seaweed(port, command, log)
+        try:
+            server.wait()
+            yield server
+        finally:
+            server.kill()
+            shutil.rmtree(directory)

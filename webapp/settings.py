@@ -4,6 +4,7 @@ Importing this module starts no server. If DATABASE_URL or REDIS_URL is unset, `
 the embedded servers and set the variables for their child processes.
 """
 
+import os
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -286,6 +287,10 @@ TRIAL_READINGS_AT_ONCE = env.read_int("TRIAL_READINGS_AT_ONCE", default=2)
 TRIAL_READINGS_PER_HOUR = env.read_int("TRIAL_READINGS_PER_HOUR", default=10)
 TRIAL_UPLOAD_MAX_BYTES = env.read_int("TRIAL_UPLOAD_MAX_BYTES", default=64 * 1024**2)
 TRIAL_CPU_S = env.read_int("TRIAL_CPU_S", default=20)
+
+# How many processes serve pages, and how many read logs. Each serving process has 8 threads.
+WEB_PROCESSES = env.read_int("WEB_PROCESSES", default=min(len(os.sched_getaffinity(0)), 4), most=64)
+WORKER_PROCESSES = env.read_int("WORKER_PROCESSES", default=2, most=64)
 
 WATCH_PERIOD_S = env.read_int("WATCH_PERIOD_S", default=2)
 LOOK_THREADS = env.read_int("LOOK_THREADS", default=16)

@@ -2,11 +2,14 @@
 
 import io
 import json
-from secrets import token_urlsafe
+from hashlib import sha256
+from secrets import token_hex, token_urlsafe
 from typing import Any
 
 from results.intake.submissions import accept_submission
 from results.models import Organisation, Reading, Run, Submission, Visibility
+from runners.inventory.agents import enrol_agent_host, join
+from runners.inventory.enrolment import own_program_sha256
 from tests.results.builders import FACTS, log_bytes, make_organisation, make_user
 from webapp.accounts.tokens.rules import issue_token
 
@@ -65,3 +68,19 @@ def store_logs(series: str, count: int) -> None:
         accept_submission(organisation, content, "load.log", FACTS, Submission.Origin.API, None)
     unread = Reading.objects.filter(evidence__organisation=organisation, state=Reading.State.PENDING)
     print(json.dumps(unread.update(state=Reading.State.FAILED, error="not read by this measure")))
+
+
+def create_senders(agents: int, tokens: int) -> None:
+    """Create what the mixed load needs. Prints the tokens of scripts, the secrets of agents, and a submission."""
+    organisation = make_organisation("exemplar")
+    user = make_user("vera", organisation)
+    secrets = []
+    for number in range(agents):
+        _, code = enrol_agent_host(f"agent-{number}", None)
+        secret = token_hex(32)
+        join(code, sha256(secret.encode()).hexdigest(), own_program_sha256(), "0.0.0")
+        secrets.append(secret)
+    content = io.BytesIO(log_bytes("four-us"))
+    receipt = accept_submission(organisation, content, "load.log", FACTS, Submission.Origin.API, user)
+    issued = [issue_token(user, organisation, f"script {number}")[1] for number in range(tokens)]
+    print(json.dumps({"tokens": issued, "agents": secrets, "submission": receipt.submission.public_id}))

@@ -126,10 +126,9 @@ def children(process):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_request_fails_while_the_web_servers_are_replaced(tmp_path, monkeypatch):
+def test_no_request_fails_while_the_web_servers_are_replaced(tmp_path, settings, monkeypatch):
     monkeypatch.setattr(servers, "RESPAWN_INTERVAL_S", 4)  # 10 s in a service: longer than a start on a busy machine
-    monkeypatch.setattr(servers, "MAX_WEB_PROCESSES", 2)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    settings.WEB_PROCESSES = 2
     exemplar = make_organisation("exemplar")
     _, secret = issue_token(make_user("vera", exemplar), exemplar, "script")
     port, proxy = free_port(), Nginx(tmp_path / "nginx")

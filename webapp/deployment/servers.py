@@ -1,17 +1,16 @@
 """The commands of the register's processes: the same for `manage.py up`, for containers and for services of systemd."""
 
-import os
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from django.conf import settings
+
 from webapp.supervisor.address import Address
 
-MAX_WEB_PROCESSES = 4
 WEB_THREADS = 8  # each may hold a database connection; PostgreSQL allows 100 in all
 LIVE_CONNECTIONS = 4200  # more than the clients that may wait (webapp/live/server.py): the others get an answer
-WORKER_PROCESSES = 2
 WEB, LIVE, WORKER, LAB, BEAT = PARTS = ("web", "live", "worker", "lab", "beat")
 # Celery's programs run no checks of Django: `prepare` has run them.
 WITHOUT_CHECKS = {"CELERY_SKIP_CHECKS": "1"}
@@ -31,7 +30,7 @@ def command_of(part: str, address: Address | None = None) -> list[str]:
         return [*celery, "beat", "--scheduler=celery.beat:Scheduler", "--pidfile="]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
     if part == WORKER:
-        return [*worker, "--queues=drivecert", f"--concurrency={WORKER_PROCESSES}", "--hostname=drivecert@%h"]
+        return [*worker, "--queues=drivecert", f"--concurrency={settings.WORKER_PROCESSES}", "--hostname=drivecert@%h"]
     if part == LAB:
         return [*worker, "--queues=lab", "--concurrency=1", "--hostname=lab@%h"]  # one dispatch after the other
     if address is None:
@@ -43,8 +42,7 @@ def command_of(part: str, address: Address | None = None) -> list[str]:
     if part == LIVE:
         waiting = ["--interface=asgi", "--workers=1", f"--backpressure={LIVE_CONNECTIONS}"]
         return [*server, *waiting, "webapp.asgi:application"]
-    processes = min(len(os.sched_getaffinity(0)), MAX_WEB_PROCESSES)
-    serving = ["--interface=wsgi", f"--workers={processes}", f"--blocking-threads={WEB_THREADS}"]
+    serving = ["--interface=wsgi", f"--workers={settings.WEB_PROCESSES}", f"--blocking-threads={WEB_THREADS}"]
     return [*server, *serving, "webapp.wsgi:application"]
 
 

@@ -2,9 +2,14 @@
 
 import hashlib
 import io
+import threading
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 
 from results.evidence import object_storage as module
 from results.evidence import staging
@@ -219,3 +224,61 @@ def test_the_scrub_finds_damaged_objects_and_waits_for_the_store(object_storage,
         sha256(content): content.decode() for content in contents[:3]
     }
     assert (scrub.files_count, scrub.unreferenced_count) == (4, 1)
+
+
+@pytest.fixture
+def below_a_path():
+    """Run a server that answers like object storage below a path, and yield its address and the requests it got."""
+    requests = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_PUT(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            requests.append(
+                (self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            )
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/storage/v1/s3", requests
+    server.shutdown()
+    server.server_close()
+    thread.join(10)
+
+
+def test_an_object_storage_may_be_below_a_path(settings, below_a_path):
+    settings.S3_ENDPOINT, requests = below_a_path
+    settings.EVIDENCE_STORE, settings.S3_ACCESS_KEY_ID, settings.S3_SECRET_ACCESS_KEY = "s3://bucket/a", "key", "secret"
+    configured_store().put_result("r", b"packed")
+    ((method, path, headers, body),) = requests
+    assert (method, path, body) == ("PUT", "/storage/v1/s3/bucket/a/staging/results/r.zst", b"packed")
+    assert headers["x-amz-content-sha256"] == sha256(b"packed")
+    # The signature covers the whole path: a server that gets another one refuses it.
+    names = headers["authorization"].partition("SignedHeaders=")[2].partition(",")[0].split(";")
+    address = f"{settings.S3_ENDPOINT.partition('/storage')[0]}{path}"
+    signed = AWSRequest(method, address, {name: headers[name] for name in names}, body)
+    signed.context["timestamp"] = headers["x-amz-date"]
+    auth = S3SigV4Auth(Credentials("key", "secret"), "s3", "us-east-1")
+    to_sign = auth.string_to_sign(signed, auth.canonical_request(signed))
+    assert headers["authorization"].endswith(f"Signature={auth.signature(to_sign, signed)}")
+
+
+def test_the_free_space_of_object_storage_is_not_stated_and_asking_for_it_finds_a_missing_bucket(
+    settings, object_storage, unavailable
+):
+    assert object_storage.free_bytes() is None
+    settings.EVIDENCE_STORE = "s3://no-such-bucket/register"
+    with pytest.raises(StoreUnavailableError):
+        configured_store().free_bytes()
+    unavailable[0]()
+    with pytest.raises(StoreUnavailableError):
+        configured_store().free_bytes()

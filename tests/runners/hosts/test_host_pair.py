@@ -7,12 +7,13 @@ import pytest
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import cancel
 from runners.dispatch.poll_scheduler import LoadStopper, stop_cancelled_load
+from runners.hosts.host_pair import HostPair, requests_key
 from runners.hosts.protocol import stop_and_seal
 from runners.lifecycle.stages import lab_host
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch
 from runners.models.states import State
-from tests.runners.fake_host import Program
+from tests.runners.fake_host import FakeHost, Program
 from tests.runners.lab import poll_state
 from tests.runners.sweeps import ALL, finish, go_through
 
@@ -224,3 +225,41 @@ class InThisThread:
 def stop_at_once(stopper, waited_for, connect):
     stopper.not_before_s = 0.0
     stopper.fill(waited_for, connect)
+
+
+def test_both_hosts_of_a_sweep_may_be_one_machine(sweep_of_two, fake):
+    """Telemetry holds the drive there: under the key of the drive, the requests would be refused as on a busy drive."""
+
+    def connect(_):
+        return fake
+
+    while poll_state(sweep_of_two, connect) == State.RUNNING and load_of(sweep_of_two) not in fake.programs:
+        finish(sweep_of_two, fake)
+    for run in (load_of(sweep_of_two), telemetry_run_of(sweep_of_two)):
+        assert fake.programs[run].is_running
+    assert fake.programs[load_of(sweep_of_two)].drive_key != sweep_of_two.drive_key
+
+
+class HostWithLocks(FakeHost):
+    """A host that removes a run only under the key of an earlier start, as drivetest does."""
+
+    def remove(self, run, drive_key, generation):
+        return super().remove(run, drive_key, generation) if drive_key in self.newest else f"{run}: unknown {drive_key}"
+
+
+@pytest.mark.parametrize("is_of_earlier_release", [False, True])
+def test_a_load_run_is_removed_under_the_key_of_its_start(loading, fake, is_of_earlier_release):
+    load = HostWithLocks()
+    pair = HostPair(fake, load, frozenset({load_of(loading)}), ())
+    key = loading.drive_key if is_of_earlier_release else requests_key(loading.drive_key)
+    load.start(load_of(loading), key, loading.generation, [])
+    load.end(load_of(loading), 0)
+    fake.end(telemetry_run_of(loading), 0)
+    assert pair.remove(load_of(loading), loading.drive_key, loading.generation) == ""
+    assert load_of(loading) not in load.programs
+
+
+def test_a_load_run_that_no_start_explains_stays(loading, fake):
+    pair = HostPair(fake, HostWithLocks(), frozenset({load_of(loading)}), ())
+    fake.end(telemetry_run_of(loading), 0)
+    assert "unknown requests:" in pair.remove(load_of(loading), loading.drive_key, loading.generation)

@@ -1,0 +1,1 @@
+"""Parts of mixed_load.py: the clients, the samples of processes, and the faults."""

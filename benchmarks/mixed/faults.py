@@ -1,0 +1,277 @@
+"""Faults of the register's parts under the mixed load: what is lost, how long it takes, and which alert fires."""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import redis
+import requests
+from account_measures.site import Client, Row, Site
+from django.conf import settings
+
+from mixed.load import Load, Rates, plan_of, running_load
+from mixed.processes import pids_of
+from tests.object_storage import Seaweed, running_seaweed
+from tests.register import WITHOUT_SNAPSHOTS, free_port
+from webapp.embedded import Redis
+from webapp.supervisor.data_directory import DataDirectory
+
+RULES = settings.BASE_DIR / "operations/prometheus"
+RESTORED_S, ALERT_S = 30, 60
+PATIENCE_S = 240
+PROBE_PERIOD_S = 0.5
+EVIDENCE_MIB = 256  # of the file system that becomes full
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault: how it begins and ends, and the alerts of which one must fire. Without an end it is a moment."""
+
+    name: str
+    begin: Callable[[], None]
+    end: Callable[[], None] | None = None
+    alerts: tuple[str, ...] = ()
+
+
+class Prometheus:
+    """A real Prometheus with the alert rules of the register."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    def firing(self) -> set[str]:
+        """Return the names of the alerts that fire."""
+        with (
+            suppress(OSError, ValueError),
+            urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/alerts", timeout=5) as answer,
+        ):
+            alerts = json.load(answer)["data"]["alerts"]
+            return {alert["labels"]["alertname"] for alert in alerts if alert["state"] == "firing"}
+        return set()
+
+
+@contextmanager
+def running_prometheus(directory: Path, register_port: int) -> Iterator[Prometheus | None]:
+    """Run Prometheus, if this machine has it, with the configuration and the rules of operations/prometheus."""
+    program = shutil.which("prometheus")
+    if program is None:
+        yield None
+        return
+    shutil.copy(RULES / "alerts.yml", directory)
+    text = (RULES / "prometheus.yml").read_text().replace("127.0.0.1:8000", f"127.0.0.1:{register_port}")
+    (directory / "prometheus.yml").write_text(text)
+    port = free_port()
+    command = [program, f"--config.file={directory / 'prometheus.yml'}", f"--storage.tsdb.path={directory / 'tsdb'}"]
+    with (directory / "prometheus.log").open("wb") as log:
+        process = subprocess.Popen([*command, f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+    try:
+        yield Prometheus(port)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def signal_all(register: Any, part: str, number: signal.Signals) -> None:
+    """Send a signal to all processes of a part."""
+    for pid in pids_of(register, part):
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def flush(register: Any) -> None:
+    """Remove everything from Redis."""
+    parts = urllib.parse.urlsplit(Redis(DataDirectory(register.data_dir)).url)
+    with redis.Redis(unix_socket_path=parts.path, password=parts.password) as client:
+        client.flushall()
+
+
+def faults_of(register: Any) -> Iterator[Fault]:
+    """Yield the faults of the processes, of Redis and of PostgreSQL."""
+
+    def kill(part: str, which: slice) -> Callable[[], None]:
+        def now() -> None:
+            for pid in pids_of(register, part)[which]:
+                os.kill(pid, signal.SIGKILL)
+
+        return now
+
+    def all_get(part: str, number: signal.Signals) -> Callable[[], None]:
+        return lambda: signal_all(register, part, number)
+
+    first, last = slice(0, 1), slice(-1, None)
+    yield Fault("kill -9 of a process that serves pages", kill("web", last))
+    yield Fault("kill -9 of the web server", kill("web", first))
+    yield Fault("kill -9 of the process of waiting clients", kill("live", first))
+    yield Fault("kill -9 of a process that reads logs", kill("worker", last))
+    yield Fault("kill -9 of the worker", kill("worker", first))
+    yield Fault("kill -9 of the lab's worker", kill("lab", first))
+    yield Fault("kill -9 of beat", kill("beat", first))
+    yield Fault("kill -9 of Redis", kill("redis", first))
+    yield Fault("Redis flushed", lambda: flush(register))
+    yield Fault("PostgreSQL restarted", lambda: os.kill(pids_of(register, "postgresql")[0], signal.SIGINT))
+    stop, go_on = signal.SIGSTOP, signal.SIGCONT
+    frozen = all_get("postgresql", stop), all_get("postgresql", go_on)
+    yield Fault("PostgreSQL frozen", *frozen, ("DatabaseDown", "RegisterDown"))
+    yield Fault("beat dead", all_get("beat", stop), all_get("beat", go_on), ("BeatSilent",))
+
+
+def full_disk(evidence: Path) -> Fault:
+    """Return the fault of a file system of evidence without room."""
+    filler = evidence / "filler"
+
+    def fill() -> None:
+        with suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(64 * 1024))
+
+    return Fault("evidence disk full", fill, filler.unlink, ("DiskFull",))
+
+
+@contextmanager
+def small_file_system(directory: Path) -> Iterator[None]:
+    """Mount a file system of its own at a directory, if this process may."""
+    directory.mkdir(parents=True, exist_ok=True)
+    options = ["-t", "tmpfs", "-o", f"size={EVIDENCE_MIB}m,mode=700", "tmpfs", str(directory)]
+    is_mounted = subprocess.run(["mount", *options], check=False, capture_output=True).returncode == 0
+    try:
+        yield
+    finally:
+        if is_mounted:
+            subprocess.run(["umount", "--lazy", str(directory)], check=True)
+
+
+def measure_faults(rates: Rates, directory: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """Cause the faults on a register with evidence in a directory, and those of object storage on another one."""
+    from mixed_load import running_site  # noqa: PLC0415 - that module imports this one
+
+    def chosen(faults: list[Fault]) -> list[Fault]:
+        return [fault for fault in faults if not options.only or options.only in fault.name]
+
+    evidence = directory / "var/evidence"
+    with small_file_system(evidence), running_site(directory, **WITHOUT_SNAPSHOTS) as site:
+        faults = chosen([*faults_of(site.register), full_disk(evidence)])
+        if faults:
+            yield from _cause(site, faults, rates, directory, options.fault_seconds)
+    if not (faults := chosen([Fault("object storage stopped", lambda: None)])):
+        return
+    other = directory / "object-storage"
+    other.mkdir(mode=0o711)
+    with running_seaweed() as seaweed, running_site(other, **WITHOUT_SNAPSHOTS, **store_of(seaweed)) as site:
+        stopped = Fault("object storage stopped", seaweed.kill, seaweed.start, ("EvidenceStoreDown",))
+        yield from _cause(site, [stopped], rates, other, options.fault_seconds)
+
+
+def store_of(seaweed: Seaweed) -> dict[str, str]:
+    """Return the settings of a register with evidence in a bucket of a server."""
+    return {
+        "EVIDENCE_STORE": f"s3://{seaweed.create_bucket()}/register",
+        "S3_ENDPOINT": seaweed.url,
+        "S3_ACCESS_KEY_ID": seaweed.keys[0],
+        "S3_SECRET_ACCESS_KEY": seaweed.keys[1],
+    }
+
+
+def _cause(site: Site, faults: list[Fault], rates: Rates, directory: Path, lasts_s: float) -> Iterator[Row]:
+    from mixed_load import Samples, live_url, wait_until_read  # noqa: PLC0415 - as above
+
+    samples = Samples(site.register)
+    plan = plan_of(site, rates, live_url(site.register))
+    with (
+        running_prometheus(directory, site.register.port) as prometheus,
+        running_load(site, plan, directory) as load,
+    ):
+        script = Client(site.url, plan.tokens[-1])
+        restore(script)
+        for fault in faults:
+            yield from _rows_of(fault, script, load, prometheus, lasts_s)
+            _wait_for_quiet(prometheus)
+    wait_until_read(samples)
+    accepted = load.found().accepted()
+    lost = accepted - samples.stored()
+    yield Row(
+        "confirmed uploads that are not stored, after all faults", "0", f"{len(lost)} of {len(accepted)}", not lost
+    )
+
+
+def _rows_of(fault: Fault, script: Client, load: Load, prometheus: Prometheus | None, lasts_s: float) -> Iterator[Row]:
+    began, fired = time.time(), dict[str, float]()
+    usual = prometheus.firing() if prometheus else set()
+    fault.begin()
+
+    def watch() -> None:
+        for name in (prometheus.firing() if prometheus else set()) - usual:
+            fired.setdefault(name, time.time() - began)
+
+    while fault.end is not None and time.time() - began < lasts_s:
+        time.sleep(PROBE_PERIOD_S)
+        watch()
+    if fault.end is not None:
+        fault.end()
+    took_s = restore(script, watch)
+    found = load.found().since(began).failed()
+    by_status = {
+        status: sum(line["status"] == status for line in found) for status in {line["status"] for line in found}
+    }
+    text = f"restored in {took_s:.1f} s; failed requests by status (0: no answer): {by_status or 'none'}"
+    yield Row(fault.name, f"service restored in {RESTORED_S} s", text, took_s <= RESTORED_S)
+    if fault.alerts:
+        in_time = {name: after_s for name, after_s in fired.items() if after_s <= ALERT_S}
+        shown = ", ".join(f"{name} after {after_s:.0f} s" for name, after_s in fired.items()) or "none"
+        is_met = bool(in_time.keys() & set(fault.alerts))
+        expected = " or ".join(fault.alerts)
+        yield Row(
+            f"alert: {fault.name}", f"{expected} in {ALERT_S} s", shown if prometheus else "no Prometheus", is_met
+        )
+
+
+def restore(script: Client, watch: Callable[[], None] = lambda: None) -> float:
+    """Wait until a page, an upload and its reading succeed, one after the other, and return the seconds."""
+    started = time.monotonic()
+    steps = [lambda: script.get("/status/").status_code == HTTPStatus.OK]
+    submission = ""
+
+    def submit() -> bool:
+        nonlocal submission
+        content = Path(settings.BASE_DIR / "tests/data/act/6.6/slow-disk-ms.log").read_bytes() + uuid4().hex.encode()
+        answer = script.ask("POST", "/api/v1/submissions/", files={"log": ("load.log", content)})
+        submission = answer.json()["id"] if answer.status_code == HTTPStatus.CREATED else ""
+        return bool(submission)
+
+    def is_read() -> bool:
+        answer = script.get(f"/api/v1/submissions/{submission}/")
+        return answer.status_code == HTTPStatus.OK and answer.json()["reading"]["state"] in {"done", "failed"}
+
+    for step in (*steps, submit, is_read):
+        while not _succeeds(step):
+            if time.monotonic() - started > PATIENCE_S:
+                return float("inf")
+            watch()
+            time.sleep(PROBE_PERIOD_S)
+    return time.monotonic() - started
+
+
+def _succeeds(step: Callable[[], bool]) -> bool:
+    try:
+        return step()
+    except (requests.RequestException, ValueError, KeyError):
+        return False
+
+
+def _wait_for_quiet(prometheus: Prometheus | None) -> None:
+    """Wait until no alert of the last fault fires."""
+    deadline = time.monotonic() + PATIENCE_S / 2
+    while prometheus and prometheus.firing() and time.monotonic() < deadline:
+        time.sleep(PROBE_PERIOD_S)
