@@ -264,7 +264,9 @@ class UseSerializer(serializers.Serializer[Any]):
     """What uses the drive on all of its hosts."""
 
     is_free = serializers.BooleanField()
-    host_use = serializers.CharField(help_text="what a remote host uses it for by its last report; empty for nothing")
+    host_use = serializers.CharField(
+        help_text="what its host uses it for, by its last report or now; empty for nothing"
+    )
     campaign = serializers.CharField(source="campaign.public_id", allow_null=True, default=None)
     dispatch = serializers.CharField(source="dispatch.public_id", allow_null=True, default=None)
     queued_count = serializers.IntegerField()
