@@ -19,8 +19,8 @@ def post(client, address=ADDRESS, **fields):
     return client.post(address, fields, content_type="application/json")
 
 
-def saved(client, kind="campaign", name="half a day", **settings):
-    answer = post(client, kind=kind, name=name, settings=settings)
+def saved(script, kind="campaign", name="half a day", **settings):
+    answer = post(script, kind=kind, name=name, settings=settings)
     assert answer.status_code == 201, answer.text
     return answer.json()
 

@@ -14,8 +14,12 @@ SAVE = {"save_template": "yes", "template_name": "half a day"}
 
 def posted(form, **changes):
     """Return the fields of a form as a browser posts them."""
-    shown = {name: field.initial for name, field in form.base_fields.items() if field.initial not in {None, False}}
-    return {name: "on" if value is True else value for name, value in (shown | changes).items()}
+    shown = {name: field.initial for name, field in form.base_fields.items()} | changes
+    return {
+        name: "on" if value is True else value
+        for name, value in shown.items()
+        if value is not None and value is not False
+    }
 
 
 @pytest.fixture
