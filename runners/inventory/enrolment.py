@@ -263,9 +263,11 @@ def teardown_steps(host: Host) -> list[tuple[str, str]]:
 def _agent_teardown_steps() -> list[tuple[str, str]]:
     return [
         (
-            "Stop the agent and remove its secret, and with it the register's access. Loads continue to their end.",
+            "Stop the agent and remove its secret, and with it the register's access; also remove its proxies. Loads "
+            "continue to their end.",
             "systemctl disable --now drivecert-agent.service\n"
-            "rm /etc/systemd/system/drivecert-agent.service /etc/drivecert/agent.toml\nsystemctl daemon-reload",
+            "rm /etc/systemd/system/drivecert-agent.service /etc/drivecert/agent.toml\n"
+            "rm -f /etc/drivecert/agent.env\nsystemctl daemon-reload",
         ),
     ]
 

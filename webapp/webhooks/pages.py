@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from results.models import Organisation
 from webapp.accounts.audit.trail import actor_of
+from webapp.accounts.encryption import decrypt
 from webapp.accounts.requests import UserRequest, find_own_organisation, members_only, require_owner
 from webapp.outbound.client import Failure
 from webapp.webhooks import registration
@@ -19,6 +20,7 @@ from webapp.webhooks.queueing import queue_trial
 from webapp.webhooks.registration import TooManyWebhooksError, WebhookForm, current_webhooks
 
 PAGE_ROWS = 50
+NEW_WEBHOOK = "new-webhook"  # in a session: the webhook whose secret its next page shows
 FAILURES = dict(Failure.choices) | {
     NO_KEY: "the register cannot decrypt the secret of the webhook: an operator removed its key"
 }
@@ -30,17 +32,27 @@ def webhook_list(request: UserRequest, slug: str) -> HttpResponse:
     """List the webhooks of an organisation, and create one with a POST request."""
     organisation = _own(request, slug)
     form = WebhookForm(request.POST or None)
-    page: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
         try:
-            created, secret = registration.create_webhook(organisation, form.cleaned_data, actor_of(request))
+            created, _ = registration.create_webhook(organisation, form.cleaned_data, actor_of(request))
         except TooManyWebhooksError as error:
             form.add_error(None, str(error))
         else:
-            page = {"created": created, "secret": secret}
-            form = WebhookForm()
-    page |= {"organisation": organisation, "form": form, "webhooks": current_webhooks(organisation)}
+            request.session[NEW_WEBHOOK] = created.public_id
+            return redirect("webhook-list", slug)
+    page = {"organisation": organisation, "form": form, "webhooks": current_webhooks(organisation)}
+    page |= _new_secret(request, organisation) if request.method == "GET" else {}
     return render(request, "accounts/organisations/webhooks.html", page)
+
+
+def _new_secret(request: UserRequest, organisation: Organisation) -> dict[str, Any]:
+    """Return the webhook that this session has just created, with its secret. The next request gets neither."""
+    public_id = request.session.get(NEW_WEBHOOK)
+    created = current_webhooks(organisation).filter(public_id=public_id).first() if public_id else None
+    if created is None:
+        return {}
+    del request.session[NEW_WEBHOOK]
+    return {"created": created, "secret": decrypt(created.encrypted_secret)}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

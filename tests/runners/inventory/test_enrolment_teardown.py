@@ -29,7 +29,8 @@ def test_the_teardown_removes_only_runs_and_locks_from_a_state_directory_of_any_
 def test_the_teardown_of_an_agent_host_removes_what_its_agent_wrote():
     undone = commands(teardown_steps(agent_host(health=HEALTH)))
     unit = "drivecert-agent.service"
-    for path in (f"/etc/systemd/system/{unit}", "/etc/drivecert/agent.toml", "/etc/drivecert/host.toml", PROGRAM):
+    for path in (f"/etc/systemd/system/{unit}", "/etc/drivecert/agent.toml", "/etc/drivecert/agent.env",
+                 "/etc/drivecert/host.toml", PROGRAM):  # fmt: skip
         assert path in undone
     assert undone.index(f"disable --now {unit}") < undone.index("/etc/drivecert/agent.toml")
     assert "ssh" not in undone

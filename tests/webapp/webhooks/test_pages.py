@@ -34,7 +34,7 @@ def kinds():
 
 
 def test_the_secret_is_shown_once_and_stored_encrypted(owner):
-    response = owner.post(WEBHOOKS, FORM)
+    response = owner.post(WEBHOOKS, FORM, follow=True)
     webhook, secret = Webhook.objects.get(), response.context["secret"]
     assert secret in response.text
     assert "no-store" in response.headers["Cache-Control"]
@@ -44,6 +44,21 @@ def test_the_secret_is_shown_once_and_stored_encrypted(owner):
     for address in (WEBHOOKS, f"{WEBHOOKS}{webhook.public_id}/"):
         assert secret not in owner.get(address).text
         assert FORM["url"] in owner.get(address).text
+
+
+def test_a_page_that_is_reloaded_creates_no_second_webhook_and_shows_no_secret(owner):
+    response = owner.post(WEBHOOKS, FORM)
+    assert (response.status_code, response.headers["Location"]) == (302, WEBHOOKS)
+    assert "secret" not in owner.head(WEBHOOKS).context
+    assert "Secret of the webhook" in owner.get(WEBHOOKS).text
+    assert "Secret of the webhook" not in owner.get(WEBHOOKS).text
+    assert Webhook.objects.count() == 1
+
+
+def test_a_session_of_another_owner_shows_no_secret(owner, as_user, otto, exemplar):
+    otto.memberships.create(organisation=exemplar, role="owner")
+    owner.post(WEBHOOKS, FORM)
+    assert "Secret of the webhook" not in as_user(otto).get(WEBHOOKS).text
 
 
 @pytest.mark.parametrize(("changed", "complaint"), [

@@ -39,7 +39,7 @@ from webapp.api.lab.views import (
     lab_of_token,
     of_token,
     order_once,
-    require_no_fields,
+    refuse_unknown_fields,
     stated_device,
     stated_reason,
 )
@@ -323,7 +323,7 @@ class CampaignCommand(LabAccess):
 
     def _run(self, request: Request, public_id: str) -> Response:
         campaign = get_object_or_404(of_token(request, _campaigns()), public_id=public_id)
-        require_no_fields(stated_fields(request))
+        refuse_unknown_fields(stated_fields(request))
         type(self).command(campaign, token_of(request).user)
         return _shown(public_id)
 

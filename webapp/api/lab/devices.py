@@ -18,7 +18,7 @@ from webapp.api.lab.views import (
     LabDetail,
     LabList,
     person_of,
-    require_no_fields,
+    refuse_unknown_fields,
     stated_host,
     stated_reason,
 )
@@ -112,7 +112,7 @@ class DeviceRefresh(LabAccess):
         responses=DeviceDetailSerializer,
     )
     def post(self, request: Request, device_id: int) -> Response:
-        require_no_fields(stated_fields(request))
+        refuse_unknown_fields(stated_fields(request))
         commands.refresh(find_device(device_id), token_of(request).user)
         return _shown(device_id)
 
@@ -146,6 +146,6 @@ class DeviceRestoration(LabAccess):
     )
     def post(self, request: Request, device_id: int) -> Response:
         actor = person_of(request)
-        require_no_fields(stated_fields(request))
+        refuse_unknown_fields(stated_fields(request))
         commands.restore_device(find_device(device_id), actor)
         return _shown(device_id)

@@ -25,7 +25,7 @@ from webapp.api.lab.inventory import (
     JoiningHostSerializer,
     LeftoverSerializer,
 )
-from webapp.api.lab.views import LabAccess, LabDetail, LabList, person_of, require_no_fields
+from webapp.api.lab.views import LabAccess, LabDetail, LabList, person_of, refuse_unknown_fields
 from webapp.api.pagination import ByName
 from webapp.api.payloads import defaults_of, fields_of_form, stated_fields, valid_fields
 from webapp.lab.devices.commands import identify
@@ -93,7 +93,7 @@ def _add(kind: str, fields: dict[str, Any], actor: User) -> tuple[Host, str]:
         form = valid_fields(HostForm, defaults_of(HostForm) | {"program_sha256": own_program_sha256()} | fields)
         return enrol(form.cleaned_data["name"], form.pins(), actor), ""
     if kind == Host.Kind.LOCAL:
-        require_no_fields(fields)
+        refuse_unknown_fields(fields)
         return add_local_host(actor), ""
     raise ValidationError(
         {KIND_FIELD: [f"Expected one of {', '.join(Host.Kind.values)}, got {kind[:40] or 'nothing'}."]}
@@ -155,7 +155,7 @@ class HostCheck(LabAccess):
         responses=HostDetailSerializer,
     )
     def post(self, request: Request, name: str) -> Response:
-        require_no_fields(stated_fields(request))
+        refuse_unknown_fields(stated_fields(request))
         commands.check_host(get_object_or_404(Host, name=name))
         return _shown(name)
 
@@ -201,7 +201,7 @@ class AgentCode(LabAccess):
     )
     def post(self, request: Request, name: str) -> Response:
         actor = person_of(request)
-        require_no_fields(stated_fields(request))
+        refuse_unknown_fields(stated_fields(request))
         return _joining(name, commands.new_join_code(get_object_or_404(Host, name=name), actor))
 
 
@@ -219,7 +219,7 @@ class AgentProgram(LabAccess):
     )
     def post(self, request: Request, name: str) -> Response:
         actor = person_of(request)
-        require_no_fields(stated_fields(request))
+        refuse_unknown_fields(stated_fields(request))
         commands.pin_own_program(get_object_or_404(Host, name=name), actor)
         return _shown(name)
 
@@ -238,7 +238,7 @@ class AgentRevocation(LabAccess):
     )
     def post(self, request: Request, name: str) -> Response:
         actor = person_of(request)
-        require_no_fields(stated_fields(request))
+        refuse_unknown_fields(stated_fields(request))
         commands.revoke_agent(get_object_or_404(Host, name=name), actor)
         return _shown(name)
 
@@ -265,7 +265,7 @@ class HostRetirement(LabAccess):
     )
     def post(self, request: Request, name: str) -> Response:
         actor, fields = person_of(request), stated_fields(request)
-        require_no_fields(fields, besides=("reason", "abandons_leftovers"))
+        refuse_unknown_fields(fields, known=("reason", "abandons_leftovers"))
         stated = HostRetirementSerializer(data=fields)
         stated.is_valid(raise_exception=True)
         reason, abandons = stated.validated_data.get("reason", ""), stated.validated_data["abandons_leftovers"]
@@ -287,6 +287,6 @@ class HostRestoration(LabAccess):
     )
     def post(self, request: Request, name: str) -> Response:
         actor = person_of(request)
-        require_no_fields(stated_fields(request))
+        refuse_unknown_fields(stated_fields(request))
         commands.restore_host(get_object_or_404(Host, name=name), actor)
         return _shown(name)

@@ -201,7 +201,7 @@ class JoiningHostSerializer(HostDetailSerializer):
 
     def to_representation(self, host: Host) -> dict[str, Any]:
         """Return the host with the code of the context."""
-        return super().to_representation(host) | self.context["joining"]
+        return {**super().to_representation(host), **self.context["joining"]}
 
 
 class LeftoverSerializer(serializers.ModelSerializer[Dispatch]):
@@ -264,7 +264,9 @@ class UseSerializer(serializers.Serializer[Any]):
     """What uses the drive on all of its hosts."""
 
     is_free = serializers.BooleanField()
-    host_use = serializers.CharField(help_text="what a remote host uses it for by its last report; empty for nothing")
+    host_use = serializers.CharField(
+        help_text="what its host uses it for, by its last report or now; empty for nothing"
+    )
     campaign = serializers.CharField(source="campaign.public_id", allow_null=True, default=None)
     dispatch = serializers.CharField(source="dispatch.public_id", allow_null=True, default=None)
     queued_count = serializers.IntegerField()
@@ -319,7 +321,7 @@ class FoundDeviceSerializer(serializers.Serializer[FoundDevice]):
     model = serializers.CharField(source="identity.document.model", allow_null=True, default=None)
     serial = serializers.CharField(source="identity.document.serial", allow_null=True, default=None)
     firmware = serializers.CharField(source="identity.document.firmware", allow_null=True, default=None)
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # the metaclass takes it out of the class
     objections = serializers.ListField(child=serializers.CharField())
     warnings = DriveWarningSerializer(many=True)
     device = serializers.IntegerField(source="known.pk", allow_null=True, default=None)

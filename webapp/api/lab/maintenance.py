@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from runners.errors import RequestRefusedError
 from runners.inventory.maintenance_windows import end_window, plan_window
 from runners.models import MaintenanceWindow
-from webapp.api.lab.views import LabAccess, LabList, person_of, require_no_fields, stated_host
+from webapp.api.lab.views import LabAccess, LabList, person_of, refuse_unknown_fields, stated_host
 from webapp.api.pagination import OldestFirst
 from webapp.api.payloads import fields_of_form, stated_fields, valid_fields
 from webapp.lab.hosts.forms import MaintenanceForm
@@ -81,7 +81,7 @@ class WindowEnd(LabAccess):
     )
     def post(self, request: Request, window_id: int) -> Response:
         actor = person_of(request)
-        require_no_fields(stated_fields(request))
+        refuse_unknown_fields(stated_fields(request))
         window = get_object_or_404(MaintenanceWindow.objects.select_related("host"), pk=window_id)
         if not end_window(window, actor):
             raise RequestRefusedError("The maintenance had ended already.", "not-current")

@@ -72,14 +72,14 @@ class CancelReasonSerializer(serializers.Serializer[Any]):
 def stated_reason(request: Request) -> str:
     """Return the reason of a command. Raises ValidationError for any other field."""
     fields = stated_fields(request)
-    require_no_fields(fields, besides=("reason",))
+    refuse_unknown_fields(fields, known=("reason",))
     return str(fields.get("reason") or "")
 
 
-def require_no_fields(fields: Mapping[str, Any], besides: Collection[str] = ()) -> None:
-    """Raise ValidationError if a request has a field, besides some."""
-    if unknown := sorted(set(fields) - set(besides)):
-        expected = f"only {', '.join(besides)}" if besides else "none"
+def refuse_unknown_fields(fields: Mapping[str, Any], known: Collection[str] = ()) -> None:
+    """Raise ValidationError if a request has a field that is not known."""
+    if unknown := sorted(set(fields) - set(known)):
+        expected = f"only {', '.join(known)}" if known else "none"
         raise ValidationError({name: [f"Unknown field. Expected {expected}."] for name in unknown})
 
 

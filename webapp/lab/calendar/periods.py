@@ -1,7 +1,7 @@
 """Expected periods of drives and hosts, if every run takes its ordered time and none is repeated."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.terms import parse_terms
+from runners.dispatch.claim import needs_host_alone
 from runners.models import LOST_UNCONFIRMED, Campaign, Device, Dispatch, Host, MaintenanceWindow
 from runners.models.states import LIVE, State
 from webapp.lab.campaigns.page import estimate_of
@@ -50,20 +51,17 @@ def calendars_of(hosts: Sequence[Host]) -> list[HostCalendar]:
     """Return what is expected on the drives in service of hosts."""
     now = timezone.now()
     devices = Device.objects.filter(host__in=hosts, retired_at=None).order_by("pk")
-    of_drives = Dispatch.objects.filter(drive_key__in={each.drive_key for each in devices}).order_by("ordered_at", "pk")
-    live = _by_drive(of_drives.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED))
-    queued = _by_drive(of_drives.filter(state=State.QUEUED))
+    expected = _expected_runs(now)
     open_campaigns = Campaign.objects.filter(device__in=devices, state__in=Campaign.OPEN_STATES).order_by("pk")
     campaigns = _by_drive(open_campaigns.select_related("device__host", "profile"))
-    windows = list(MaintenanceWindow.objects.filter(Q(ends_at=None) | Q(ends_at__gt=now)).order_by("starts_at", "pk"))
     calendars = []
     for host in hosts:
-        of_host = [each for each in windows if each.host_id in (None, host.pk)]
+        of_host = [each for each in expected.windows if each.host_id in (None, host.pk)]
         periods = [Period(PeriodKind.MAINTENANCE, each.starts_at, each.ends_at, each) for each in of_host]
         for device in (each for each in devices if each.host_id == host.pk):
-            key = device.drive_key
-            periods += _runs(device, live.get(key, []), queued.get(key, []), of_host, now)
-            periods += [_campaign_period(each, device) for each in campaigns.get(key, [])]
+            runs = expected.periods.get(device.drive_key, [])
+            periods += [replace(each, device=device) for each in runs]
+            periods += [_campaign_period(each, device, runs, now) for each in campaigns.get(device.drive_key, [])]
         calendars.append(HostCalendar(host, sorted(periods, key=_beginning)))
     return calendars
 
@@ -80,20 +78,64 @@ def _by_drive(rows: Iterable[Any]) -> dict[str, list[Any]]:
     return found
 
 
-def _runs(
-    device: Device, live: list[Dispatch], queued: list[Dispatch], windows: list[MaintenanceWindow], now: datetime
-) -> list[Period]:
-    """Return the periods of a drive's present run and of those that wait for it, one after the other."""
-    periods = [
-        Period(PeriodKind.RUN, each.started_at or each.ordered_at, _end_of(each, now), each, device) for each in live
-    ]
-    free_at = periods[-1].ends_at if periods else now
-    for run in queued:
+@dataclass
+class _ExpectedRuns:
+    """The expected periods of the runs of all drives, by drive key, if they start in the order of their orders.
+
+    The times until which a drive, a host, or a host for other runs is in use are None if they cannot be known.
+    """
+
+    now: datetime
+    windows: list[MaintenanceWindow]
+    periods: dict[str, list[Period]] = field(default_factory=dict)
+    drive_until: dict[str, datetime | None] = field(default_factory=dict)
+    host_until: dict[int, datetime | None] = field(default_factory=dict)
+    alone_until: dict[int, datetime | None] = field(default_factory=dict)
+
+    def add_live(self, run: Dispatch) -> None:
+        """Add a run that has a drive."""
+        self._add(PeriodKind.RUN, run, run.started_at or run.ordered_at, _end_of(run, self.now))
+
+    def add_queued(self, run: Dispatch) -> None:
+        """Add a run that waits: for its drive, for its hosts if one of the runs there is alone, for maintenance."""
+        before = self.host_until if needs_host_alone(run) else self.alone_until
+        busy = [self.drive_until.get(run.drive_key, self.now), *(before.get(each, self.now) for each in _hosts_of(run))]
+        free_at = _latest(busy)
         length = None if run.duration_s is None else timedelta(seconds=run.duration_s)
+        windows = [each for each in self.windows if each.host_id is None or each.host_id in _hosts_of(run)]
         starts_at = free_at and _start_between(windows, free_at, length or timedelta())
-        free_at = starts_at + length if starts_at is not None and length is not None else None
-        periods.append(Period(PeriodKind.WAITING, starts_at, free_at, run, device))
-    return periods
+        ends_at = starts_at + length if starts_at is not None and length is not None else None
+        self._add(PeriodKind.WAITING, run, starts_at, ends_at)
+
+    def _add(self, kind: PeriodKind, run: Dispatch, starts_at: datetime | None, ends_at: datetime | None) -> None:
+        self.periods.setdefault(run.drive_key, []).append(Period(kind, starts_at, ends_at, run))
+        self.drive_until[run.drive_key] = _latest([self.drive_until.get(run.drive_key, self.now), ends_at])
+        for host_id in _hosts_of(run):
+            self.host_until[host_id] = _latest([self.host_until.get(host_id, self.now), ends_at])
+            if needs_host_alone(run):
+                self.alone_until[host_id] = _latest([self.alone_until.get(host_id, self.now), ends_at])
+
+
+def _expected_runs(now: datetime) -> _ExpectedRuns:
+    """Return the expected periods of all runs. Those of other hosts count too: a sweep may use two hosts."""
+    windows = MaintenanceWindow.objects.filter(Q(ends_at=None) | Q(ends_at__gt=now)).order_by("starts_at", "pk")
+    expected = _ExpectedRuns(now, list(windows))
+    runs = Dispatch.objects.select_related("device").order_by("ordered_at", "pk")
+    for run in runs.filter(Q(state__in=LIVE) | LOST_UNCONFIRMED):
+        expected.add_live(run)
+    for run in runs.filter(state=State.QUEUED):
+        expected.add_queued(run)
+    return expected
+
+
+def _hosts_of(run: Dispatch) -> set[int]:
+    return {each for each in (run.device.host_id, run.load_host_id) if each is not None}
+
+
+def _latest(times: Iterable[datetime | None]) -> datetime | None:
+    """Return the latest time; None if one cannot be known."""
+    known = list(times)
+    return None if None in known else max(each for each in known if each is not None)
 
 
 def _end_of(run: Dispatch, now: datetime) -> datetime | None:
@@ -117,8 +159,15 @@ def _start_between(windows: list[MaintenanceWindow], at: datetime, length: timed
     return at
 
 
-def _campaign_period(campaign: Campaign, device: Device) -> Period:
-    """Return a campaign until its latest expected end, which is None if a person has to decide first."""
+def _campaign_period(campaign: Campaign, device: Device, runs: Sequence[Period], now: datetime) -> Period:
+    """Return a campaign until its latest expected end, which is None if a person has to decide first.
+
+    Its estimate begins now. A run of the campaign that waits, or another run on the drive, delays it.
+    """
     estimate = estimate_of(parse_terms(campaign.terms), rungs_of(campaign))
     ends_at = estimate["latest"] if estimate else None
+    own = [each for each in runs if each.subject.campaign_id == campaign.pk]
+    begins_at = own[-1].starts_at if own else _latest([now, *(each.ends_at for each in runs)])
+    if ends_at is not None:
+        ends_at = None if begins_at is None else ends_at + max(timedelta(), begins_at - now)
     return Period(PeriodKind.CAMPAIGN, campaign.ordered_at, ends_at, campaign, device)

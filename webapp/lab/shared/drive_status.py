@@ -14,9 +14,17 @@ from django.utils import timezone
 from runners.campaigns.commands import open_on
 from runners.campaigns.outcomes import rung_of, with_readings
 from runners.campaigns.terms import Result, Terms
-from runners.errors import HostUnavailableError, RequestRefusedError
+from runners.errors import HostError, HostUnavailableError, RequestRefusedError
+from runners.hosts.drive_keys import is_same_drive
+from runners.hosts.local import LocalHost
 from runners.hosts.protocol import DriveUse, FoundDrive, parse_drives
-from runners.inventory.devices import all_last_identified, in_service_since, is_missing, last_identified
+from runners.inventory.devices import (
+    all_last_identified,
+    in_service_since,
+    is_missing,
+    is_queried_now,
+    last_identified,
+)
 from runners.inventory.health import is_listed, reported_at
 from runners.inventory.safety import (
     SIGNATURE_ERROR,
@@ -207,9 +215,12 @@ def without_open(drive: FoundDrive) -> FoundDrive:
 
 
 def _reported_use(device: Device) -> str:
-    """Return what a remote host used the drive for at its last check, apart from programs that have it open."""
+    """Return what a remote host used the drive for at its last check, apart from programs that have it open.
+
+    This machine reports what it uses the drive for now, unless a run is on one of its drives.
+    """
     if not device.host.is_remote:
-        return ""
+        return _use_now(device) if is_queried_now(device.host) else ""
     location = {"path": device.path, "drive_key": device.drive_key}
     rows = [row for row in device.host.health.get("found") or [] if location.items() <= row.items()]
     try:
@@ -217,6 +228,16 @@ def _reported_use(device: Device) -> str:
     except HostUnavailableError:  # stored by an earlier version, which did not check it
         return ""
     return ", ".join(filter(None, (use_message(without_open(drive)) for drive in found)))
+
+
+def _use_now(device: Device) -> str:
+    """Return what this machine uses the drive for; empty if it cannot list its drives."""
+    try:
+        drives = LocalHost().list_drives()
+    except HostError:
+        return ""
+    here = (drive for drive in drives if drive.path == device.path and is_same_drive(drive.drive_key, device.drive_key))
+    return ", ".join(filter(None, map(use_message, here)))
 
 
 def consent_context(device: Device) -> dict[str, Any]:

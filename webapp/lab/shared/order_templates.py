@@ -120,6 +120,6 @@ def _name_taken(name: str) -> RequestRefusedError:
     return RequestRefusedError(sentence, "name-taken")
 
 
-def _record(template: OrderTemplate, kind: str, actor: User, **details: Any) -> None:
+def _record(template: OrderTemplate, event_kind: str, actor: User, **details: Any) -> None:
     about = {"name": template.name, "organisation": template.organisation.slug}
-    record_event(actor, kind, ("template", template.public_id), details=about | details)
+    record_event(actor, event_kind, ("template", template.public_id), details=about | details)

@@ -11,7 +11,7 @@ from runners.campaigns.terms import Terms
 from runners.dispatch.orders import Order, order
 from runners.inventory.devices import bind
 from runners.inventory.maintenance_windows import plan_window
-from runners.models import Dispatch, MaintenanceWindow
+from runners.models import Device, Dispatch, Host, MaintenanceWindow
 from runners.models.states import State
 from runners.retention.retirement import retire_host
 from tests.runners.ssh_host import ssh_host
@@ -100,6 +100,70 @@ def test_a_campaign_is_shown_until_its_latest_expected_end(device, a_lab, staff,
     found = next(each for each in periods_of(device) if each.kind == PeriodKind.CAMPAIGN)
     assert found.subject == campaign
     assert found.ends_at > now + timedelta(days=1)
+
+
+@pytest.fixture
+def other_drive(device, fake, staff):
+    return bind(device.host, fake.add_drive("/dev/fake1", "file:lab1:8:6"), "shelf 2", staff)
+
+
+@pytest.fixture
+def order_on(a_lab, staff):
+    """Order runs of some hours on drives, in this order."""
+
+    def new(device, length, **options):
+        return order(device, a_lab, Order(Decimal(1), length * 3600, 10, options), staff)
+
+    return new
+
+
+def test_a_run_alone_on_its_host_waits_for_all_runs_there_and_those_ordered_later_wait_for_it(
+    device, running, other_drive, order_on, now
+):
+    alone = order_on(other_drive, 5, alone_on_host=True)
+    later = order_on(device, 1)
+    expected = {each.subject: hours(each, now) for each in periods_of(device)}
+    assert expected == {running: (-1, 2), alone: (2, 7), later: (7, 8)}
+
+
+def test_a_run_that_may_share_its_host_waits_for_its_own_drive_only(device, running, other_drive, order_on, now):
+    shared = order_on(other_drive, 5)
+    assert {each.subject: hours(each, now) for each in periods_of(device)} == {running: (-1, 2), shared: (0, 5)}
+
+
+def test_a_run_that_began_alone_blocks_its_host(device, running, other_drive, order_on, now):
+    Dispatch.objects.filter(pk=running.pk).update(options={"alone_on_host": True})
+    waiting = order_on(other_drive, 1)
+    assert {each.subject: hours(each, now) for each in periods_of(device)} == {running: (-1, 2), waiting: (2, 3)}
+
+
+def test_a_sweep_blocks_the_host_of_its_requests_too_and_its_end_is_not_known(device, other_drive, order_on, now):
+    sweep = order_on(device, 1)
+    Dispatch.objects.filter(pk=sweep.pk).update(recipe="ycsb", duration_s=None, load_host=ssh_host("lab-2"))
+    Dispatch.objects.filter(pk=sweep.pk).update(device=Device.objects.create(
+        host=ssh_host("lab-3"), label="far", drive_key="nvme:M:S9", path="/dev/nvme0n1", size_bytes=2**40,
+        identity_kind="nvme", identity={},
+    ), drive_key="nvme:M:S9")  # fmt: skip
+    waiting = order_on(other_drive, 1)
+    Device.objects.filter(pk=other_drive.pk).update(host=Host.objects.get(name="lab-2"))
+    (calendar,) = calendars_of([Host.objects.get(name="lab-2")])
+    assert {each.subject: hours(each, now) for each in calendar.periods} == {waiting: (None, None)}
+
+
+@pytest.mark.parametrize(("duration_s", "delay"), [(None, None), (30 * 3600, 30)])
+def test_the_end_of_a_campaign_is_later_by_the_wait_of_its_run(device, other_drive, order_on, duration_s, delay):
+    own, first = order_on(other_drive, 1), order_on(other_drive, 1)
+    campaign = commands.start(device, own.organisation, commands.CampaignOrder(Terms()), own.ordered_by)
+    columns = {"campaign": campaign, "options": {"alone_on_host": True}}
+    Dispatch.objects.filter(pk=own.pk).update(device=device, drive_key=device.drive_key, **columns)
+
+    def end():
+        return next(each.ends_at for each in periods_of(device) if each.subject == campaign)
+
+    free = end()
+    Dispatch.objects.filter(pk=first.pk).update(ordered_at=own.ordered_at - HOUR, duration_s=duration_s)
+    delayed = end()
+    assert (delayed and round((delayed - free) / HOUR)) == delay
 
 
 def test_the_page_lists_hosts_in_service_with_links(lab_client, device, staff, running, new_waiting, now):

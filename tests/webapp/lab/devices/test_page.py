@@ -4,6 +4,9 @@ from django.test import Client
 from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.terms import Terms
 from runners.dispatch.poll_scheduler import poll
+from runners.errors import HostUnavailableError
+from runners.hosts.local import LocalHost
+from runners.hosts.protocol import parse_drives
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from runners.recipes.ycsb_setup import Setup
@@ -12,6 +15,7 @@ from tests.runners.ssh_host import HEALTH, PINNED, agent_host, ssh_host
 from tests.webapp.lab.programs import allow
 from webapp.lab.devices import commands as device_commands
 from webapp.lab.dispatches.forms import YcsbForm
+from webapp.lab.shared import drive_status
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +84,42 @@ def test_the_page_of_a_device_shows_what_its_remote_host_uses_the_drive_for(lab_
         host.update(kind="ssh", **PINNED, health=HEALTH | {"found": [found]})
         page = text(lab_client.get(address(device)))
         assert ("used this drive: mounted at /." in page, "The drive is free." in page) == (bool(shown), not shown)
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ({}, "Host local uses this drive: mounted at /srv, used as swap."),
+        ({"uses": [], "mount_points": []}, ""),
+        ({"uses": None, "mount_points": None}, ""),
+        ({"path": "/dev/other"}, ""),
+        ({"drive_key": "file:lab1:8:7"}, ""),
+    ],
+)
+def test_the_page_of_a_device_of_this_machine_shows_what_uses_its_drive_now(
+    lab_client, device, monkeypatch, change, shown
+):
+    found = {"path": device.path, "drive_key": device.drive_key, "kind": "nvme", "size_bytes": 2**40, "model": "M"}
+    found |= {"serial": "S", "uses": ["mounted", "swap"], "mount_points": ["/srv"]} | change
+    monkeypatch.setattr(LocalHost, "list_drives", lambda _host: parse_drives({"drives": [found]}))
+    monkeypatch.setattr(drive_status, "is_queried_now", lambda _host: True)
+    page = text(lab_client.get(address(device)))
+    assert (shown in page, "The drive is free." in page) == (True, not shown)
+
+
+def test_a_machine_that_cannot_list_its_drives_states_no_use(lab_client, device, monkeypatch):
+    def fail(_host):
+        raise HostUnavailableError("drivetest did not answer")
+
+    monkeypatch.setattr(LocalHost, "list_drives", fail)
+    monkeypatch.setattr(drive_status, "is_queried_now", lambda _host: True)
+    assert "The drive is free." in text(lab_client.get(address(device)))
+
+
+def test_the_page_of_a_device_does_not_query_this_machine_during_a_run(lab_client, device, in_state, monkeypatch):
+    monkeypatch.setattr(LocalHost, "list_drives", lambda _host: pytest.fail("a query would disturb the run"))
+    in_state(State.RUNNING)
+    assert "uses this drive" not in text(lab_client.get(address(device)))
 
 
 def test_presets_are_shown_as_command_lines(lab_client, device):
