@@ -36,6 +36,7 @@ from django.test import Client  # noqa: E402
 from django.utils.crypto import get_random_string  # noqa: E402
 
 from results.models import Organisation, Profile  # noqa: E402
+from tests import quick_states  # noqa: E402
 from tests.database import CatalogueDatabase, catalogue_name, copy_template, drop_template, template_name  # noqa: E402
 from tests.results.builders import verify_address  # noqa: E402
 from webapp.accounts.models import Membership, Role  # noqa: E402
@@ -55,6 +56,7 @@ def sign_in_with_key(client, user, backend=None):
 Client._login = sign_in_with_key  # type: ignore[attr-defined]
 # Django's own hash takes a third of a second by design, and half of all tests have a user with a password.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+quick_states.install()
 # Without it, the first request of every client reads all static files, 7 ms. Browser tests serve them as `up` does.
 django_settings.WHITENOISE_AUTOREFRESH = True
 
