@@ -30,13 +30,19 @@ django.setup()
 from django.apps import apps  # noqa: E402
 from django.conf import settings as django_settings  # noqa: E402
 from django.contrib.sessions.models import Session  # noqa: E402
-from django.db.models.signals import post_migrate  # noqa: E402
-from django.dispatch import receiver  # noqa: E402
-from django.test import Client  # noqa: E402
+from django.test import Client, TransactionTestCase  # noqa: E402
 from django.utils.crypto import get_random_string  # noqa: E402
 
-from results.models import Organisation, Profile  # noqa: E402
-from tests.database import CatalogueDatabase, catalogue_name, copy_template, drop_template, template_name  # noqa: E402
+from results.models import Organisation  # noqa: E402
+from tests import quick_states  # noqa: E402
+from tests.database import (  # noqa: E402
+    CatalogueDatabase,
+    catalogue_name,
+    copy_template,
+    delete_committed_rows,
+    drop_template,
+    template_name,
+)
 from tests.results.builders import verify_address  # noqa: E402
 from webapp.accounts.models import Membership, Role  # noqa: E402
 from webapp.accounts.sessions import hash_key  # noqa: E402
@@ -55,15 +61,18 @@ def sign_in_with_key(client, user, backend=None):
 Client._login = sign_in_with_key  # type: ignore[attr-defined]
 # Django's own hash takes a third of a second by design, and half of all tests have a user with a password.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+quick_states.install()
 # Without it, the first request of every client reads all static files, 7 ms. Browser tests serve them as `up` does.
 django_settings.WHITENOISE_AUTOREFRESH = True
 
 
-@receiver(post_migrate, dispatch_uid="profile-after-flush")
-def restore_profile(app_config, **_):
-    """Restore the profile after the flush at the end of a transaction test, which also deletes migrated rows."""
-    if app_config.label == "results" and not Profile.objects.exists():
-        importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
+def end_transaction_test(_):
+    """Delete what a transaction test committed, and restore the profile, a row of the migrations."""
+    delete_committed_rows()
+    importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
+
+
+TransactionTestCase._fixture_teardown = end_transaction_test  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session")

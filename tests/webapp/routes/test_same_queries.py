@@ -5,7 +5,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.webapp.routes.table import documented
-from tests.webapp.routes.world import make_world
 
 pytestmark = pytest.mark.django_db
 
@@ -24,8 +23,7 @@ def tables(world, row, person, public_id):
     return [query["sql"].partition(" FROM ")[2].partition(" WHERE ")[0] for query in queries.captured_queries]
 
 
-def test_a_run_or_submission_of_others_takes_the_queries_of_none(evidence_dir, stand_in):
-    world = make_world()
+def test_a_run_or_submission_of_others_takes_the_queries_of_none(world):
     rows = {row.route: row for row in documented() if row.method == "GET" and row.route in ROUTES}
     assert rows.keys() == ROUTES.keys()
     for route, person in ROUTES.items():

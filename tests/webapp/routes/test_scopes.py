@@ -5,7 +5,7 @@ import pytest
 from results.models import Organisation
 from tests.results.builders import make_user
 from tests.webapp.routes.table import Row, documented, documented_scopes
-from tests.webapp.routes.world import FORMER_OPERATOR, FORMER_REVIEWER, make_world
+from tests.webapp.routes.world import FORMER_OPERATOR, FORMER_REVIEWER
 from webapp.accounts.models import Scope
 from webapp.accounts.tokens.rules import issue_token
 
@@ -14,9 +14,8 @@ ROWS = documented_scopes()
 
 
 @pytest.fixture
-def world(evidence_dir, stand_in):
+def world(world):
     """Return a register in which one user with all roles has a token of each scope."""
-    world = make_world()
     exemplar = Organisation.objects.get(slug="exemplar")
     user = make_user("all", exemplar, is_reviewer=True, is_operator=True)
     for scope in Scope.values:

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from tests.webapp.routes.table import documented
-from tests.webapp.routes.world import make_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
@@ -16,9 +15,9 @@ PLOTLY = "plotly-cartesian"
 
 
 @pytest.fixture
-def responses(evidence_dir, stand_in):
+def responses(world):
     """Return each route of the table with its answer to the first kind of client that may open it."""
-    world, found = make_world(), []
+    found = []
     for row in documented():
         person = next((person for person, answer in row.answers.items() if answer != "no"), "visitor")
         if row.method == "GET":

@@ -22,7 +22,7 @@ from tests.webapp.routes.table import (
     documented_states,
     routes,
 )
-from tests.webapp.routes.world import MISSING, is_refused, make_world
+from tests.webapp.routes.world import MISSING, is_refused
 from webapp.register.dumps.importer import read_rows
 from webapp.register.dumps.store import read_dump
 from webapp.register.dumps.tables import TABLES
@@ -33,11 +33,6 @@ pytestmark = pytest.mark.django_db
 ROWS = documented()
 CHECKED = [row for row in ROWS if set(row.answers.values()) != {"yes"}]
 EVERYONE = ("visitor", "other", "operator", "token")  # enough for pages that ask no one who they are
-
-
-@pytest.fixture
-def world(evidence_dir, stand_in):
-    return make_world()
 
 
 def answers(world, row, people=PEOPLE):
