@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -292,6 +293,11 @@ def rows_of(name: str, outcome: Outcome, row: Any) -> Iterator[Any]:
         yield row(f"{name}, {check}", "as the runbook says", found, is_met)
 
 
+def _item(text: str) -> str:
+    """Return an item of a list, in lines as documents have them."""
+    return textwrap.fill(text, 118, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False) + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     text = f"only these, and nothing is written: {', '.join(RUNBOOKS)}"
@@ -312,7 +318,7 @@ def main() -> None:
             if not options.keep:
                 shutil.rmtree(machine.directory, ignore_errors=True)
         rows += rows_of(name, outcome, Row)
-        differences += [f"- {name}: {each}\n" for each in outcome.differences]
+        differences += [_item(f"{name}: {each}") for each in outcome.differences]
     for row in rows:
         print(f"{row.measure}: {row.found} ({'met' if row.is_met else 'NOT MET'})")
     if not options.runbooks:

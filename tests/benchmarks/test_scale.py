@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks import scale
-from benchmarks.generated_register import fill
+import scale
+from generated_register import fill
 from results.models import Organisation
 from webapp.accounts.models import Membership, User
 

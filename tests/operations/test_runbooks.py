@@ -8,6 +8,8 @@ import yaml
 from django.conf import settings
 from django.core.management import CommandError, get_commands, load_command_class
 
+from scripts.runbooks.commands import code_blocks
+
 ROOT = settings.BASE_DIR
 RUNBOOKS = (
     "deploy-with-compose", "deploy-with-systemd", "upgrade-the-register", "free-a-full-disk", "handle-a-lost-run",
@@ -29,9 +31,7 @@ VARIABLES_OF_COMPOSE = {"FRONT_SUBNET", "HTTP_PORT", "HTTPS_PORT"}
 
 def blocks(name):
     """Return the code blocks of a runbook without their indentation."""
-    text = (ROOT / f"docs/how-to/{name}.md").read_text()
-    found = re.findall(r"^( *)```\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE)
-    return ["\n".join(line.removeprefix(indent) for line in code.splitlines()) for indent, code in found]
+    return code_blocks((ROOT / f"docs/how-to/{name}.md").read_text())
 
 
 def commands(name):

@@ -43,8 +43,6 @@ DISCARD_FIELD = "gives_up_what_is_there"
 HOSTS_SHOWN = 25  # of the overview, each with a table of its devices
 
 
-
-
 @operator_page
 def overview(request: UserRequest) -> HttpResponse:
     """Show some hosts in service with their devices, by name from the one after `after`, and the newest dispatches."""
