@@ -72,7 +72,7 @@ def end_transaction_test(_):
     importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
 
 
-TransactionTestCase._fixture_teardown = end_transaction_test  # type: ignore[method-assign]
+TransactionTestCase._fixture_teardown = end_transaction_test  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")

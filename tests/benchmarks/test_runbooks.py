@@ -1,6 +1,7 @@
 """The measurement of the runbooks, with a shell that only remembers."""
 
 from runbooks import FALLBACKS, NAME, follow
+
 from scripts.runbooks.clean_machine import Ended
 from scripts.runbooks.commands import Command
 

@@ -1,9 +1,9 @@
 """Lists at two sizes of a register: they need as many statements and rows at the larger one."""
 
 import pytest
-
 import scale
 from generated_register import fill
+
 from results.models import Organisation
 from webapp.accounts.models import Membership, User
 
