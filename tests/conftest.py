@@ -81,7 +81,7 @@ def end_transaction_test(_):
     restore_profile()
 
 
-TransactionTestCase._fixture_teardown = end_transaction_test  # type: ignore[method-assign]
+TransactionTestCase._fixture_teardown = end_transaction_test  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
