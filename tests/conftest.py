@@ -30,6 +30,8 @@ django.setup()
 from django.apps import apps  # noqa: E402
 from django.conf import settings as django_settings  # noqa: E402
 from django.contrib.sessions.models import Session  # noqa: E402
+from django.db.models.signals import post_migrate  # noqa: E402
+from django.dispatch import receiver  # noqa: E402
 from django.test import Client, TransactionTestCase  # noqa: E402
 from django.utils.crypto import get_random_string  # noqa: E402
 
@@ -66,10 +68,17 @@ quick_states.install()
 django_settings.WHITENOISE_AUTOREFRESH = True
 
 
+@receiver(post_migrate, dispatch_uid="profile-after-flush")
+def restore_profile(app_config=None, **_):
+    """Restore the profile, a row of the migrations, after the end of a transaction test and after a flush."""
+    if app_config is None or app_config.label == "results":
+        importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
+
+
 def end_transaction_test(_):
-    """Delete what a transaction test committed, and restore the profile, a row of the migrations."""
+    """Delete what a transaction test committed."""
     delete_committed_rows()
-    importlib.import_module("results.migrations.0003_operational_database_1").add_profile(apps, None)
+    restore_profile()
 
 
 TransactionTestCase._fixture_teardown = end_transaction_test  # type: ignore[attr-defined]
