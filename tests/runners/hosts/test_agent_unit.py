@@ -27,7 +27,8 @@ DefaultDependencies=no
 Type=oneshot
 Restart=no
 ExecStart=
-ExecStart=/bin/sh -c "/usr/local/sbin/drivetest host < /run/requests > /run/answers; grep CapBnd /proc/self/status > /run/set"
+ExecStart=/bin/sh -c "/usr/local/sbin/drivetest host < /run/requests > /run/answers"
+ExecStart=/bin/sh -c "grep CapBnd /proc/self/status > /run/set"
 """
 
 
