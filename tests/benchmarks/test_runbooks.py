@@ -1,6 +1,7 @@
 """The measurement of the runbooks, with a shell that only remembers."""
 
-from benchmarks.runbooks import FALLBACKS, NAME, follow
+from runbooks import FALLBACKS, NAME, follow
+
 from scripts.runbooks.clean_machine import Ended
 from scripts.runbooks.commands import Command
 
