@@ -53,7 +53,9 @@ PODMAN = """#!/bin/bash
 words=()
 for each in "$@"; do
   [[ $each == --requires=* ]] || words+=("$each")
-  [[ $each == run || $each == create ]] && [[ ${#words[@]} == 1 ]] && words+=(--ulimit nproc=4096:4096 --ulimit nofile=16384:16384)
+  if [[ ${#words[@]} == 1 && ( $each == run || $each == create ) ]]; then
+    words+=(--ulimit nproc=4096:4096 --ulimit nofile=16384:16384)
+  fi
 done
 exec /usr/bin/podman "${words[@]}"
 """
