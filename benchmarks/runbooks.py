@@ -308,8 +308,9 @@ def main() -> None:
     import accounts  # noqa: PLC0415 - it sets Django up, and needs Playwright, which a test of this file does not
     from account_measures.site import Row  # noqa: PLC0415
 
-    stated, differences = accounts.conditions(), []
-    rows: list[Row] = []
+    stated = accounts.conditions()
+    rows: list[Any] = []
+    differences: list[str] = []
     for name in options.runbooks or RUNBOOKS:
         kind, deploy = RUNBOOKS[name]
         machine = kind(options.work / name, NAME)

@@ -18,7 +18,7 @@ REDIS_IMAGE=localhost/servers
 NGINX_IMAGE=localhost/servers
 CERTBOT_IMAGE=localhost/servers
 """
-# crun refuses limits above those of this machine, and both versions of control groups at once.
+# crun refuses limits above those of this machine.
 CONTAINERS_CONF = """[containers]
 default_ulimits = ["nofile=16384:16384", "nproc=4096:4096"]
 [engine]
@@ -48,12 +48,14 @@ for id in $(podman ps --quiet); do
 done
 """
 # podman 4.3 refuses to start a container whose `--requires` runs already; podman-compose starts them in their order.
-# A service with limits of its own loses the default ones, which would be above those of this machine.
+# A container without limits of its own would get limits above those of this machine, which crun refuses.
 PODMAN = """#!/bin/bash
 words=()
 for each in "$@"; do
   [[ $each == --requires=* ]] || words+=("$each")
-  [[ $each == run || $each == create ]] && [[ ${#words[@]} == 1 ]] && words+=(--ulimit nproc=4096:4096)
+  if [[ ${#words[@]} == 1 && ( $each == run || $each == create ) ]]; then
+    words+=(--ulimit nproc=4096:4096 --ulimit nofile=16384:16384)
+  fi
 done
 exec /usr/bin/podman "${words[@]}"
 """

@@ -33,7 +33,8 @@ Environment=NAME=%n
 EnvironmentFile=-/etc/{name}.env
 User=nobody
 StateDirectory=%p
-ExecStart=/bin/sh -c "trap 'echo reloaded $$NAME $$MORE >> /tmp/life' HUP; echo started $$NAME >> /tmp/life; \\
+ExecStartPre=/bin/sh -c "echo started $$NAME >> /tmp/life"
+ExecStart=/bin/sh -c "trap 'echo reloaded $$NAME $$MORE >> /tmp/life' HUP; : > /var/lib/%p/heeds; \\
   while :; do sleep 0.05; done"
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=always
@@ -154,12 +155,13 @@ def test_services_start_in_order_reload_restart_and_return_after_a_boot(machine)
         assert run(shell, "systemctl list-units '?.service'") == ""  # only * is a pattern
         assert run(shell, "systemctl list-units 'b*'") == "b.service loaded active running"
         assert run(shell, "stat -c %U /var/lib/b") == "nobody"
-        run(shell, "systemctl reload b.service")
+        run(shell, "until [ -e /var/lib/b/heeds ]; do sleep 0.05; done; systemctl reload b.service")
         assert life(shell, lines=1) == ["reloaded b.service more"]
         run(shell, "systemctl restart all.target")
         assert life(shell, lines=2) == ["started a.service", "started b.service"]
         run(shell, "kill -9 $(pgrep -o -u nobody sh)")
         assert life(shell, lines=1) == ["started a.service"]
+        run(shell, "until systemctl is-active a; do sleep 0.05; done")
         assert run(shell, "systemctl is-active b") == "active"
         assert "nothing.service not found" in run(shell, "systemctl start nothing", status=1)
         run(shell, "systemctl disable --now all.target")
