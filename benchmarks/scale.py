@@ -310,8 +310,8 @@ def table(small: dict[str, Any], large: dict[str, Any]) -> list[str]:
         f"| database bytes for each run | {per_run:,} | stated |",
         f"| first page of the first process, CPU s | {small['first_ever']['cpu_s']:.2f} and "
         f"{large['first_ever']['cpu_s']:.2f} | - |",
-        f"| first page of a later process, s (CPU s) | {small['first']['s']:.2f} and {first['s']:.2f} ({first['cpu_s']:.2f}) "
-        f"| {FIRST_PAGE_S:.0f} |",
+        f"| first page of a later process, s (CPU s) | {small['first']['s']:.2f} and {first['s']:.2f} "
+        f"({first['cpu_s']:.2f}) | {FIRST_PAGE_S:.0f} |",
         f"| memory of the process after all pages, MB | {small['rss_mb']:.0f} and {large['rss_mb']:.0f} "
         f"| {RATIO_MAX} times |",
         f"| dump, s | {small['dump']['s']:.0f} and {written['s']:.0f} (exit status {written['status']}) | {DUMP_S} |",
