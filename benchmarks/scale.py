@@ -209,10 +209,11 @@ def measure(runs: int, products: int, hosts: int) -> dict[str, Any]:
         cursor.execute("SELECT pg_database_size(current_database()), (SELECT count(*) FROM results_run)")
         size, stored = cursor.fetchone()
     site = Site()
-    first = first_page(site)
+    first_ever = first_page(site)
+    first = in_new_process(dict(os.environ), "--first")
     pages = {pattern: measure_page(site, pattern, client) for pattern, client in site.addresses()}
     return {
-        "filled_s": filled_s, "bytes": size, "runs": stored, "first": first, "pages": pages,
+        "filled_s": filled_s, "bytes": size, "runs": stored, "first_ever": first_ever, "first": first, "pages": pages,
         "rss_mb": _status_mb("VmRSS"), "dump": dump(),
     }  # fmt: skip
 
@@ -254,8 +255,13 @@ def child(environment: dict[str, str], name: str, *sizes: int) -> dict[str, Any]
             session.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
     own = {"DATABASE_URL": urlunsplit(url._replace(path=f"/{name}"))}
     own |= {"DRIVECERT_DATA": f"{environment['DRIVECERT_DATA']}/{name}"}
-    command = [sys.executable, "-m", "benchmarks.scale", "--child", *map(str, sizes)]
-    done = subprocess.run(command, cwd=ROOT, env=environment | own, stdout=subprocess.PIPE, check=True, text=True)
+    return in_new_process(environment | own, "--child", *map(str, sizes))
+
+
+def in_new_process(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
+    """Return what a new process with these arguments prints."""
+    command = [sys.executable, "-m", "benchmarks.scale", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
@@ -302,8 +308,10 @@ def table(small: dict[str, Any], large: dict[str, Any]) -> list[str]:
         *("", "| measure | found | target |", "|---|---|---|"),
         f"| runs | {small['runs']:,} and {large['runs']:,} | |",
         f"| database bytes for each run | {per_run:,} | stated |",
-        f"| first page of a process, s (CPU s) | {small['first']['s']:.2f} and {first['s']:.2f} ({first['cpu_s']:.2f}) "
-        f"| {FIRST_PAGE_S:.0f} |",
+        f"| first page of the first process, CPU s | {small['first_ever']['cpu_s']:.2f} and "
+        f"{large['first_ever']['cpu_s']:.2f} | - |",
+        f"| first page of a later process, s (CPU s) | {small['first']['s']:.2f} and {first['s']:.2f} "
+        f"({first['cpu_s']:.2f}) | {FIRST_PAGE_S:.0f} |",
         f"| memory of the process after all pages, MB | {small['rss_mb']:.0f} and {large['rss_mb']:.0f} "
         f"| {RATIO_MAX} times |",
         f"| dump, s | {small['dump']['s']:.0f} and {written['s']:.0f} (exit status {written['status']}) | {DUMP_S} |",
@@ -327,7 +335,14 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=1000)
     parser.add_argument("--directory", type=Path, help="where the cluster stays for a later call")
     parser.add_argument("--child", type=int, nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.first:
+        import django  # noqa: PLC0415
+
+        django.setup()
+        print(json.dumps(first_page(Site())))
+        return
     if options.child:
         print(json.dumps(measure(*options.child)))
         return

@@ -254,7 +254,7 @@ def test_a_large_register_shows_the_servers_answer_before_its_data_file_is_loade
     held = []
     page.route("**/drives/rows.json", lambda route: held.append(route))  # noqa: PLW0108 - a method cannot be marked
     page.goto("/drives/nvme-flash/")
-    page.evaluate("() => { document.querySelector('form[data-drives]').dataset.asksServer = ''; }")
+    page.evaluate("() => { document.querySelector('form[data-drives]').dataset.queriesServer = ''; }")
     with page.expect_request("**/drives/rows.json"):
         assert page.evaluate(DIFFERENCES, query) == []
     with page.expect_response("**/drives/rows.json"):

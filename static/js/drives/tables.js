@@ -21,7 +21,7 @@ let view = viewOf(new URLSearchParams(location.search));
 let loading, isLoaded = false;
 const currentStore = () => loading ??= load(form.dataset.file).then(store => { isLoaded = true; return store; })
   .catch(error => { loading = undefined; throw error; });
-const asksServerFirst = () => 'asksServer' in form.dataset && !isLoaded; // the file of a large register takes long to load
+const queriesServerFirst = () => 'queriesServer' in form.dataset && !isLoaded; // the file of a large register takes long to load
 const lift = (query, text) => `<span class="lift"> <a href="${escape(addressOf(query))}">${text}</a></span>`;
 
 const LOWEST_ROW_PX = 22, FEWEST_LINES = 8;
@@ -140,7 +140,7 @@ async function show(step) {
   const query = readForm(form, layout, view);
   if (query.wrong.length || form.querySelector('[aria-invalid=true]')) return;
   const turn = lastTurn += 1;
-  if (asksServerFirst()) {
+  if (queriesServerFirst()) {
     endExploring();
     await showServerPage(addressOf(query), () => turn === lastTurn);
     if (turn !== lastTurn) return;
@@ -204,7 +204,7 @@ exploreResults(async () => {
   return {store, plotted: resultsOf(store, layout, query, profile).plotted, query};
 });
 
-form.addEventListener('focusin', () => { if (!asksServerFirst()) currentStore().catch(() => {}); }, {once: true});
+form.addEventListener('focusin', () => { if (!queriesServerFirst()) currentStore().catch(() => {}); }, {once: true});
 form.addEventListener('input', ({target}) => {
   if (target.name === 'columns') {
     if (!ticked(form, 'columns').length) tickColumns(form, layout.usual); // at least one column next to the name

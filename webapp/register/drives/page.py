@@ -59,7 +59,7 @@ class DrivesPage:
     profile: tuple[Limit, ...]
 
     @property
-    def asks_server_first(self) -> bool:
+    def queries_server_first(self) -> bool:
         """Return whether the page's script shows the server's answer before it loads the data file, which is large."""
         return self.store.count > ROWS_BEFORE_FIRST_PAINT
 
