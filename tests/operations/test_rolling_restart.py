@@ -139,11 +139,11 @@ def test_no_request_fails_while_the_web_servers_are_replaced(tmp_path, settings,
         def output():
             return (tmp_path / "web.log").read_text()
 
-        wait_for(lambda: proxy.get("/about/", Host=NAME)[0] == HTTPStatus.OK, output, PATIENCE_S)
+        wait_for(lambda: proxy.get("/about/", Host=NAME)[0] == HTTPStatus.OK, output)
         before = children(web)
         with load.running():
             web.send_signal(signal.SIGHUP)
-            wait_for(lambda: not before & children(web), output, PATIENCE_S)
+            wait_for(lambda: not before & children(web), output)
         assert len(children(web)) == len(before) == 2
     assert load.failed == []
     assert all(count >= 10 for count in load.counts.values()), json.dumps(load.counts)
