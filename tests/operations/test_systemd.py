@@ -20,6 +20,7 @@ LIMITS = {"drivecert-prepare": 25, "drivecert-nginx": 25, "drivecert-lab": 35, "
 }
 HERE = {
     "/srv/drivecert/.venv/bin/python": sys.executable,
+    "/srv/drivecert/operations": str(settings.BASE_DIR / "operations"),
     "/usr/local/sbin/drivetest": sys.executable,
     "WorkingDirectory=/srv/drivecert": f"WorkingDirectory={settings.BASE_DIR}",
 }
