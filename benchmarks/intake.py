@@ -40,6 +40,7 @@ from results.access.intervals import (  # noqa: E402
     seconds_of,
 )
 from results.access.links import renew_link  # noqa: E402
+from results.evidence.store import prepare_store  # noqa: E402
 from results.ingest import queue as ingest_queue  # noqa: E402
 from results.intake.submissions import SubmissionMetadata, accept_submission  # noqa: E402
 from results.models import Organisation, Run  # noqa: E402
@@ -69,6 +70,7 @@ def separate_register() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="drivecert-bench-", dir=os.environ.get("BENCH_DIR")) as directory:
         os.environ["DRIVECERT_DATA"] = directory  # of the workers
         settings.EVIDENCE_DIR = Path(directory) / "evidence"
+        prepare_store(is_new=True)
         name = connection.settings_dict["NAME"]
         connection.creation.create_test_db(verbosity=0, autoclobber=True)
         os.environ["DATABASE_URL"] = os.environ["DATABASE_URL"].replace(f"/{name}", f"/test_{name}", 1)

@@ -13,6 +13,7 @@ from results.models import Reading, Run, Submission
 from tests.previous_release import COMMIT, SCHEMA, columns_of, environment, extract, is_known
 from tests.register import free_port, wait_for
 from tests.results.builders import log_bytes, make_organisation, make_user, send
+from tests.results.stored_files import use_directory
 from webapp.accounts.tokens.rules import issue_token
 
 PATIENCE_S = 120
@@ -50,6 +51,7 @@ import django
 django.setup()
 from django.conf import settings
 from webapp.celery import app
+from tests.results.stored_files import use_directory
 app.loader.import_default_modules()
 for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
     app.tasks[entry["task"]].apply(throw=True)
@@ -67,8 +69,8 @@ for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
     @pytest.fixture
     def data_dir(settings, tmp_path):
         """Return the data directory of both releases."""
-        settings.DATA_DIR, settings.EVIDENCE_DIR = tmp_path / "var", tmp_path / "var/evidence"
-        settings.EVIDENCE_DIR.mkdir(parents=True)
+        settings.DATA_DIR = tmp_path / "var"
+        use_directory(settings, tmp_path / "var/evidence")
         return settings.DATA_DIR
 
     @pytest.fixture

@@ -23,6 +23,7 @@ from tests.lab_hosts.enrolled import new_enrolled, warm_connections_closed
 from tests.lab_hosts.fixtures import loop_drives, new_lab_host
 from tests.previous_release import environment, extract, is_known
 from tests.register import ROOT
+from tests.results.stored_files import use_directory
 from tests.runners.lab import a_lab, drivetest, separate_evidence
 from webapp.celery import app
 from webapp.deployment.servers import LAB, command_of
@@ -63,7 +64,8 @@ def data_dir(settings, tmp_path):
     """Return the data directory of both releases. No drive of the test may be in it."""
     directory: Path = tmp_path / "var"
     directory.mkdir()
-    settings.LAB_DIR, settings.EVIDENCE_DIR = directory / "lab", directory / "evidence"
+    settings.LAB_DIR = directory / "lab"
+    use_directory(settings, directory / "evidence")
     return directory
 
 

@@ -8,6 +8,7 @@ import pytest
 from django.db import transaction
 from django.test import override_settings
 
+from results.evidence.store import prepare_store
 from results.reader import process as reader_process
 from tests.results.fixtures import STAND_IN, evidence_dir, program, stand_in
 from tests.webapp.routes.world import make_world
@@ -25,6 +26,7 @@ def made_world(django_db_setup, django_db_blocker, tmp_path_factory):
     with django_db_blocker.unblock(), transaction.atomic():
         reader_process.reader_version.cache_clear()
         with override_settings(EVIDENCE_DIR=directory / "evidence", DRIVETEST=reader):
+            prepare_store(is_new=True)
             world = make_world()
         reader_process.reader_version.cache_clear()
         yield world, directory / "evidence"
@@ -35,5 +37,5 @@ def made_world(django_db_setup, django_db_blocker, tmp_path_factory):
 def world(made_world, db, evidence_dir, stand_in):
     """Return a copy of the module's register, with files of its own."""
     made, evidence = made_world
-    shutil.copytree(evidence, evidence_dir)
+    shutil.copytree(evidence, evidence_dir, dirs_exist_ok=True)
     return deepcopy(made)
