@@ -51,7 +51,6 @@ import django
 django.setup()
 from django.conf import settings
 from webapp.celery import app
-from tests.results.stored_files import use_directory
 app.loader.import_default_modules()
 for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
     app.tasks[entry["task"]].apply(throw=True)
