@@ -24,6 +24,7 @@ OWN_AUTHORITIES = Path("/usr/local/share/ca-certificates")
 TRUSTED = "/etc/ssl/certs/ca-certificates.crt"
 MARK = "--end-of-command--"
 BOOT_S = 120
+FORWARDING = Path("/proc/sys/net/ipv4/ip_forward")
 # As a login of root has it.
 ENVIRONMENT = {
     "HOME": "/root", "USER": "root", "LOGNAME": "root", "SHELL": "/bin/bash", "LANG": "C.UTF-8", "TERM": "dumb",
@@ -80,6 +81,7 @@ class CleanMachine:
         self.root = directory / "root"
         self.debian = directory.parent / f"debian-{SUITE}"
         self.wire: Wire | None = None
+        self.forwarding: str | None = None  # that of this machine, before it forwarded the packets of the new one
         self.launcher: subprocess.Popen[str] | None = None
         self.first = 0
 
@@ -124,7 +126,7 @@ class CleanMachine:
         """Start its first process, and wait until the services that are enabled have started."""
         self.wire = Wire()
         if has_route:
-            _route(self.wire)
+            self.forwarding = _route(self.wire)
         command = [
             "setpriv",
             "--pdeathsig",
@@ -174,7 +176,9 @@ class CleanMachine:
                 self.launcher.kill()  # the kernel ends the whole namespace with its first process
             self.launcher = None
         if self.wire is not None:
-            _unroute(self.wire)
+            if self.forwarding is not None:
+                _unroute(self.wire, self.forwarding)
+                self.forwarding = None
             self.wire.remove()
             self.wire = None
 
@@ -233,23 +237,19 @@ class Shell:
         return Ended(-1, f"{output}the shell ended, or the command took {limit_s:.0f} s", time.monotonic() - begun)
 
 
-def _route(wire: Wire) -> None:
-    """Let the machine reach others through this one."""
+def _route(wire: Wire) -> str:
+    """Let the machine reach others through this one; return whether this one forwarded packets before ("1")."""
     run("ip", "-n", wire.name, "route", "add", "default", "via", wire.near)
-    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
-    run("iptables", "--table", "nat", "--append", "POSTROUTING", "--source", wire.far, "--jump", "MASQUERADE")
+    before = FORWARDING.read_text()
+    FORWARDING.write_text("1")
+    run("iptables", "--table", "nat", "--append", *_masquerade(wire))
+    return before
 
 
-def _unroute(wire: Wire) -> None:
-    run(
-        "iptables",
-        "--table",
-        "nat",
-        "--delete",
-        "POSTROUTING",
-        "--source",
-        wire.far,
-        "--jump",
-        "MASQUERADE",
-        check=False,
-    )
+def _unroute(wire: Wire, before: str) -> None:
+    run("iptables", "--table", "nat", "--delete", *_masquerade(wire), check=False)
+    FORWARDING.write_text(before)
+
+
+def _masquerade(wire: Wire) -> list[str]:
+    return ["POSTROUTING", "--source", wire.far, "--jump", "MASQUERADE"]

@@ -8,16 +8,16 @@ from webapp.lab.devices import views as devices
 from webapp.lab.dispatches import views as dispatches
 from webapp.lab.drives import views as drives
 from webapp.lab.hosts import views as hosts
-from webapp.lab.templates import views as templates
+from webapp.lab.order_templates import views as order_templates
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", hosts.overview, name="lab"),
     path("calendar/", calendar.calendar, name="lab-calendar"),
     path("drives/", drives.overview, name="lab-drives"),
     path("drives/campaign/", drives.order_campaigns, name="lab-drives-campaign"),
-    path("templates/", templates.template_list, name="lab-templates"),
-    path("templates/<slug:template_id>/name/", templates.rename, name="lab-template-rename"),
-    path("templates/<slug:template_id>/remove/", templates.remove, name="lab-template-remove"),
+    path("templates/", order_templates.template_list, name="lab-templates"),
+    path("templates/<slug:template_id>/name/", order_templates.rename, name="lab-template-rename"),
+    path("templates/<slug:template_id>/remove/", order_templates.remove, name="lab-template-remove"),
     path("pause/", hosts.pause_lab, name="lab-pause"),
     path("windows/<int:window_id>/end/", hosts.end_maintenance, name="lab-window-end"),
     path("hosts/local/add/", hosts.add_this_machine, name="lab-add-this-machine"),

@@ -15,7 +15,7 @@ from webapp.lab.shared.views import operator_command, operator_page, render_page
 def template_list(request: UserRequest) -> HttpResponse:
     """List the templates of the lab of the operator."""
     lab = lab_of(request.user)
-    return render_page(request, "lab/templates/list.html", {"templates": templates_of(lab), "organisation": lab})
+    return render_page(request, "lab/order_templates/list.html", {"templates": templates_of(lab), "organisation": lab})
 
 
 @operator_command("lab-templates", "The template was not renamed.", is_list=True)
