@@ -1,11 +1,11 @@
-"""A register under the load of all its clients at once: readers, senders, live pages, agents and scripts.
+"""A register under the load of page views, uploads, live pages, agents of hosts and scripts of the API at once.
 
     python -m benchmarks.mixed_load [--duration 600] [--pages 30] [--uploads 1] [--live 50] [--agents 200] [--api 2]
     python -m benchmarks.mixed_load --faults [--only "redis flushed"]
     python -m benchmarks.mixed_load --processes 1,2,4
 
-A register of its own with real servers; Locust sends the load from the same machine. The table is written into
-benchmarks/results/mixed-load.md, and with --faults or --processes into a file of that name.
+It starts a register with real servers; Locust sends the load from the same machine. The results go to
+benchmarks/results/mixed-load.md, mixed-load-faults.md (--faults) or mixed-load-processes.md (--processes).
 """
 
 import argparse

@@ -11,6 +11,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
+from results.evidence.directory import Directory
 from tests.register import ROOT, free_port, wait_for
 
 PATIENCE_S = 60
@@ -60,6 +61,7 @@ def web_server(
     **variables: str,
 ) -> Iterator[WebServer]:
     """Run the server with one process; `variables` are settings. Its temporary files are in `directory`."""
+    Directory(directory / "var/evidence").prepare()
     database, port = connection.settings_dict, free_port()
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
     own = {"DATABASE_URL": url, "REDIS_URL": settings.REDIS_URL, "DJANGO_SETTINGS_MODULE": "webapp.settings"}

@@ -1,4 +1,4 @@
-"""The state of the tables of runs, and the runs that changed since an earlier state.
+"""Versions of the public listing of runs, and the runs that changed since an earlier version.
 
 Triggers of the database add a row for each changed run (results/models/listing_change.py). Rows are folded into one
 from time to time, so that reading all of them stays cheap.
@@ -32,7 +32,8 @@ class ListingState:
     def changed_since(self, known: frozenset[UUID]) -> set[int] | None:
         """Return the runs that changed since the state with some ids; None if any run may have changed.
 
-        Any run may have changed if an id is gone that was not folded: its transaction was rolled back. The same holds
+        Any run may have changed if an id is gone that was not folded: this process read it in its own transaction,
+        which was rolled back. The same holds
         if an id was folded that the earlier state had not.
         """
         new = [change for change_id, change in self.changes.items() if change_id not in known]

@@ -88,8 +88,8 @@ def span(name: str) -> AbstractContextManager[Span]:
 def continued(name: str, kind: str, row_id: int, *, only_changes: bool = False) -> Iterator[Span]:
     """Run a block that works on a row in a span of the row's trace.
 
-    `only_changes`: without `note_change` in the block, the span is not sent. A dispatch is polled every second, and
-    most polls change nothing.
+    `only_changes`: without `note_change` in the block, the span is not sent. A dispatch is polled every
+    WATCH_PERIOD_S, and most polls change nothing.
     """
     tracer = _Installed.tracer
     if tracer is None:

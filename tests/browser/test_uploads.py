@@ -61,8 +61,8 @@ def test_an_upload_continues_after_a_reload(flaky_page, tmp_path):
     )
     send(page, path)
     page.get_by_text("The connection is broken.").wait_for(timeout=PATIENCE_MS)
-    page.unroute(UPLOAD)
     page.reload()
+    page.unroute(UPLOAD)  # not before: the page would try again, and the reload break that off
     offsets = []
     page.on(
         "request",

@@ -17,6 +17,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from results.evidence.directory import Directory
 from results.models import Evidence
 from tests.operations.nginx import NAME, PATIENCE_S, Nginx, needs_nginx
 from tests.operations.test_web_behind_nginx import PRODUCTION
@@ -112,7 +113,7 @@ def web_service(directory, port):
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
     own = {"DATABASE_URL": url, "REDIS_URL": settings.REDIS_URL, "DRIVECERT_DATA": str(directory / "var")}
     own |= {"DJANGO_SETTINGS_MODULE": "webapp.settings", "TMPDIR": str(directory)} | PRODUCTION
-    (directory / "var/evidence").mkdir(parents=True)
+    Directory(directory / "var/evidence").prepare()
     with (directory / "web.log").open("wb") as log:
         command = servers.command_of(servers.WEB, Address("127.0.0.1", port))
         process = subprocess.Popen(command, cwd=ROOT, env=os.environ | own, stdout=log, stderr=log)

@@ -171,13 +171,13 @@ class _Restoration:
         started = time.monotonic()
         Path(settings.DATA_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
         self._check_files()
+        objects = self.repository.evidence_of(self.manifest)
+        with self._content(KEYS) as keys:  # first, so that a wrong identity or other keys end the restore at once
+            _write_keys(keys)
         try:
             prepare_store(is_new=True)
         except StoreError as error:
             raise BackupError(str(error)) from error
-        objects = self.repository.evidence_of(self.manifest)
-        with self._content(KEYS) as keys:  # first, so that a wrong identity ends the restore at once
-            _write_keys(keys)
         self.report(f"restoring {len(objects)} files of evidence")
         faults = self._restore_evidence(objects)
         self.result.evidence_s = time.monotonic() - started

@@ -1,7 +1,7 @@
 """A tracer of OpenTelemetry: spans of requests, tasks, rows and queries, sent to a collector over OTLP/HTTP.
 
 A span has no text of users and no name of an organisation, product or host: its attributes are the ids of the log,
-routes, codes and numbers. The instrumentations of others record addresses of pages and clients, and texts of queries.
+HTTP methods, routes, codes, numbers, operations and tables of SQL, and classes of errors (docs/decisions/0032).
 
 Spans are sent by a thread of their own. While the collector does not answer, they are dropped: no request waits.
 """

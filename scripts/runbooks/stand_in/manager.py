@@ -1,4 +1,4 @@
-"""The first process of the machine, and the client that asks it."""
+"""The manager of the stand-in for systemd, process 1 of the clean machine, and the client that sends it commands."""
 
 import json
 import os

@@ -1,4 +1,7 @@
-"""Commands on hosts, for the pages and the API. Each refusal has a code and a sentence."""
+"""Actions of operators on hosts, for the pages and the API: check, join code, pin, revoke, retire, return.
+
+Each raises RequestRefusedError with a code and a sentence.
+"""
 
 from django.conf import settings
 
@@ -31,14 +34,14 @@ def pin_own_program(host: Host, actor: User) -> str:
     _require_agent(host)
     own = own_program_sha256()
     if not own:
-        sentence = f"the register has no drivetest at {settings.DRIVETEST}. Build it first."
+        sentence = f"The register has no drivetest at {settings.DRIVETEST}. Build it first."
         raise RequestRefusedError(sentence, "program-missing")
     agents.pin_program(host, own, actor)
     return own
 
 
 def revoke_agent(host: Host, actor: User) -> None:
-    """End the secret and the join code of a host's agent at once. Raises RequestRefusedError for another kind."""
+    """Revoke the agent of a host: its secret and its join code stop working. Raises RequestRefusedError without one."""
     _require_agent(host)
     agents.revoke(host, actor)
 

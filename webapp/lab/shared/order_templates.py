@@ -1,4 +1,4 @@
-"""Templates of orders that a lab saved, for the pages and the API. Each refusal has a code and a sentence."""
+"""Templates of orders of a lab: save, rename and remove, for the pages and the API. Each refusal has a code."""
 
 import json
 from typing import Any, ClassVar

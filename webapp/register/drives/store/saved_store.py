@@ -1,10 +1,11 @@
 """The column store of a large register in a file, so that a new process does not read every row.
 
-Each machine has its own file, next to its snapshots. The first part of it is the store; the second part is what the
-next change needs, which only the process that reads the changed rows loads. Removing the file is safe at any time.
+Each release on a machine has its own file, next to the snapshots. The file has two parts: the column store, and the
+data that the next update needs. Only the process that updates the file loads the second part. Removing the file is
+safe at any time.
 
-A file is used only by the release that wrote it. It is a pickle: only the register's own user can write in its
-directory, which is as closed as that of the program itself.
+The parts are pickles. Loading a pickle can execute code, so only the register's own user can write in the directory
+(mode 0700).
 """
 
 import logging
@@ -74,9 +75,8 @@ def load_reader(encodings: Encodings) -> RowReader | None:
     """Return the reader of the file, which knows the rows of the stored state; None if there is none."""
     with _opened() as file:
         found = _load(file)
-        if file is None or found is None or found["columns"].keys() != encodings.keys():
+        if found is None or found["columns"].keys() != encodings.keys() or (rest := _loaded(file)) is None:
             return None
-        rest = pickle.load(file)  # noqa: S301 - only the register's own user can write this file
     reader, store = RowReader(encodings), _store(found, "")
     reader.columns = {
         code: ColumnWords.restored(encodings[code], rest["keys"][code], column)
@@ -127,14 +127,19 @@ def _opened() -> Iterator[BinaryIO | None]:
 
 def _load(file: BinaryIO | None) -> dict[str, Any] | None:
     """Return the first part of the file; None if it is of another release, or damaged."""
+    found = _loaded(file)
+    return found if found is not None and found.get("release") == release() else None
+
+
+def _loaded(file: BinaryIO | None) -> dict[str, Any] | None:
+    """Return the next part of the file; None if it is damaged. Damaged bytes can raise any of many exceptions."""
     if file is None:
         return None
     try:
-        found = cast("dict[str, Any]", pickle.load(file))  # noqa: S301 - only the register's own user can write it
-    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
+        return cast("dict[str, Any]", pickle.load(file))  # noqa: S301 - only the register's own user can write it
+    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, ValueError, TypeError) as error:
         logger.warning("column store: %s is damaged and is made again: %s", path(), error)
         return None
-    return found if found["release"] == release() else None
 
 
 def _store(found: dict[str, Any], version: str) -> ColumnStore:

@@ -93,6 +93,18 @@ def test_a_file_that_is_damaged_or_of_another_release_is_made_again(file, runs, 
     assert file.stat().st_size > len(content)
 
 
+def test_a_file_whose_second_part_is_damaged_is_made_again_after_a_change(file, runs):
+    new_store()
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) - 100])
+    store, _ = new_store()
+    assert store.count == len(runs)
+    withdraw(runs)
+    after, _ = new_store()
+    assert store_contents(after) == read_from_rows()
+    assert file.stat().st_size > len(content) / 2
+
+
 def test_old_files_of_other_releases_are_removed(file, runs):
     file.parent.mkdir()
     old, recent = (file.with_name(f"columns-{name}.pickle") for name in ("old", "recent"))
