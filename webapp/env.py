@@ -1,6 +1,7 @@
 """Typed readers of environment variables; a value that cannot be read stops the program with a sentence."""
 
 import os
+import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import quote, unquote, urlparse
@@ -93,8 +94,17 @@ def read_url_prefix(name: str) -> str:
     parts = urlparse(given)
     is_address = parts.scheme in {"http", "https"} and parts.hostname and not (parts.query or parts.fragment)
     if given and not is_address:
-        raise ImproperlyConfigured(f"{name}: expected https://name or https://name/path, got {given!r}")
+        shown = given.rpartition("@")[2]  # what is before it may be a password
+        raise ImproperlyConfigured(f"{name}: expected https://name or https://name/path, got {shown!r}")
     return given.rstrip("/")
+
+
+def read_headers(name: str) -> str:
+    """Return headers of requests, name=value separated by commas, as OpenTelemetry states them. They may be secrets."""
+    given = read_text(name)
+    if given and not all(re.fullmatch(r"\s*[!#$%&'*+.^_`|~\w-]+\s*=.*", each) for each in given.split(",")):
+        raise ImproperlyConfigured(f"{name}: expected name=value,name=value, got another text")
+    return given
 
 
 def read_share(name: str, *, default: float) -> float:

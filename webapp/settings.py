@@ -383,6 +383,7 @@ PERIODIC_TASKS = (
     ("keep-dump", "register.keep_dump", 900, 900),
     ("record-status", "status.record", 60, 60),
     ("count-rows", "monitoring.count", 60, 120),
+    ("remove-old-traces", "tracing.remove_old", 3600, 3600),
     ("remove-personal-data", "accounts.remove_personal_data", 3600, 3600),
 )
 CELERY_BEAT_SCHEDULE = {
@@ -470,7 +471,7 @@ METRICS_DIR = Path(env.read_text("METRICS_DIR", str(DATA_DIR / "run" / "metrics"
 
 # OpenTelemetry: the collector that gets the traces of requests, and the share of requests that have one.
 OTEL_EXPORTER_OTLP_ENDPOINT = env.read_url_prefix("OTEL_EXPORTER_OTLP_ENDPOINT")
-OTEL_EXPORTER_OTLP_HEADERS = env.read_text("OTEL_EXPORTER_OTLP_HEADERS")
+OTEL_EXPORTER_OTLP_HEADERS = env.read_headers("OTEL_EXPORTER_OTLP_HEADERS")
 OTEL_SERVICE_NAME = env.read_text("OTEL_SERVICE_NAME", "drivecert")
 OTEL_TRACES_SAMPLER_ARG = env.read_share("OTEL_TRACES_SAMPLER_ARG", default=1.0)
 if PRODUCTION:

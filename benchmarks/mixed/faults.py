@@ -146,8 +146,8 @@ def full_disk(evidence: Path) -> Fault:
 
 
 @contextmanager
-def small_file_system(directory: Path) -> Iterator[None]:
-    """Mount a file system of its own at a directory, if this process may."""
+def small_file_system(directory: Path) -> Iterator[bool]:
+    """Mount a file system of its own at a directory, if this process may; yield whether it is mounted."""
     directory.mkdir(parents=True, exist_ok=True)
     image = directory.parent.parent / "evidence.ext4"
     with image.open("wb") as file:
@@ -156,7 +156,7 @@ def small_file_system(directory: Path) -> Iterator[None]:
     commands = [make, mount, ["chmod", "700", str(directory)]]
     is_mounted = all(subprocess.run(each, check=False, capture_output=True).returncode == 0 for each in commands)
     try:
-        yield
+        yield is_mounted
     finally:
         if is_mounted:
             subprocess.run(["umount", "--lazy", str(directory)], check=True)
@@ -170,8 +170,9 @@ def measure_faults(rates: Rates, directory: Path, options: argparse.Namespace) -
         return [fault for fault in faults if not options.only or options.only in fault.name]
 
     evidence = directory / "var/evidence"
-    with small_file_system(evidence), running_site(directory, **WITHOUT_SNAPSHOTS) as site:
-        faults = chosen([*faults_of(site.register), full_disk(evidence)])
+    with small_file_system(evidence) as is_small, running_site(directory, **WITHOUT_SNAPSHOTS) as site:
+        # Without a file system of its own, the disk of this machine would be filled.
+        faults = chosen([*faults_of(site.register), *([full_disk(evidence)] if is_small else [])])
         if faults:
             yield from _cause(site, faults, rates, directory, options.fault_seconds)
     if not (faults := chosen([Fault("object storage stopped", lambda: None)])):

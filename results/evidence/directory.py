@@ -60,9 +60,13 @@ class Directory:
 
     def free_bytes(self) -> int:
         """Return the free space of the file system of the directory."""
+        self.check()
         if not os.access(self.root, os.W_OK):
             raise StoreUnavailableError(f"{self.root}: expected a directory in which the register may write, got none")
-        return shutil.disk_usage(self.root).free
+        try:
+            return shutil.disk_usage(self.root).free
+        except OSError as error:
+            raise StoreUnavailableError(f"{self.root}: {error.strerror}") from error
 
     def put(self, stream: ByteStream) -> Stored:
         """Copy the bytes into a new file, and give it its name. Raises StoreError."""

@@ -37,6 +37,7 @@ __all__ = [
     "TooLargeError",
     "UnsafeStoreError",
     "addresses",
+    "check_store",
     "file_name",
     "free_bytes",
     "local_files",
@@ -78,6 +79,11 @@ def prepare_store(*, is_new: bool = False) -> None:
         if newest is None or kept.path_of(newest.sha256).exists():
             kept.prepare()
     kept.check()
+
+
+def check_store() -> None:
+    """Check that the store can be used, as prepare_store(), but make nothing. Raises StoreError."""
+    configured_store().check()
 
 
 def free_bytes() -> int | None:

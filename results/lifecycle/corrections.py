@@ -142,6 +142,7 @@ def retract(annotation: Annotation, actor: AbstractBaseUser, reason: str) -> Non
     if not reason.strip():
         raise ReviewRefusedError("A reason is needed to retract an annotation.")
     with transaction.atomic():
+        Run.objects.select_for_update().get(pk=run.pk)  # as for each change of what tables show of a run
         current = Annotation.objects.current().filter(pk=annotation.pk)
         if not current.update(retracted_at=timezone.now()):
             raise ReviewRefusedError(f"This annotation of {run.public_id} was retracted already.")

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from results.models import ListingChange
 
 FOLDED_FROM = 500  # rows; reading as many takes less than a millisecond
+FOLDED_MAX = 5_000  # ids that a row names; a process reads the states of all runs after more changes than that
 
 VERSION = "SELECT coalesce(md5(string_agg(id::text, '' ORDER BY id)), '') FROM results_listingchange"
 
@@ -66,5 +67,5 @@ def fold_changes() -> int:
         if len(ids) < FOLDED_FROM:
             return 0
         ListingChange.objects.filter(pk__in=ids).delete()
-        ListingChange.objects.create(folded=ids)
+        ListingChange.objects.create(folded=ids if len(ids) <= FOLDED_MAX else [])
     return len(ids)

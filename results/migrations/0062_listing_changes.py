@@ -9,6 +9,11 @@ CREATE FUNCTION record_listing_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   rows text := CASE TG_OP WHEN 'INSERT' THEN 'SELECT * FROM new_rows' WHEN 'DELETE' THEN 'SELECT * FROM old_rows'
                           ELSE 'SELECT * FROM old_rows UNION ALL SELECT * FROM new_rows' END;
+  -- These counters change with each publication and edit; no table shows them.
+  products text := CASE TG_OP WHEN 'UPDATE' THEN
+    $q$SELECT new_row.id FROM new_rows new_row JOIN old_rows old_row USING (id)
+       WHERE to_jsonb(new_row) - 'attempts' - 'version' IS DISTINCT FROM to_jsonb(old_row) - 'attempts' - 'version'$q$
+    ELSE rows END;
   listed text := $q$visibility IN ('public', 'superseded', 'withdrawn')$q$;
   ids bigint[];
 BEGIN
@@ -20,7 +25,7 @@ BEGIN
     EXECUTE format('SELECT array_agg(DISTINCT id) FROM (%s) changed WHERE %s', rows, listed) INTO ids;
   ELSIF TG_ARGV[0] = 'product' THEN
     EXECUTE format('SELECT array_agg(DISTINCT run.id) FROM results_run run WHERE run.%s'
-                   ' AND run.product_id IN (SELECT id FROM (%s) changed)', listed, rows) INTO ids;
+                   ' AND run.product_id IN (SELECT id FROM (%s) changed)', listed, products) INTO ids;
   ELSE
     EXECUTE format('SELECT array_agg(DISTINCT run.id) FROM results_run run WHERE run.%s'
                    ' AND run.id IN (SELECT run_id FROM (%s) changed)', listed, rows) INTO ids;

@@ -10,6 +10,9 @@ class ListingChange(models.Model):
 
     The ids of all rows identify the state of the tables: a row of a transaction is visible exactly if the change is. A
     process that knows some of the ids reads the runs of the other rows again (results/lifecycle/listing_changes.py).
+    Whoever changes shares, verdicts or annotations of a run locks the run first: the trigger then sees whether tables
+    list it.
+
     `run_id` is no relation, because the run may be deleted. It is null for a change of very many runs, and for a row
     that replaced the rows with the ids `folded`.
     """

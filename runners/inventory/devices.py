@@ -109,10 +109,13 @@ class DeviceInUseError(RequestRefusedError):
     code = "device-in-use"
 
 
+LOCAL_NAME = "local"  # of the host that is this machine
+
+
 def add_local_host(actor: AbstractBaseUser) -> Host:
     """Return this machine as a host. The first call adds it."""
     this_machine = {"kind": Host.Kind.LOCAL, "machine_id": machine_id()}
-    host, is_new = Host.objects.get_or_create(name="local", defaults=this_machine)
+    host, is_new = Host.objects.get_or_create(name=LOCAL_NAME, defaults=this_machine)
     if is_new:
         record_event(actor, "host-added", ("host", host.name))
     return host

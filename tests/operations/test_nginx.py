@@ -236,4 +236,4 @@ def test_the_configuration_for_a_machine_has_its_ports_and_folders(tmp_path):
     assert "CacheDirectory=drivecert-nginx" in unit
     limits = "/var/cache/drivecert-nginx/limits.conf"
     assert f"include {limits};" in installed["nginx.conf"]
-    assert f"ExecStartPre=/srv/drivecert/operations/nginx/write_limits.sh {limits}" in unit
+    assert f"ExecStartPre=+/srv/drivecert/operations/nginx/write_limits.sh {limits} /etc/drivecert/register.env" in unit

@@ -11,6 +11,7 @@ from results.evidence.store import StoreUnavailableError, UnsafeStoreError
 from results.models import Evidence, Scrub, ScrubFault
 from runners.hosts import machine
 from runners.models import Agent, Host
+from tests.results.stored_files import use_directory
 from tests.runners.ssh_host import agent_host, ssh_host
 from webapp import celery
 from webapp.management.commands import doctor, prepare
@@ -223,16 +224,20 @@ def store(monkeypatch):
         def fail():
             raise error
 
-        for module in (doctor, prepare):
-            monkeypatch.setattr(module, "prepare_store", fail)
+        monkeypatch.setattr(doctor, "check_store", fail)
+        monkeypatch.setattr(prepare, "prepare_store", fail)
 
     return end_with
 
 
-@pytest.mark.django_db
 def test_an_evidence_store_that_works_is_ok(settings, tmp_path):
+    use_directory(settings, tmp_path / "evidence")
+    assert doctor.examine_store().word == "OK"
+
+
+def test_a_missing_directory_of_evidence_is_an_error_and_is_not_made(settings, tmp_path):
     settings.EVIDENCE_DIR = tmp_path / "evidence"
-    assert (doctor.examine_store().word, settings.EVIDENCE_DIR.is_dir()) == ("OK", True)
+    assert (doctor.examine_store().word, settings.EVIDENCE_DIR.exists()) == ("ERROR", False)
 
 
 @pytest.mark.parametrize("error", [UnsafeStoreError("it replaced one"), StoreUnavailableError("no answer")])

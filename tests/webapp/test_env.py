@@ -264,6 +264,26 @@ def test_an_address_may_have_a_path(monkeypatch):
     assert env.read_url_prefix("COLLECTOR") == ""
 
 
+def test_a_refused_address_is_shown_without_its_password(monkeypatch):
+    monkeypatch.setenv("COLLECTOR", "ftp://user:secret@collector.example.org")
+    with pytest.raises(ImproperlyConfigured, match=r"got 'collector\.example\.org'$"):
+        env.read_url_prefix("COLLECTOR")
+
+
+@pytest.mark.parametrize("text", ["", "authorization=Bearer abc", "a=b, x-key = c=d"])
+def test_headers_of_requests_are_names_with_values(monkeypatch, text):
+    monkeypatch.setenv("HEADERS", text)
+    assert env.read_headers("HEADERS") == text
+
+
+@pytest.mark.parametrize("text", ["Bearer secret", "a=b,secret", "a b=secret", "=secret"])
+def test_other_headers_are_refused_without_being_shown(monkeypatch, text):
+    monkeypatch.setenv("HEADERS", text)
+    with pytest.raises(ImproperlyConfigured, match="HEADERS: expected name=value") as refused:
+        env.read_headers("HEADERS")
+    assert "secret" not in str(refused.value)
+
+
 @pytest.mark.parametrize(("text", "share"), [("", 0.5), ("0", 0), ("1", 1), ("0.25", 0.25)])
 def test_a_share_is_a_number_from_0_to_1(monkeypatch, text, share):
     monkeypatch.setenv("SHARE", text)

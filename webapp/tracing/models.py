@@ -6,7 +6,7 @@ from results.logs.tracing import DISPATCH, DRAFT_READING, READING
 
 
 class RowTrace(models.Model):
-    """The trace of a reading or dispatch, in the form of W3C Trace Context. Rows exist only while traces are sent."""
+    """The trace of a reading or dispatch, in the form of W3C Trace Context, for 30 days."""
 
     class Kind(models.TextChoices):
         """The table of the row."""

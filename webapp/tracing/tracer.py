@@ -11,15 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import timedelta
 from functools import cache, lru_cache
 from typing import Any
 
 from django.apps import apps
 from django.conf import settings
-from django.db import transaction
 from django.db.backends.signals import connection_created
-from django.utils import timezone
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -34,10 +31,8 @@ from results.logs.context import log_ids
 from results.logs.tracing import Span, is_tracing
 from webapp.tracing.models import RowTrace
 
-EXPORT_TIMEOUT_S = 3  # also the longest time by which a silent collector delays the end of a process
-QUEUED_SPANS_MAX = 4096  # of a process; the rest is dropped
-ROWS_KEPT = timedelta(days=30)  # of row traces: a dispatch may wait and run for weeks
-CLEANUP_PERIOD_S = 3600
+EXPORT_TIMEOUT_S = 3  # of a batch; a silent collector delays the end of a process by this for each queued batch
+QUEUED_SPANS_MAX, BATCH_SPANS_MAX = 4096, 2048  # of a process; spans beyond the queue are dropped
 HEADER = "traceparent"
 PREFIX = "drivecert."
 STATEMENT_CHARS = 2000  # of a query, searched for its first table
@@ -82,7 +77,6 @@ class CollectorTracer:
         self.provider = provider
         self.tracer = provider.get_tracer("drivecert")
         self._kept = lru_cache(maxsize=10_000)(_kept_trace)  # of dispatches, which never get another one
-        self._cleaned_at = float("-inf")
 
     @contextmanager
     def started(self, name: str, traceparent: str | None) -> Iterator[Span]:
@@ -114,13 +108,8 @@ class CollectorTracer:
 
     def keep(self, kind: str, row_id: int) -> None:
         """Store the current trace for a row."""
-        current = self.traceparent()
-        if not current:
-            return
-        RowTrace.objects.update_or_create(kind=kind, row_id=row_id, defaults={HEADER: current})
-        if time.monotonic() - self._cleaned_at > CLEANUP_PERIOD_S:
-            self._cleaned_at = time.monotonic()
-            transaction.on_commit(_remove_old, robust=True)
+        if trace.get_current_span().get_span_context().trace_flags.sampled:
+            RowTrace.objects.update_or_create(kind=kind, row_id=row_id, defaults={HEADER: self.traceparent()})
 
     def note_change(self, code: str) -> None:
         """Add a change of state to the current span."""
@@ -219,7 +208,9 @@ def collector_tracer() -> CollectorTracer:
         headers=parse_env_headers(settings.OTEL_EXPORTER_OTLP_HEADERS, liberal=True),
         timeout=EXPORT_TIMEOUT_S,
     )
-    provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=QUEUED_SPANS_MAX))
+    provider.add_span_processor(
+        BatchSpanProcessor(exporter, max_queue_size=QUEUED_SPANS_MAX, max_export_batch_size=BATCH_SPANS_MAX)
+    )
     tracer = CollectorTracer(provider)
     connection_created.connect(tracer.trace_queries, dispatch_uid="trace-queries", weak=False)
     return tracer
@@ -227,10 +218,6 @@ def collector_tracer() -> CollectorTracer:
 
 def _kept_trace(kind: str, row_id: int) -> str:
     return RowTrace.objects.filter(kind=kind, row_id=row_id).values_list(HEADER, flat=True).first() or ""
-
-
-def _remove_old() -> None:
-    RowTrace.objects.filter(created_at__lt=timezone.now() - ROWS_KEPT).delete()
 
 
 def _context_of(traceparent: str) -> otel_context.Context:

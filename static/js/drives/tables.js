@@ -182,7 +182,8 @@ function pushAddress(address, step) {
 }
 
 function update(step = Symbol('step')) {
-  return show(step).catch(() => form.submit()); // without the file, ask the server
+  const turn = lastTurn + 1;
+  return show(step).catch(() => { if (turn === lastTurn) form.submit(); }); // without the file, ask the server
 }
 
 function setQuery(parameters) {

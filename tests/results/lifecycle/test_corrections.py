@@ -1,4 +1,6 @@
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from results.errors import ReviewRefusedError
 from results.lifecycle.corrections import annotate, correct, retract, take_back
@@ -86,3 +88,13 @@ def test_an_invalid_correction_is_refused(run, rita, stated, reason, complaint):
     with pytest.raises(ReviewRefusedError, match=complaint):
         correct(run, stated, rita, reason)
     assert not Event.objects.exists()
+
+
+def test_a_retraction_locks_the_run_so_that_tables_see_it_or_are_told(run, rita):
+    annotation = annotate(run, "a remark", rita)
+    with CaptureQueriesContext(connection) as queries:
+        retract(annotation, rita, "no")
+    statements = [query["sql"] for query in queries]
+    locks = [place for place, sql in enumerate(statements) if "FOR UPDATE" in sql and "results_run" in sql]
+    changes = [place for place, sql in enumerate(statements) if sql.startswith('UPDATE "results_annotation"')]
+    assert locks[0] < changes[0]

@@ -7,6 +7,7 @@ import pytest
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import cancel
 from runners.dispatch.poll_scheduler import LoadStopper, stop_cancelled_load
+from runners.errors import StartRefusedError
 from runners.hosts.host_pair import HostPair, requests_key
 from runners.hosts.protocol import stop_and_seal
 from runners.lifecycle.stages import lab_host
@@ -244,7 +245,9 @@ class HostWithLocks(FakeHost):
     """A host that removes a run only under the key of an earlier start, as drivetest does."""
 
     def remove(self, run, drive_key, generation):
-        return super().remove(run, drive_key, generation) if drive_key in self.newest else f"{run}: unknown {drive_key}"
+        if drive_key not in self.newest:
+            raise StartRefusedError(f"{run}: unknown {drive_key}")
+        return super().remove(run, drive_key, generation)
 
 
 @pytest.mark.parametrize("is_of_earlier_release", [False, True])
@@ -262,4 +265,5 @@ def test_a_load_run_is_removed_under_the_key_of_its_start(loading, fake, is_of_e
 def test_a_load_run_that_no_start_explains_stays(loading, fake):
     pair = HostPair(fake, HostWithLocks(), frozenset({load_of(loading)}), ())
     fake.end(telemetry_run_of(loading), 0)
-    assert "unknown requests:" in pair.remove(load_of(loading), loading.drive_key, loading.generation)
+    with pytest.raises(StartRefusedError, match="unknown"):
+        pair.remove(load_of(loading), loading.drive_key, loading.generation)

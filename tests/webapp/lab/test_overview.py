@@ -111,3 +111,7 @@ def test_an_outage_is_shown_at_both_hosts_of_a_run(lab_client, running):
     Dispatch.objects.update(load_host=sender)
     add_outage(running, timezone.now() - timedelta(seconds=30), host=sender)
     assert lab_client.get("/lab/").text.count("No answer from sender for 30 s") == 2
+
+
+def test_a_place_in_the_list_that_no_name_can_have_shows_the_list(staff_client, db):
+    assert staff_client.get("/lab/", {"after": "a\0"}).status_code == 200

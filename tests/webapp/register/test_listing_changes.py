@@ -3,10 +3,11 @@
 from uuid import UUID
 
 import pytest
+from django.db.models import F
 
 from results.lifecycle import listing_changes
 from results.lifecycle.listing_changes import ListingState, current_state, current_version, fold_changes
-from results.models import ListingChange, Run, Share, Visibility
+from results.models import ListingChange, Product, Run, Share, Visibility
 
 ONE, TWO, THREE = (UUID(int=number) for number in (1, 2, 3))
 NOTHING: frozenset[UUID] = frozenset()
@@ -54,6 +55,27 @@ def test_a_statement_that_changes_very_many_runs_is_one_change(make_published_ru
     )
     assert current_state().changed_since(before) is None
     assert ListingChange.objects.count() == len(before) + 1
+
+
+@pytest.mark.django_db
+def test_a_product_is_a_change_of_its_runs_unless_only_its_counters_differ(make_published_run):
+    run, before = make_published_run(), known_changes()
+    Product.objects.update(attempts={"a": 1}, version=F("version") + 1)
+    assert current_state().changed_since(before) == set()
+    Product.objects.update(model="another")
+    assert current_state().changed_since(before) == {run.pk}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("most", "expected"), [(2, None), (3, set())])
+def test_a_fold_of_too_many_changes_names_none(monkeypatch, most, expected):
+    ListingChange.objects.all().delete()
+    ListingChange.objects.bulk_create(ListingChange(run_id=number) for number in range(3))
+    known = known_changes()
+    monkeypatch.setattr(listing_changes, "FOLDED_FROM", 1)
+    monkeypatch.setattr(listing_changes, "FOLDED_MAX", most)
+    fold_changes()
+    assert current_state().changed_since(known) == expected
 
 
 @pytest.mark.django_db

@@ -12,6 +12,7 @@ from runners.models.states import State
 from tests.register import free_port
 from tests.results.builders import make_organisation, send
 from tests.results.fixtures import evidence_dir, no_broker, object_storage, program, seaweed, stand_in
+from tests.results.stored_files import use_directory
 from tests.runners.lab import a_lab, device, dispatch, fake, in_state, new_dispatch
 from webapp.status import recording
 from webapp.status.models import Part, PartDay, PartState
@@ -39,13 +40,24 @@ def test_pages_are_slower_without_a_current_snapshot(settings, tmp_path, age_s, 
     [(5 * 10**9, WORKING), (5 * 10**9 - 1, DEGRADED), (10**9, DEGRADED), (10**9 - 1, DOWN)],
 )
 def test_uploads_need_space(settings, tmp_path, monkeypatch, free_bytes, state):
-    settings.EVIDENCE_DIR = tmp_path
+    use_directory(settings, tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes))
     assert recording.uploads_state() == state
 
 
-def test_uploads_need_the_directory_of_evidence(settings, tmp_path):
-    settings.EVIDENCE_DIR = tmp_path / "missing"
+@pytest.mark.parametrize("name", ["missing", "not mounted"])
+def test_uploads_need_the_directory_of_evidence(settings, tmp_path, name):
+    (tmp_path / "not mounted").mkdir()
+    settings.EVIDENCE_DIR = tmp_path / name
+    assert recording.uploads_state() == DOWN
+
+
+def test_uploads_need_a_file_system_that_answers(settings, tmp_path, monkeypatch):
+    def fail(_):
+        raise OSError(116, "Stale file handle")
+
+    use_directory(settings, tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", fail)
     assert recording.uploads_state() == DOWN
 
 

@@ -9,6 +9,7 @@ import time
 from datetime import timedelta
 
 import pytest
+from celery import shared_task
 from celery.signals import before_task_publish
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -33,6 +34,7 @@ from webapp.logs.formatting import JSONFormatter, LineFormatter
 from webapp.tracing import tracer as tracer_module
 from webapp.tracing.models import RowTrace
 from webapp.tracing.setup import start_tracing
+from webapp.tracing.tasks import remove_old
 
 __all__ = [
     "a_lab", "as_user", "connect", "device", "dispatch", "evidence_dir", "exemplar", "fake", "in_state", "new_dispatch",
@@ -40,6 +42,7 @@ __all__ = [
 ]  # fmt: skip
 
 SAMPLED = 1  # of the flags of W3C Trace Context
+FAILED = 2  # of the status codes of OTLP
 
 
 @pytest.fixture
@@ -193,16 +196,31 @@ def test_no_share_of_requests_sends_nothing(settings, traced, receiver):
     start_tracing()
     with tracing.started("work"):
         assert int(tracing.traceparent()[-2:], 16) & SAMPLED == 0
+        tracing.keep_trace(tracing.READING, 1)
+    assert not RowTrace.objects.exists()
     tracer_module.collector_tracer().provider.shutdown()
     assert receiver.spans == []
 
 
-def test_old_traces_of_rows_are_removed(traced, django_capture_on_commit_callbacks):
+@pytest.mark.django_db
+def test_old_traces_of_rows_are_removed_also_without_a_collector():
     old = [RowTrace.objects.create(kind="reading", row_id=number, traceparent="x") for number in (1, 2)]
     RowTrace.objects.filter(pk=old[0].pk).update(created_at=timezone.now() - timedelta(days=31))
-    with django_capture_on_commit_callbacks(execute=True), tracing.started("work"):
-        tracing.keep_trace(tracing.READING, 3)
-    assert list(RowTrace.objects.order_by("row_id").values_list("row_id", flat=True)) == [2, 3]
+    remove_old()
+    assert list(RowTrace.objects.values_list("row_id", flat=True)) == [2]
+
+
+def test_a_task_that_fails_has_a_failed_span(traced, receiver):
+    @shared_task(name="tests.failing")
+    def fail():
+        raise LookupError("text of a user")
+
+    with tracing.started("work"):
+        fail.apply(headers={"traceparent": tracing.traceparent()})
+    traced()
+    span = receiver.named("tests.failing")
+    assert (span.status.code, attributes(span)["error.type"]) == (FAILED, "LookupError")
+    assert "text of a user" not in str(span)
 
 
 WITHOUT = """

@@ -295,10 +295,10 @@ class CampaignList(LabList):
     def post(self, request: Request) -> Response:
         lab, fields = lab_of_token(request), stated_fields(request)
         device, (consent, rest) = stated_device(fields), consent_and_rest(fields)
-        rest = with_settings(stated_template(rest, lab), rest)
-        form = valid_fields(CampaignForm, defaults_of(CampaignForm) | rest)
 
         def place() -> Campaign:
+            settings = with_settings(stated_template(rest, lab), rest)
+            form = valid_fields(CampaignForm, defaults_of(CampaignForm) | settings)
             organisation = require_lab(device, lab)
             return start_campaign(consent, device, organisation, form.campaign_order(), token_of(request).user)
 

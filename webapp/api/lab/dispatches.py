@@ -317,13 +317,13 @@ class DispatchList(LabList):
     def post(self, request: Request) -> Response:
         lab, fields = lab_of_token(request), stated_fields(request)
         device, (consent, rest) = stated_device(fields), consent_and_rest(fields)
-        template = stated_template(rest, lab, (OrderTemplate.Kind.RUN, OrderTemplate.Kind.SWEEP))
-        rest = with_settings(template, rest)
-        is_sweep = template is not None and template.kind == OrderTemplate.Kind.SWEEP
-        recipe = str(rest.pop(RECIPE_FIELD, None) or (YCSB if is_sweep else STORAGE_RECIPE))
-        requested = _order_of(recipe, rest)
 
         def place() -> Dispatch:
+            template = stated_template(rest, lab, (OrderTemplate.Kind.RUN, OrderTemplate.Kind.SWEEP))
+            settings = with_settings(template, rest)
+            is_sweep = template is not None and template.kind == OrderTemplate.Kind.SWEEP
+            recipe = str(settings.pop(RECIPE_FIELD, None) or (YCSB if is_sweep else STORAGE_RECIPE))
+            requested = _order_of(recipe, settings)
             organisation = check_orderable(device, lab)
             checked = check_order(consent, device, requested)
             return orders.order(device, organisation, checked, token_of(request).user)

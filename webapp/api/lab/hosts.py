@@ -94,6 +94,8 @@ def _add(kind: str, fields: dict[str, Any], actor: User) -> tuple[Host, str]:
         return enrol(form.cleaned_data["name"], form.pins(), actor), ""
     if kind == Host.Kind.LOCAL:
         refuse_unknown_fields(fields)
+        if host := Host.objects.filter(kind=Host.Kind.LOCAL).first():
+            raise ValidationError({KIND_FIELD: [f"Expected agent or ssh, got local: this machine is host {host}."]})
         return add_local_host(actor), ""
     raise ValidationError(
         {KIND_FIELD: [f"Expected one of {', '.join(Host.Kind.values)}, got {kind[:40] or 'nothing'}."]}

@@ -144,5 +144,9 @@ def stated_template(
 
 
 def with_settings(template: OrderTemplate | None, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an order, with the settings of its template for those that are left out."""
-    return {**template.settings, **fields} if template else fields
+    """Return the fields of an order, with the settings of its template for those that are left out.
+
+    A template may have been saved by a release whose form had other fields.
+    """
+    known = FORMS[template.kind].base_fields if template else {}
+    return {name: value for name, value in (template.settings if template else {}).items() if name in known} | fields

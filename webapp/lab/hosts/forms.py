@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from results.models.evidence import PLACE_CHARS
+from runners.inventory.devices import LOCAL_NAME
 from runners.inventory.enrolment import Pins
 from runners.inventory.maintenance_windows import REASON_CHARS_MAX
 from runners.inventory.service_state import retired_message
@@ -21,6 +22,8 @@ class AgentHostForm(forms.Form):
     def clean_name(self) -> str:
         """Refuse the name of an existing host: another machine would take its place."""
         name: str = self.cleaned_data["name"]
+        if name == LOCAL_NAME:
+            raise forms.ValidationError(f"Expected another name: {name} is the register's own machine.")
         host = Host.objects.filter(name=name).first()
         if host is not None and (retired := retired_message(host)):
             raise forms.ValidationError(f"Host {name} is {retired}. Return it to service on its page.")

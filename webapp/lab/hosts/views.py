@@ -47,7 +47,8 @@ HOSTS_SHOWN = 25  # of the overview, each with a table of its devices
 def overview(request: UserRequest) -> HttpResponse:
     """Show some hosts in service with their devices, by name from the one after `after`, and the newest dispatches."""
     outages, devices = outages_by_host(), defaultdict(list)
-    following = Host.objects.filter(retired_at=None, name__gt=request.GET.get("after", "")).order_by("name")
+    after = request.GET.get("after", "").replace("\0", "")  # no name has this character
+    following = Host.objects.filter(retired_at=None, name__gt=after).order_by("name")
     rows = list(following[: HOSTS_SHOWN + 1])
     last_host = rows[HOSTS_SHOWN - 1].name if len(rows) > HOSTS_SHOWN else ""
     rows = rows[:HOSTS_SHOWN]

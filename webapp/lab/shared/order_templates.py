@@ -70,8 +70,11 @@ def save_template(organisation: Organisation, name: str, form: SavableForm, acto
 
 
 def is_posted(request: UserRequest) -> bool:
-    """Return whether the form of an order was posted to save its settings, not to order."""
-    return "save_template" in request.POST
+    """Return whether the form of an order was posted to save its settings, not to order.
+
+    Enter in the field of the name presses the first button of the form, which orders: a name alone is enough to save.
+    """
+    return "save_template" in request.POST or bool(request.POST.get("template_name", "").strip())
 
 
 def save_posted(request: UserRequest, organisation: Organisation | None, form: SavableForm) -> OrderTemplate | None:

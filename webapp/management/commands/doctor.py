@@ -20,7 +20,7 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 from redis import RedisError
 
-from results.evidence.store import DIRECTORY, StoreError, UnsafeStoreError, free_bytes, prepare_store
+from results.evidence.store import DIRECTORY, StoreError, UnsafeStoreError, check_store, free_bytes
 from results.models import Evidence, Scrub, ScrubFault
 from runners.hosts.machine import is_this_machine, known_machine_id, machine_id_error
 from runners.inventory import health
@@ -204,12 +204,12 @@ def examine_store() -> Check:
     """Check that the evidence store answers, and that it never replaces what is stored."""
     where = settings.EVIDENCE_DIR if settings.EVIDENCE_STORE == DIRECTORY else settings.EVIDENCE_STORE
     try:
-        prepare_store()
+        check_store()
         free = free_bytes()
     except UnsafeStoreError as error:
         return Check("evidence store", str(error), "choose another store before any log is received")
     except (StoreError, OSError) as error:
-        return Check("evidence store", str(error), "start it, and check EVIDENCE_STORE and the S3_ settings")
+        return Check("evidence store", str(error), "mount or start it, and check EVIDENCE_STORE and the S3_ settings")
     if free is None:
         return Check("evidence store", str(where))
     remedy = "" if free >= LEAST_FREE_BYTES else "make room: uploads may be 2 GB each"

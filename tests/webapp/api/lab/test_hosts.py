@@ -57,8 +57,9 @@ def test_a_host_over_ssh_is_added_with_its_pins_and_the_defaults_of_the_page(olg
 
 
 def test_the_registers_own_machine_is_added_once(olga):
-    for _ in range(2):
-        assert post(olga, kind="local").json()["name"] == "local"
+    assert post(olga, kind="local").json()["name"] == "local"
+    again = post(olga, kind="local")
+    assert (again.status_code, "this machine is host local" in again.text) == (400, True)
     assert Host.objects.get().kind == "local"
 
 
@@ -69,6 +70,7 @@ def test_the_registers_own_machine_is_added_once(olga):
         {"kind": "cloud", "name": "lab-1"},
         {"kind": "agent"},
         {"kind": "agent", "name": "lab 1"},
+        {"kind": "agent", "name": "local"},
         {"kind": "agent", "name": "lab-1", "port": 22},
         {"kind": "local", "name": "here"},
         {"kind": "ssh", "name": "lab-1", **SSH, "user": "root"},

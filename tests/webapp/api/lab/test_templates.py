@@ -136,3 +136,23 @@ def test_an_order_with_an_unknown_template_or_one_of_another_kind_is_refused(olg
 
 def test_a_script_that_only_reads_saves_none(watcher):
     assert refused(post(watcher, kind="run", name="x", settings=RUN)) == (403, "scope-missing")
+
+
+@pytest.mark.parametrize(("end", "kind", "stated"), [("campaigns/", "campaign", {}), ("dispatches/", "run", RUN)])
+def test_an_order_that_is_repeated_after_its_template_was_removed_is_returned(olga, device, end, kind, stated):
+    address, template = f"/api/v1/lab/{end}", saved(olga, kind, **stated)["id"]
+    consent = {"shown_signature": "", "shown_place": ""} if kind == "run" else {}
+    fields, headers = {"device": device.pk, "template": template} | consent, {"Idempotency-Key": "k"}
+    first = olga.post(address, fields, content_type="application/json", headers=headers)
+    olga.delete(f"{ADDRESS}{template}/")
+    again = olga.post(address, fields, content_type="application/json", headers=headers)
+    assert (first.status_code, again.status_code) == (201, 200), first.text
+    assert again.json()["id"] == first.json()["id"]
+
+
+def test_a_setting_that_the_form_no_longer_has_is_left_out(olga, device):
+    template = saved(olga, max_nx="200")
+    row = OrderTemplate.objects.get()
+    row.settings |= {"of_an_earlier_release": 1}
+    row.save()
+    assert post(olga, "/api/v1/lab/campaigns/", device=device.pk, template=template["id"]).status_code == 201

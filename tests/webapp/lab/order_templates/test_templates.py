@@ -57,6 +57,13 @@ def test_a_selection_is_saved_as_a_template(lab_client, device):
     assert not Campaign.objects.exists()
 
 
+def test_enter_in_the_field_of_the_name_saves_and_orders_nothing(lab_client, device):
+    order = posted(OrderForm, nx_load="7")
+    lab_client.post(f"/lab/devices/{device.pk}/order/", order | {"template_name": "half a day"})
+    assert OrderTemplate.objects.get().name == "half a day"
+    assert not Dispatch.objects.exists()
+
+
 def test_a_run_and_a_sweep_are_saved_and_begun_with(lab_client, device):
     lab_client.post(f"/lab/devices/{device.pk}/order/", posted(OrderForm, nx_load="7") | SAVE)
     sweep = {"preset": "no-database", "client": "java", "threads": "4,8", **SAVE, "template_name": "sweep"}

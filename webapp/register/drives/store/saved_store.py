@@ -14,7 +14,7 @@ import pickle
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 from uuid import UUID
@@ -53,6 +53,7 @@ def writing() -> Iterator[None]:
     """Wait until no other process of this machine reads changed rows. Without a writable directory, do not wait."""
     try:
         directory().mkdir(mode=0o700, parents=True, exist_ok=True)
+        directory().chmod(0o700)
         lock: Any = file_lock(directory() / LOCK, waits=True)
     except OSError as error:
         logger.warning("column store: %s cannot be written, so each process reads every row: %s", directory(), error)
@@ -95,23 +96,37 @@ def save(reader: RowReader, store: ColumnStore) -> bool:
     }  # fmt: skip
     rest = {"keys": {code: words.keys for code, words in reader.columns.items()}, "rows": reader.rows}
     try:
-        handle, name = tempfile.mkstemp(dir=directory(), prefix="columns-", suffix=".part")
-        with os.fdopen(handle, "wb") as file:
+        with _new_file() as file:
             for part in (first, rest):
                 pickle.dump(part, file, protocol=pickle.HIGHEST_PROTOCOL)
-        Path(name).replace(path())
-        _remove_unused()
     except OSError as error:
         logger.warning("column store: %s was not written: %s", path(), error)
         return False
+    _remove_unused()
     return True
+
+
+@contextmanager
+def _new_file() -> Iterator[BinaryIO]:
+    """Open a file that replaces the one of this release when it is complete; after an error nothing of it stays."""
+    handle, name = tempfile.mkstemp(dir=directory(), prefix="columns-", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path())
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _remove_unused() -> None:
     """Remove old files of other releases, and those that a process began and did not finish."""
     for each in directory().glob("columns-*"):
-        if each != path() and time.time() - each.stat().st_mtime > UNUSED_S:
-            each.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # another process has removed it
+            if each != path() and time.time() - each.stat().st_mtime > UNUSED_S:
+                each.unlink()
 
 
 @contextmanager

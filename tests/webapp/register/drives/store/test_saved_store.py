@@ -115,6 +115,16 @@ def test_old_files_of_other_releases_are_removed(file, runs):
     assert sorted(file.parent.glob("*.pickle")) == sorted([file, recent])
 
 
+def test_a_write_that_fails_leaves_no_part_of_a_file(file, runs, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pickle, "dump", fail)
+    store, _ = new_store()
+    assert store.count == len(runs)
+    assert list(file.parent.glob("columns-*")) == []
+
+
 def test_without_a_writable_directory_rows_stay_in_memory(file, runs, settings, tmp_path):
     settings.COLUMN_STORE_DIR = tmp_path / "a file" / "below"
     (tmp_path / "a file").write_text("")
