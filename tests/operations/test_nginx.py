@@ -175,6 +175,16 @@ def test_the_limit_without_a_setting_is_that_of_its_default_and_no_other_text_is
     assert (b"expected a whole number" in done.stderr) is bool(status)
 
 
+@pytest.mark.parametrize(("settings_file", "limit"), [
+    ("PRODUCTION=yes\nUPLOAD_MAX_BYTES=1048577\n", "54m"), ('UPLOAD_MAX_BYTES="1"\n', "53m"), ("", "2100m"),
+])  # fmt: skip
+def test_on_a_host_the_limit_is_read_from_the_settings_of_the_register(tmp_path, settings_file, limit):
+    path, stated = tmp_path / "limits.conf", tmp_path / "register.env"
+    stated.write_text(settings_file)
+    subprocess.run([SOURCE / "write_limits.sh", path, stated], check=True, timeout=PATIENCE_S)
+    assert (path.read_text(), path.stat().st_mode & 0o004) == (f"client_max_body_size {limit};\n", 0o004)
+
+
 def body_limit(text):
     """Return the largest body that a configuration allows, in bytes."""
     number, unit = re.search(r"client_max_body_size (\d+)(\w);", text).groups()
