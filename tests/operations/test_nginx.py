@@ -181,7 +181,7 @@ def test_the_limit_without_a_setting_is_that_of_its_default_and_no_other_text_is
 def test_on_a_host_the_limit_is_read_from_the_settings_of_the_register(tmp_path, settings_file, limit):
     path, stated = tmp_path / "limits.conf", tmp_path / "register.env"
     stated.write_text(settings_file)
-    subprocess.run([SOURCE / "write_limits.sh", path, stated], check=True, timeout=PATIENCE_S)
+    subprocess.run([SOURCE / "write_limits.sh", path, stated], check=True)
     assert (path.read_text(), path.stat().st_mode & 0o004) == (f"client_max_body_size {limit};\n", 0o004)
 
 
