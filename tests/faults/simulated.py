@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from results.evidence.directory import Directory
 from results.models import Organisation
 from runners.dispatch.orders import Order, order
 from runners.errors import HostUnavailableError
@@ -40,7 +41,8 @@ QUICK = {
 
 
 def environment(data_dir: Path) -> dict[str, str]:
-    """Return the environment of a worker: the test's database and a separate data directory."""
+    """Return the environment of a worker: the test's database and a separate data directory, which is prepared."""
+    Directory(data_dir / "evidence").prepare()
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@/{database['NAME']}?host={database['HOST']}"
     own = {"DATABASE_URL": url, "DRIVECERT_DATA": str(data_dir), "DJANGO_SETTINGS_MODULE": "webapp.settings"}
