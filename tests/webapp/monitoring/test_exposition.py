@@ -4,6 +4,7 @@ from django.test import override_settings
 from django.test.utils import CaptureQueriesContext
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.results.stored_files import use_directory
 from webapp.monitoring import exposition, groups
 from webapp.monitoring.exposition import FORWARDING, may_read
 from webapp.monitoring.groups import GROUPS, Group
@@ -15,6 +16,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _own_directory(settings, tmp_path):
     settings.DATA_DIR = settings.METRICS_DIR = settings.SNAPSHOT_DIR = tmp_path
+    use_directory(settings, tmp_path / "evidence")
 
 
 def scrape(client, **options):
