@@ -4,13 +4,18 @@ from pathlib import Path
 
 from django.conf import settings
 
-from results.evidence.directory import Directory
+from results.evidence.directory import MARK, Directory
 
 
 def use_directory(settings, path):
     """Keep evidence in a new directory."""
     settings.EVIDENCE_DIR = path
     Directory(path).prepare()
+
+
+def files_below(directory):
+    """Return the files of a directory of evidence, also those that are not complete."""
+    return [path for path in directory.rglob("*") if path.is_file() and path.name != MARK]
 
 
 def path_of(sha256):

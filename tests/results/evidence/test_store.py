@@ -21,13 +21,9 @@ from results.evidence.store import (
 )
 from results.models import Evidence
 from tests.results.builders import make_organisation, send
-from tests.results.stored_files import path_of
+from tests.results.stored_files import files_below, path_of
 
 ABC_SHA256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
-
-
-def files_below(directory):
-    return [path for path in directory.rglob("*") if path.is_file() and path.name != MARK]
 
 
 def test_bytes_are_stored_under_their_hash(evidence_dir):

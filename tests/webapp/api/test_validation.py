@@ -6,6 +6,7 @@ from results import locks
 from results.models import Evidence, Submission
 from results.reader.process import ReaderLimits
 from tests.results.builders import log_bytes, other_session
+from tests.results.stored_files import files_below
 from webapp.accounts.tokens.rules import issue_token
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +22,7 @@ def test_a_log_is_judged_without_storing_it(script, stand_in, evidence_dir):
     assert answer["runs"][0]["verdict"]["outcome"] == "fail"
     assert "histograms" not in answer["runs"][0]
     assert Evidence.objects.count() == Submission.objects.count() == 0
-    assert not evidence_dir.exists()
+    assert files_below(evidence_dir) == []
 
 
 def test_an_unreadable_log_returns_422_with_the_error_of_the_reader(script, stand_in):

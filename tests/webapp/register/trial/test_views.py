@@ -17,6 +17,7 @@ from results.demonstration.examples import MAIN, stored_files
 from results.ingest.ycsb import decimal_of
 from results.models import Evidence, Profile
 from tests.results.builders import DATA, log_bytes, make_user, sha256
+from tests.results.stored_files import files_below
 from webapp.register.http.responses import is_public_page
 from webapp.register.trial.refusals import QUOTED_CHARS, SAMPLE_HEADER, UNREADABLE
 from webapp.register.trial.views import try_log
@@ -94,7 +95,7 @@ def test_no_row_and_no_name_is_stored_or_logged(real_reader, send, temporary, ev
     assert send(log_bytes("four-us"), companions=[("secret-name.conf", b"x")]).status_code == 200
     assert send(b"no log").status_code == 422
     assert rows_count() == before
-    assert not evidence_dir.exists()
+    assert files_below(evidence_dir) == []
     assert list(temporary.iterdir()) == []
     assert "secret-name" not in caplog.text
 
