@@ -73,12 +73,12 @@ def prepare_store(*, is_new: bool = False) -> None:
 
     Raises UnsafeStoreError, or StoreUnavailableError, also for a directory that lacks the newest evidence.
     """
-    kept = configured_store()
-    if isinstance(kept, Directory) and not kept.is_marked():
+    configured = configured_store()
+    if isinstance(configured, Directory) and not configured.is_marked():
         newest = None if is_new else Evidence.objects.order_by("-pk").first()
-        if newest is None or kept.path_of(newest.sha256).exists():
-            kept.prepare()
-    kept.check()
+        if newest is None or configured.path_of(newest.sha256).exists():
+            configured.prepare()
+    configured.check()
 
 
 def check_store() -> None:

@@ -182,12 +182,12 @@ def retry_reading(submission: Submission, actor: AbstractBaseUser | None, detail
 
 def notify_reader(reading_id: int) -> None:
     """Send the signal after the commit. Django logs exceptions of receivers; they undo nothing."""
-    tracing.keep_trace(tracing.READING, reading_id)
+    tracing.store_trace(tracing.READING, reading_id)
     transaction.on_commit(partial(reading_pending.send_robust, sender=Reading, reading_id=reading_id))
 
 
 def notify_draft_reader(draft_reading_id: int) -> None:
     """Send the signal for a draft, as notify_reader()."""
-    tracing.keep_trace(tracing.DRAFT_READING, draft_reading_id)
+    tracing.store_trace(tracing.DRAFT_READING, draft_reading_id)
     send = partial(draft_reading_pending.send_robust, sender=DraftReading, draft_reading_id=draft_reading_id)
     transaction.on_commit(send)

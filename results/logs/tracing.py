@@ -1,7 +1,7 @@
 """Traces: what a request causes, also in other processes. Without a tracer, each function does nothing.
 
-webapp/tracing installs a tracer if the settings name a collector. The queue is a table, so a row keeps the trace of the
-request that made it (`keep_trace`), and the process that works on the row continues that trace (`continued`).
+webapp/tracing installs a tracer if the settings name a collector. The queue is a table, so a row has the trace of the
+request that made it (`store_trace`), and the process that works on the row continues that trace (`continued`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Protocol
 
-READING, DRAFT_READING, DISPATCH = "reading", "draft_reading", "dispatch"  # the kinds of rows that keep a trace
+READING, DRAFT_READING, DISPATCH = "reading", "draft_reading", "dispatch"  # the kinds of rows that have a trace
 NO_IDS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -38,10 +38,10 @@ class Tracer(Protocol):
         ...
 
     def continued(self, name: str, kind: str, row_id: int, *, only_changes: bool) -> AbstractContextManager[Span]:
-        """Run a block in a span of the trace that the row keeps."""
+        """Run a block in a span of the trace of the row."""
         ...
 
-    def keep(self, kind: str, row_id: int) -> None:
+    def store(self, kind: str, row_id: int) -> None:
         """Store the current trace for a row."""
         ...
 
@@ -99,10 +99,10 @@ def continued(name: str, kind: str, row_id: int, *, only_changes: bool = False) 
         yield found
 
 
-def keep_trace(kind: str, row_id: int) -> None:
+def store_trace(kind: str, row_id: int) -> None:
     """Store the trace of the present work for a row, in its transaction."""
     if tracer := _Installed.tracer:
-        tracer.keep(kind, row_id)
+        tracer.store(kind, row_id)
 
 
 def note_change(code: str) -> None:

@@ -22,7 +22,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from results.history import record_event
-from results.logs.tracing import DISPATCH, keep_trace
+from results.logs.tracing import DISPATCH, store_trace
 from results.models import Organisation
 from results.models.evidence import SLICE_LENGTH_DEFAULT_S
 from runners.errors import RequestRefusedError
@@ -94,7 +94,7 @@ def order(
         )
         load = {} if requested.nx_load is None else {"nx_load": str(requested.nx_load)}
         _record(dispatch, actor, "dispatch-ordered", {"recipe": requested.recipe} | load)
-        keep_trace(DISPATCH, dispatch.pk)
+        store_trace(DISPATCH, dispatch.pk)
         transaction.on_commit(partial(enqueue_dispatch, dispatch.pk))
     return dispatch
 

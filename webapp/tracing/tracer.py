@@ -76,7 +76,7 @@ class CollectorTracer:
     def __init__(self, provider: TracerProvider) -> None:
         self.provider = provider
         self.tracer = provider.get_tracer("drivecert")
-        self._kept = lru_cache(maxsize=10_000)(_kept_trace)  # of dispatches, which never get another one
+        self._stored = lru_cache(maxsize=10_000)(_stored_trace)  # of dispatches, which never get another one
 
     @contextmanager
     def started(self, name: str, traceparent: str | None) -> Iterator[Span]:
@@ -98,15 +98,16 @@ class CollectorTracer:
     def continued(self, name: str, kind: str, row_id: int, *, only_changes: bool) -> Iterator[Span]:
         """Run a block in a span of the row's trace; without a trace of the row, in the current one."""
         if only_changes:
-            with self._polling(name, self._kept(kind, row_id)) as span:
+            with self._polling(name, self._stored(kind, row_id)) as span:
                 yield span
             return
         # A message of the broker brought the trace of its request. Without one, a sweep found the row.
-        kept = "" if _is_traced() else _kept_trace(kind, row_id)
-        with self._running(name, _context_of(kept) if kept else None) if kept or _is_traced() else _untraced() as span:
+        stored = "" if _is_traced() else _stored_trace(kind, row_id)
+        parent = _context_of(stored) if stored else None
+        with self._running(name, parent) if stored or _is_traced() else _untraced() as span:
             yield span
 
-    def keep(self, kind: str, row_id: int) -> None:
+    def store(self, kind: str, row_id: int) -> None:
         """Store the current trace for a row."""
         if trace.get_current_span().get_span_context().trace_flags.sampled:
             RowTrace.objects.update_or_create(kind=kind, row_id=row_id, defaults={HEADER: self.traceparent()})
@@ -132,7 +133,7 @@ class CollectorTracer:
         return {"trace_id": trace.format_trace_id(current.trace_id), "span_id": trace.format_span_id(current.span_id)}
 
     def trace_queries(self, connection: Any, **_: Any) -> None:
-        """Make the queries of a connection spans. Django keeps the wrappers when it connects again."""
+        """Make the queries of a connection spans. The wrappers stay when Django connects again."""
         if self._query_span not in connection.execute_wrappers:
             connection.execute_wrappers.append(self._query_span)
 
@@ -172,10 +173,10 @@ class CollectorTracer:
                 own.set_attributes({PREFIX + id_name: value for id_name, value in log_ids().items()})
 
     @contextmanager
-    def _polling(self, name: str, kept: str) -> Iterator[Span]:
+    def _polling(self, name: str, stored: str) -> Iterator[Span]:
         """Run a block inside the context of the row. Afterwards send one span if something changed in the block."""
         poll, began_ns = _Poll(), time.time_ns()
-        token = otel_context.attach(_context_of(kept)) if kept else None
+        token = otel_context.attach(_context_of(stored)) if stored else None
         poll_token = _poll.set(poll)
         try:
             yield Span()
@@ -216,7 +217,7 @@ def collector_tracer() -> CollectorTracer:
     return tracer
 
 
-def _kept_trace(kind: str, row_id: int) -> str:
+def _stored_trace(kind: str, row_id: int) -> str:
     return RowTrace.objects.filter(kind=kind, row_id=row_id).values_list(HEADER, flat=True).first() or ""
 
 

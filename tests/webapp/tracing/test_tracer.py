@@ -136,7 +136,7 @@ def test_an_order_its_run_and_the_reading_of_its_log_are_one_trace(
 
 def test_a_poll_without_a_change_is_not_sent(traced, receiver, running, connect):
     with tracing.started("order"):
-        tracing.keep_trace(tracing.DISPATCH, running.pk)
+        tracing.store_trace(tracing.DISPATCH, running.pk)
     poll_all(connect)
     traced()
     receiver.named("order")
@@ -196,7 +196,7 @@ def test_no_share_of_requests_sends_nothing(settings, traced, receiver):
     start_tracing()
     with tracing.started("work"):
         assert int(tracing.traceparent()[-2:], 16) & SAMPLED == 0
-        tracing.keep_trace(tracing.READING, 1)
+        tracing.store_trace(tracing.READING, 1)
     assert not RowTrace.objects.exists()
     tracer_module.collector_tracer().provider.shutdown()
     assert receiver.spans == []

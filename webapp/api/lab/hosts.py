@@ -188,6 +188,13 @@ class HostIdentification(LabAccess):
         return Response(FoundDeviceSerializer(found).data)
 
 
+def _host_and_person(request: Request, name: str) -> tuple[Host, User]:
+    """Return the host and the person of a command, which has no fields. Raises APIException."""
+    actor = person_of(request)
+    refuse_unknown_fields(stated_fields(request))
+    return get_object_or_404(Host, name=name), actor
+
+
 class AgentCode(LabAccess):
     """POST creates a new join code for the agent of a host."""
 
@@ -202,9 +209,7 @@ class AgentCode(LabAccess):
         responses=JoiningHostSerializer,
     )
     def post(self, request: Request, name: str) -> Response:
-        actor = person_of(request)
-        refuse_unknown_fields(stated_fields(request))
-        return _joining(name, commands.new_join_code(get_object_or_404(Host, name=name), actor))
+        return _joining(name, commands.new_join_code(*_host_and_person(request, name)))
 
 
 class AgentProgram(LabAccess):
@@ -220,9 +225,7 @@ class AgentProgram(LabAccess):
         responses=HostDetailSerializer,
     )
     def post(self, request: Request, name: str) -> Response:
-        actor = person_of(request)
-        refuse_unknown_fields(stated_fields(request))
-        commands.pin_own_program(get_object_or_404(Host, name=name), actor)
+        commands.pin_own_program(*_host_and_person(request, name))
         return _shown(name)
 
 
@@ -239,9 +242,7 @@ class AgentRevocation(LabAccess):
         responses=HostDetailSerializer,
     )
     def post(self, request: Request, name: str) -> Response:
-        actor = person_of(request)
-        refuse_unknown_fields(stated_fields(request))
-        commands.revoke_agent(get_object_or_404(Host, name=name), actor)
+        commands.revoke_agent(*_host_and_person(request, name))
         return _shown(name)
 
 
@@ -288,7 +289,5 @@ class HostRestoration(LabAccess):
         responses=HostDetailSerializer,
     )
     def post(self, request: Request, name: str) -> Response:
-        actor = person_of(request)
-        refuse_unknown_fields(stated_fields(request))
-        commands.restore_host(get_object_or_404(Host, name=name), actor)
+        commands.restore_host(*_host_and_person(request, name))
         return _shown(name)

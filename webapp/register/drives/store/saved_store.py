@@ -116,9 +116,8 @@ def _new_file() -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(path())
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    finally:
+        Path(name).unlink(missing_ok=True)  # a complete file has its other name by now
 
 
 def _remove_unused() -> None:
