@@ -1,0 +1,3 @@
+from tests.results.fixtures import evidence_dir
+
+__all__ = ["evidence_dir"]
