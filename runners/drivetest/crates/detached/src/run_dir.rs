@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DetachError, lock};
 
+/// Longer than any record in `pid` and `exit`.
+pub(crate) const RECORD_BYTES_MAX: usize = 256;
+/// The name of `exit` until it is complete.
+const UNFINISHED_EXIT: &str = "exit.tmp";
+
 /// A run directory with its canonical path.
 pub(crate) struct RunDir {
     path: PathBuf,
@@ -89,11 +94,23 @@ impl RunDir {
         open.map_err(|source| DetachError::file(&self.path, "open as a directory", source))
     }
 
+    /// Reserves the space of `exit`, so that the end of the run is recorded even if its disk is full then. The caller
+    /// holds the lock.
+    pub fn reserve_exit(&self) -> Result<(), DetachError> {
+        let path = self.file(UNFINISHED_EXIT);
+        let write = || -> io::Result<()> {
+            let mut file = File::create(&path)?;
+            file.write_all(&[b' '; RECORD_BYTES_MAX])?;
+            file.sync_all()
+        };
+        write().map_err(|source| DetachError::file(&path, "reserve", source))
+    }
+
     /// Writes `exit` and syncs it. The caller holds the lock.
     pub fn write_exit(&self, record: &ExitRecord) -> Result<(), DetachError> {
         let path = self.file("exit");
-        let unfinished = self.file("exit.tmp");
-        let write = || -> std::io::Result<()> {
+        let unfinished = self.file(UNFINISHED_EXIT);
+        let write = || -> io::Result<()> {
             let mut file = File::create(&unfinished)?;
             file.write_all(&serde_json::to_vec(record)?)?;
             file.sync_all()?;

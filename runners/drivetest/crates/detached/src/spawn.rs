@@ -9,17 +9,16 @@ use std::fmt;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, fsync, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, fsync, ftruncate, openat, renameat, statat, unlinkat};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, WaitOptions, WaitStatus, fchdir, getpid, setsid, waitpid};
 
 use crate::process::parse_stat;
+use crate::run_dir::RECORD_BYTES_MAX;
 
 /// Signals that a shutdown or a terminal sends to every process. The monitor ignores them, because it must record the end
 /// of the program.
 const IGNORED_SIGNALS: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
-/// Longer than any record in `pid` and `exit`.
-const RECORD_BYTES_MAX: usize = 256;
 /// Exit status of a process that could not execute the program. It is not recorded.
 const EXIT_EXEC_FAILED: c_int = 127;
 
@@ -254,7 +253,8 @@ impl fmt::Display for JsonInteger {
     }
 }
 
-/// Writes a file of one line atomically, also with respect to a power cut. The line is formatted on the stack.
+/// Writes a file of one line atomically, also with respect to a power cut. The line is formatted on the stack. Bytes of
+/// the temporary file are overwritten in place: on a full disk, only they have space.
 fn write_atomically(
     directory: BorrowedFd<'_>,
     temporary: &CStr,
@@ -265,13 +265,14 @@ fn write_atomically(
     let mut unused = &mut bytes[..];
     writeln!(unused, "{line}").map_err(|_| Errno::OVERFLOW)?;
     let length = RECORD_BYTES_MAX - unused.len();
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
     let file = openat(directory, temporary, flags, Mode::from_raw_mode(0o644))?;
     let mut rest = bytes.get(..length).unwrap_or_default();
     while !rest.is_empty() {
         let written = rustix::io::write(&file, rest)?;
         rest = rest.get(written..).unwrap_or_default();
     }
+    ftruncate(&file, length as u64)?;
     fsync(&file)?;
     renameat(directory, temporary, directory, name)?;
     fsync(directory)

@@ -104,6 +104,7 @@ fn launch(request: &StartRequest<'_>, run_dir: &RunDir, locks: [File; 2]) -> Res
         run_dir.open_append(stdout_name(request.words))?,
         run_dir.open_append("stderr")?,
     ];
+    run_dir.reserve_exit()?;
     let directory = run_dir.open()?;
     let context = SpawnContext {
         program: &program,

@@ -1,6 +1,7 @@
 //! A lab in a temporary directory: run directories, the lock of a drive, and the real binary.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
@@ -15,6 +16,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 pub struct Lab {
     folder: tempfile::TempDir,
+    has_own_disk: bool,
 }
 
 /// The result of a command.
@@ -44,7 +46,27 @@ impl Lab {
     pub fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
+            has_own_disk: false,
         }
+    }
+
+    /// Returns a lab on a small file system of its own. None if this user cannot mount one.
+    pub fn on_small_disk() -> Option<Self> {
+        let mut lab = Self::new();
+        let mount = ["-t", "tmpfs", "-o", "size=256k", "drivetest"];
+        lab.has_own_disk = succeeds(Command::new("mount").args(mount).arg(lab.folder.path()));
+        if !lab.has_own_disk {
+            eprintln!("SKIPPED: cannot mount a tmpfs here (not root, or a container)");
+            return None;
+        }
+        Some(lab)
+    }
+
+    /// Writes a file until the disk is full.
+    pub fn fill_disk(&self) {
+        let mut file = fs::File::create(self.path("filler")).unwrap();
+        let error = std::iter::repeat_with(|| file.write_all(&[0; 4096])).find_map(Result::err);
+        assert_eq!(error.unwrap().kind(), std::io::ErrorKind::StorageFull);
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -161,7 +183,15 @@ impl Drop for Lab {
         for pid in processes(|words| words.iter().any(|word| word.starts_with(&folder))) {
             kill(pid);
         }
+        if self.has_own_disk {
+            // Lazily, as the killed processes may still be ending.
+            succeeds(Command::new("umount").arg("--lazy").arg(self.folder.path()));
+        }
     }
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command.status().is_ok_and(|status| status.success())
 }
 
 pub fn drivetest() -> Command {

@@ -332,13 +332,47 @@ fn a_drive_stays_locked_while_only_the_load_is_alive() {
 }
 
 #[test]
+fn the_end_of_a_run_is_recorded_although_its_disk_is_full() {
+    let Some(lab) = Lab::on_small_disk() else {
+        return;
+    };
+    lab.run_dir("a");
+    lab.start("a", 1);
+    lab.fill_disk();
+    lab.feed("a", "no record");
+    let ended = lab.ended("a");
+    assert_eq!(ended.record["end_cause"], "exited", "{}", ended.record);
+}
+
+#[test]
+fn a_run_starts_only_if_there_is_space_for_the_record_of_its_end() {
+    let Some(lab) = Lab::on_small_disk() else {
+        return;
+    };
+    lab.run_dir("a");
+    lab.run_dir("b");
+    lab.start("b", 1); // its generation is in the lock of the drive, which therefore needs no more space
+    lab.feed("b", "no record");
+    lab.ended("b");
+    lab.fill_disk();
+    let refused = lab.start("a", 2);
+    assert!(
+        refused.stderr.contains("exit.tmp: cannot reserve"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(lab.status("a").state(), "absent");
+}
+
+#[test]
 fn a_drive_is_free_when_its_program_has_ended_even_if_recording_the_end_is_slow() {
     let lab = Lab::new();
     lab.run_dir("a");
     lab.run_dir("b");
-    // Simulates a stalled disk: opening a pipe for writing waits for a reader.
-    lab.pipe("a/exit.tmp");
     lab.start("a", 1);
+    // Simulates a stalled disk: opening a pipe for writing waits for a reader.
+    fs::remove_file(lab.path("a/exit.tmp")).unwrap();
+    lab.pipe("a/exit.tmp");
     lab.feed("a", "no record");
     wait_for(|| lab.loads("a").is_empty().then_some(()));
     assert_eq!(lab.start("b", 2).state(), "running");
