@@ -46,6 +46,7 @@ from tests.database import (  # noqa: E402
     template_name,
 )
 from tests.results.builders import verify_address  # noqa: E402
+from tests.results.stored_files import use_directory  # noqa: E402
 from webapp.accounts.models import Membership, Role  # noqa: E402
 from webapp.accounts.sessions import hash_key  # noqa: E402
 
@@ -82,6 +83,12 @@ def end_transaction_test(_):
 
 
 TransactionTestCase._fixture_teardown = end_transaction_test  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prepared_evidence(tmp_path_factory):
+    """Prepare an empty evidence store for tests of all pages and metrics; those that store evidence have their own."""
+    use_directory(django_settings, tmp_path_factory.mktemp("evidence"))
 
 
 @pytest.fixture(scope="session")

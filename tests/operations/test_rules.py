@@ -31,7 +31,7 @@ def metrics_of(expressions):
 
 
 @pytest.fixture
-def served(db, evidence_dir, settings, tmp_path):
+def served(db, settings, tmp_path):
     settings.METRICS_DIR = settings.DATA_DIR = tmp_path
     return {metric.name for metric in Groups(is_database_up=True).collect()}
 
