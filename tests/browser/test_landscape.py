@@ -711,6 +711,24 @@ def test_the_axis_of_shares_follows_the_range_of_speeds_until_the_reader_chooses
     assert page.evaluate(f"{EXPLORED}.layout.yaxis.range") == [10, 60]
 
 
+OVERLAPPING = """() => {
+  const texts = [...document.querySelectorAll('svg.landscape text')];
+  const boxes = texts.map(text => [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width);
+  return boxes.flatMap(([name, a], number) => boxes.slice(number + 1).filter(([, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4).map(([other]) => [name, other]));
+}"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 800, 1280])
+@pytest.mark.parametrize("path", ["/", "/?tps=100000", "/drives/", "/drives/nvme-flash/", "/drives/cloud/"])
+def test_no_text_of_a_chart_covers_another_one(new_page, path, width):
+    page = new_page(viewport={"width": width, "height": 900})
+    page.goto(path)
+    assert page.locator("svg.landscape text").count() > 10
+    assert page.evaluate(OVERLAPPING) == []
+
+
 MARK_LOOKS = """() => {
   const svg = document.querySelector('[data-plot=speed-chart] svg');
   const traces = [...document.querySelectorAll('.explored-speed .scatterlayer .trace')];

@@ -10,7 +10,7 @@ const TIMES_PLACES = [0.25, 0.4, 0.1, 0.55, 0.7, 0.85], COUNT_PLACES = [4, 1, 14
 // The first one with room, and what is before the number.
 const COUNT_NAMES = [[['rating allows the tested speed'], 'above the line: '], [['rating allows', 'the tested speed'], ''], [['rating allows'], '']];
 const TIMES_NAME = [`${TIMES_OVER} times its rating:`, 'tested / sustained'];
-const WIDE_PLOT = [330, 208], PHONE_PLOT = [290, 148];
+const WIDE_PLOT = [330, 208], PHONE_PLOT = [290, 148], TICK_WIDTHS_PX = [330, 220];
 
 /** Return a number with one decimal below 10, otherwise whole. */
 export function shortNumber(value) {
@@ -102,7 +102,7 @@ export function enduranceChart(question, drives, headlineKey, counts) {
   const gap = headline ? [line('gap', percent(x.place(headline.tps)), percent(1 - y.place(Math.min(headline.tps, y.high))),
     percent(x.place(headline.tps)), percent(1 - y.place(headline.sustained_tps)))] : [];
   const rules = [...diagonal('limit', 1, x, y), ...diagonal('iso', TIMES_OVER, x, y)];
-  const [ticks, tickTexts] = speedTicks(x, [WIDE_PLOT[0], PHONE_PLOT[0]]);
+  const [ticks, tickTexts] = speedTicks(x, TICK_WIDTHS_PX);
   const lines = [...rules, ...gap];
   const sides = decades(y).map(value => [percent(1 - y.place(value)), grouped(value)]);
   return {

@@ -11,7 +11,7 @@ const LOAD_NAME_HEIGHTS = [0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.94];
 const STACK_WIDTH = 1.6, STACK_STEP = 0.016, TRIED_MAX = 40;
 const ABOVE_NAME_ROWS = 8, ABOVE_NAME_PLACES = Array.from({length: 20}, (_, place) => 5 * place);
 const PLOTS = [[WIDE, 630, 208, LABELS_MAX], [PHONE, 334, 148, 1]];
-export const TICK_WIDTHS_PX = PLOTS.map(([, width]) => width);
+export const TICK_WIDTHS_PX = [630, 264];
 const LINE_STYLES = {full: 'front solid', open: 'front dashed'};
 const NAME_HEIGHTS = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18];
 

@@ -108,7 +108,7 @@ class Answer:
             self.question.statistic,
             self.question.tps or None,
             lambda: [row for _, rows in self._listed for row in rows],
-            has_few_labels=True,
+            is_short=True,
         )
 
     @cached_property

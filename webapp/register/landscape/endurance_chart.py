@@ -24,13 +24,14 @@ from webapp.register.landscape.picture import (
     side_tick,
     speed_ticks,
 )
-from webapp.register.landscape.speed_chart import SpeedQuestion
+from webapp.register.landscape.speed_chart import SHORT_HEIGHTS_PX, SpeedQuestion
 from webapp.register.svg.scales import LogScale, step_at_least, step_below
 from webapp.templatetags import units
 
 TIMES_OVER = 8
 TIMES_NAME = (f"{TIMES_OVER} times its rating:", "tested / sustained")
 PLOT_PX, PHONE_PX = (330, 208), (290, 148)
+TICK_WIDTHS_PX = (PLOT_PX[0], 220)
 ABOVE_LABELLED = 2
 TIMES_PLACES = (0.25, 0.4, 0.1, 0.55, 0.7, 0.85)  # of the length of the line of eight times
 COUNT_PLACES = (4, 1, 14, 24, 34, 44)  # percent
@@ -80,7 +81,12 @@ def rounded_text(value: float) -> str:
 
 
 def endurance_chart(
-    question: SpeedQuestion, drives: Sequence[PlottedDrive], headline_key: int | None, counts: tuple[int, int]
+    question: SpeedQuestion,
+    drives: Sequence[PlottedDrive],
+    headline_key: int | None,
+    counts: tuple[int, int],
+    *,
+    is_short: bool = False,
 ) -> Picture:
     """Return the picture of the drives that have a rating; the gap of the drive with `headline_key` is drawn.
 
@@ -93,14 +99,14 @@ def endurance_chart(
     headline = next((each for each in rated if each.drive.key == headline_key), None)
     gap = [_gap(headline, x, y)] if headline else []
     rules = [*_diagonal("limit", 1, x, y), *_diagonal("iso", TIMES_OVER, x, y)]
-    places, ticks = speed_ticks(x, (PLOT_PX[0], PHONE_PX[0]))
+    places, ticks = speed_ticks(x, TICK_WIDTHS_PX)
     lines = [*rules, *gap]
     return Picture(
         lines=(*_grid(y), *lines),
         ticks=tuple(places),
         axis_texts=(*_side_ticks(y), *ticks),
         marks=marks,
-        labels=tuple(_labels(rated, headline, marks, lines, counts)),
+        labels=tuple(_labels(rated, headline, marks, lines, counts, is_short=is_short)),
     )
 
 
@@ -185,12 +191,14 @@ def _labels(
     marks: Sequence[Mark],
     lines: Sequence[Line],
     counts: tuple[int, int],
+    *,
+    is_short: bool,
 ) -> Iterable[Text]:
     """Yield the names of the lines, and labels: the headline's gap, drives above the diagonal, and the largest gap."""
     mark_of = {mark.key: mark for mark in marks}
     wanted = list(_wanted(rated, headline))
     for kind, (width, height), most in ((WIDE, PLOT_PX, len(wanted)), (PHONE, PHONE_PX, 1)):
-        placer = LabelPlacer(kind, width, height)
+        placer = LabelPlacer(kind, width, SHORT_HEIGHTS_PX[kind] if is_short else height)
         placer.avoid_marks(marks)
         placer.avoid_lines(piece for line in lines if line.kind != "iso" for piece in pieces(line))
         yield from _place_counts(*counts, placer)

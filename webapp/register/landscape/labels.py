@@ -23,7 +23,7 @@ DIRECTIONS = tuple(
     for across, down in ((1, -1), (0.5, -1), (0.25, -1), (1, -0.5), (1, 0.5), (0.5, 1), (1, 1))
     for side in (-1, 1)
 )
-BEYOND_PX, BELOW_PX, ABOVE_PX = 4, 4, 2  # a label may reach so far into the margins at the right, below and above
+BEYOND_PX, BELOW_PX, ABOVE_PX = 4, 4, 4  # a label may reach so far into the margins at the right, below and above
 
 
 Box = tuple[float, float, float, float]  # a rectangle of the plot, in px: left, top, right, bottom

@@ -41,6 +41,8 @@ LIMIT_NAME_PLACES = tuple(range(5, 90, 5))  # percent, if both ends of the limit
 LOAD_NAME_HEIGHTS = (0.12, 0.24, 0.36, 0.48, 0.6, 0.72, 0.84, 0.94)  # of the way from the limit down
 LABELS_MAX, TRIED_MAX = 12, 40
 WIDE_PX, PHONE_PX = (630, 208), (334, 148)
+TICK_WIDTHS_PX = (WIDE_PX[0], 264)  # texts of ticks are apart on phones of 320 px, too
+SHORT_HEIGHTS_PX = {WIDE: 158, PHONE: 138}  # of the charts of the home page, whose first screen shows results
 LINE_STYLES = {Fill.SERVICE: "front solid", Fill.WITH_QUEUE: "front dashed"}
 NAME_HEIGHTS = (
     0.5,
@@ -120,28 +122,31 @@ def speed_chart(
     frontiers: Sequence[Frontier] = (),
     cells: tuple[Cell, ...] = (),
     *,
-    has_few_labels: bool = False,
+    is_short: bool = False,
 ) -> Picture:
     """Return the picture of these drives. With density cells, `drives` are only those that also have a mark.
 
-    With few labels, only the drives of the frontiers and the answers whose rating allows the load have one.
+    In a short picture, only the drives of the frontiers and the answers whose rating allows the load have a label.
     """
     x, y = question.x, question.y
     limit_y = percent(1 - y.place(question.limit_pct))
     load_x = percent(x.place(question.load_tps)) if question.load_tps else None
     marks = _marks(question, drives, {key for frontier in frontiers for key, _, _ in frontier.edges})
     rules = [*_rules(limit_y, load_x), *(line for each in frontiers for line in _steps(each, x, y, limit_y))]
-    places, ticks = speed_ticks(x, (WIDE_PX[0], PHONE_PX[0]))
+    places, ticks = speed_ticks(x, TICK_WIDTHS_PX)
     above_count = 0 if cells else sum(drive.share_pct > y.high for drive in drives)  # cells count those, too
     labelled = _labelled(drives, frontiers) if cells else drives
     models = Counter(drive.model for drive in labelled)
-    if has_few_labels:
+    if is_short:
         labelled = [*_labelled(drives, frontiers), *(drive for drive in drives if _is_rated_answer(question, drive))]
     wanted = [
         (drive, _words(drive, is_short=models[drive.model] == 1))
         for drive in _order_of_labels(question, labelled, frontiers)
     ]
-    texts, leaders = _labels(question, wanted, frontiers, marks, rules, above_count)
+    placers = [
+        _placer(kind, size, marks, rules, is_short=is_short) for kind, size in ((WIDE, WIDE_PX), (PHONE, PHONE_PX))
+    ]
+    texts, leaders = _labels(question, wanted, frontiers, placers, rules, above_count)
     return Picture(
         zone=Zone(load_x or 0, limit_y, _two(100 - (load_x or 0)), _two(100 - limit_y)),
         cells=cells,
@@ -247,25 +252,34 @@ def _is_rated_answer(question: SpeedQuestion, drive: PlottedDrive) -> bool:
     return question.is_answer(drive) and (drive.sustained_tps or 0) >= (question.load_tps or drive.tps)
 
 
+def _placer(
+    kind: str, size_px: tuple[float, float], marks: Sequence[Mark], rules: Sequence[Line], *, is_short: bool
+) -> LabelPlacer:
+    """Return what places the labels of a kind of screen, away from marks and rules."""
+    width, height = size_px
+    placer = LabelPlacer(kind, width, SHORT_HEIGHTS_PX[kind] if is_short else height)
+    placer.avoid_marks(marks)
+    placer.avoid_lines(rules)
+    return placer
+
+
 def _labels(
     question: SpeedQuestion,
     wanted: Sequence[tuple[PlottedDrive, tuple[list[str], list[str]]]],
     frontiers: Sequence[Frontier],
-    marks: Sequence[Mark],
+    placers: Sequence[LabelPlacer],
     rules: Sequence[Line],
     above_count: int,
 ) -> tuple[list[Text], list[Line]]:
     """Return the names of lines and drives for wide screens and phones, and the number of marks above; leader lines."""
     found: list[Text] = []
     leaders: list[Line] = []
-    mark_of = {mark.key: mark for mark in marks}
     limit_y, load_x = rules[0].y1, next((line.x1 for line in rules if line.kind == "load"), None)
     edges = {key for frontier in frontiers for key, _, _ in frontier.edges}
     names_first = sum(drive.key in edges and question.is_answer(drive) for drive, _ in wanted)
-    for kind, (width, height), most in ((WIDE, WIDE_PX, LABELS_MAX), (PHONE, PHONE_PX, 1)):
-        placer = LabelPlacer(kind, width, height)
-        placer.avoid_marks(marks)
-        placer.avoid_lines(rules)
+    for placer in placers:
+        kind, mark_of = placer.kind, {mark.key: mark for mark in placer.marks}
+        most = LABELS_MAX if kind == WIDE else 1
         found += _rule_names(question, limit_y, load_x, placer, kind)
         found += _above_name(above_count, placer)
         placer.avoid_lines([Line("", 0, 0, 100, limit_y)])  # only marks over it and names of lines are above it

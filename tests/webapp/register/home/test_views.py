@@ -245,7 +245,7 @@ def test_home_shows_two_charts_without_script(client, catalogue):
     text = client.get("/").text
     assert text.count('<svg class="landscape"') == 2
     assert "your load: 11 results" in text
-    assert "above the line: 2 of 30 results" in text
+    assert "2 of 30 results" in text
     assert text.count('aria-label="SanDisk DC SN861 6.4 TB: 1,728,000 tps; 0.56 % of reads over 1 ms; ACT 6.x') == 1
     assert text.count('aria-label="Endurance of SanDisk DC SN861 6.4 TB: its rating allows 216,000 tps; tested at') == 1
 

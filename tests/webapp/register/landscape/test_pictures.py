@@ -11,9 +11,11 @@ from itertools import combinations, pairwise
 import pytest
 
 from tests.webapp.register.landscape.cases import drawn, drives_of, frontiers_of, question_of, read_cases
+from webapp.register.landscape.endurance_chart import TICK_WIDTHS_PX as ENDURANCE_TICK_WIDTHS_PX
 from webapp.register.landscape.endurance_chart import endurance_chart
 from webapp.register.landscape.marks import Fill, PlottedDrive
 from webapp.register.landscape.picture import speed_ticks
+from webapp.register.landscape.speed_chart import TICK_WIDTHS_PX as SPEED_TICK_WIDTHS_PX
 from webapp.register.landscape.speed_chart import SpeedQuestion, speed_chart
 from webapp.register.svg.scales import LogScale
 
@@ -247,7 +249,7 @@ def test_names_of_lines_cover_no_mark_and_no_other_name(limit, load, kind):
             assert are_apart(name, (x - r, y - r, x + r, y + mark.depth_px)), mark
 
 
-@pytest.mark.parametrize("widths", [(630, 334), (330, 290)])
+@pytest.mark.parametrize("widths", [SPEED_TICK_WIDTHS_PX, ENDURANCE_TICK_WIDTHS_PX])
 @pytest.mark.parametrize(
     ("low", "high"),
     [

@@ -52,7 +52,7 @@ class ChartedRows:
 
     `first_rows` returns the rows that the page lists, which have marks also if there are too many for one mark each.
     With `is_per_device`, systems are plotted with the speed of one of their devices. The axes also include `axis_rows`,
-    so that they stay while filters change.
+    so that they stay while filters change. `is_short` is for the charts of the home page.
     """
 
     store: ColumnStore
@@ -64,7 +64,7 @@ class ChartedRows:
     load_tps: float | None = None
     first_rows: Callable[[], Iterable[int]] = tuple
     is_per_device: bool = False
-    has_few_labels: bool = False
+    is_short: bool = False
     shows_providers: bool = False
     axis_rows: Rows = 0
 
@@ -192,7 +192,7 @@ class ChartedRows:
     def speed_picture(self) -> Picture:
         """Return the chart of speed and slow reads."""
         cells = density_cells(self.question, self._cell_counts()) if self.has_cells else ()
-        return speed_chart(self.question, self.drives, self.frontiers, cells, has_few_labels=self.has_few_labels)
+        return speed_chart(self.question, self.drives, self.frontiers, cells, is_short=self.is_short)
 
     def _cell_counts(self) -> Counter[int]:
         """Return the number of rows in each density cell."""
@@ -229,7 +229,7 @@ class ChartedRows:
         if not rated:
             return None
         counts = (rated & sustaining_rows(self.store)).bit_count(), rated.bit_count()
-        return endurance_chart(self.question, self.drives, self.headline_row, counts)
+        return endurance_chart(self.question, self.drives, self.headline_row, counts, is_short=self.is_short)
 
     def link(self, row: int) -> Link:
         """Return the link of a mark in the chart of speed."""
