@@ -721,7 +721,7 @@ OVERLAPPING = """() => {
 
 
 @pytest.mark.parametrize("width", [320, 390, 800, 1280])
-@pytest.mark.parametrize("path", ["/", "/?tps=100000", "/drives/", "/drives/nvme-flash/", "/drives/cloud/"])
+@pytest.mark.parametrize("path", ["/", "/?min_device_tps=100000", "/drives/", "/drives/nvme-flash/", "/drives/cloud/"])
 def test_no_text_of_a_chart_covers_another_one(new_page, path, width):
     page = new_page(viewport={"width": width, "height": 900})
     page.goto(path)
