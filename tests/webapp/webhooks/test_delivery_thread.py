@@ -6,8 +6,10 @@ from functools import partial
 import pytest
 from django.db import connection
 
+from results.evidence.directory import Directory
 from results.models import Reading
 from results.tasks import sweep_readings
+from tests.faults.worker import Worker
 from tests.results.builders import log_bytes, send, wait_for
 from tests.results.fixtures import evidence_dir, no_broker, program, stand_in
 from tests.webapp.outbound.receiver import RECEIVER_NETWORK, receiving, reply
@@ -21,6 +23,7 @@ from webapp.webhooks.queueing import queue_trial
 __all__ = ["evidence_dir", "exemplar", "no_broker", "program", "stand_in", "vera"]
 pytestmark = pytest.mark.django_db(transaction=True)
 LIMIT_S = 90  # that only a failing test reaches
+RESPONSE_S = 3  # within which a worker that does not wait for the response ends
 
 
 class SlowReceiver:
@@ -118,3 +121,19 @@ def test_a_process_ends_after_its_attempts_and_starts_no_more(slow, exemplar, ve
     states = dict(Delivery.objects.values_list("webhook", "state"))
     assert states.pop(later.pk) == Delivery.State.PENDING
     assert list(states.values()) == [Delivery.State.DELIVERED]
+
+
+@pytest.mark.long
+def test_a_worker_that_is_stopped_ends_after_its_attempt(slow, tmp_path, monkeypatch):
+    monkeypatch.setenv("OUTBOUND_ALLOWED_NETWORKS", ",".join(map(str, RECEIVER_NETWORK)))
+    Directory(tmp_path / "evidence").prepare()
+    worker = Worker(tmp_path)
+    worker.start()
+    try:
+        assert slow.requested.wait(LIMIT_S), worker.log()
+        worker.process.terminate()
+        threading.Timer(RESPONSE_S, slow.released.set).start()
+        assert worker.process.wait(LIMIT_S) == 0, worker.log()
+    finally:
+        worker.kill()
+    assert Delivery.objects.get().state == Delivery.State.DELIVERED, worker.log()
