@@ -432,6 +432,7 @@ SPECTACULAR_SETTINGS = {
         "CertificateStateEnum": "results.models.certificate.Certificate.State",
         "DispatchStateEnum": "runners.models.states.State",
         "HostKindEnum": "runners.models.host.Host.Kind",
+        "PeriodKindEnum": "webapp.lab.calendar.periods.PeriodKind",
         "OrderTemplateKindEnum": "runners.models.order_template.OrderTemplate.Kind",
         "ObjectionOutcomeEnum": "results.models.objection.Objection.Outcome",
         "ObjectionStateEnum": "results.models.objection.ObjectionState",

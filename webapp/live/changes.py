@@ -1,7 +1,8 @@
 """Changes of rows, as the database announces them: one connection listens for all waiting clients of this process.
 
 Triggers notify the channel with the public id of what changed, when its transaction commits (migrations
-`announced_changes` of results and runners). A client waits for the ids in its last response.
+`announced_changes` of results and runners, `announced_history` of runners). A client waits for the ids in its last
+response.
 """
 
 import asyncio

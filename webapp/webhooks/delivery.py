@@ -1,5 +1,8 @@
 """Delivery of messages to webhooks: claims, parallel attempts, and the waits between attempts.
 
+A worker's process delivers in a thread of its own, because the same process also reads logs: a reading never waits for
+a receiver.
+
 One process delivers at a time. A claim before each attempt is for the case that it ends in the middle of the attempt:
 then it is unknown whether the message arrived, and after the claim has expired it is sent again, with the same id.
 """
@@ -12,9 +15,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from http import HTTPStatus
+from threading import Event
 
-from django.db import transaction
+from django.db import connections, transaction
 from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
@@ -30,7 +35,7 @@ PAUSES = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 900, 3600
 GIVE_UP = timedelta(days=1)
 PARALLEL = 16
 PARALLEL_OF_WEBHOOK = 2  # a slow receiver leaves room for others
-SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one: the same workers also read logs
+SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one, so that its worker can stop
 CLAIM_EVERY_S = 1  # while requests run
 logger = logging.getLogger(__name__)
 NO_KEY = "no-key"  # the failure of a secret that ENCRYPTION_KEYS no longer decrypts
@@ -63,10 +68,42 @@ class Outcome:
         return self.status is not None and HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
-def deliver(now: datetime | None = None) -> int:
+class DeliveryThread:
+    """The thread of this process that delivers. It has a connection to the database only during a sweep."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="webhooks")
+        self._sweep: Future[None] | None = None
+        self._is_stopping = Event()
+
+    def start_sweep(self) -> None:
+        """Start a sweep, unless one is running here or no message is due."""
+        is_running = self._sweep is not None and not self._sweep.done()
+        if not is_running and Delivery.objects.due(timezone.now()).exists():
+            self._sweep = self._pool.submit(self._deliver)
+
+    def stop(self) -> None:
+        """Wait for the present attempts to end, and start no more: a message whose outcome is unknown is repeated."""
+        self._is_stopping.set()
+        self._pool.shutdown()
+
+    def _deliver(self) -> None:
+        """Deliver as the outermost frame of a thread: log failures; the next sweep finds the rows as they are."""
+        try:
+            with contained(logger, "messages to webhooks were not delivered"):
+                deliver(is_stopping=self._is_stopping)
+        finally:
+            connections.close_all()
+
+
+# This process's thread, created at the first delivery, after any fork.
+delivery_thread = cache(DeliveryThread)
+
+
+def deliver(now: datetime | None = None, is_stopping: Event | None = None) -> int:
     """Send the due messages, and return the number of attempts. Only one process at a time does it."""
     with try_lock(WEBHOOKS, 0) as is_free:
-        return _sweep(now) if is_free else 0
+        return _sweep(now, is_stopping or Event()) if is_free else 0
 
 
 def replay(deliveries: QuerySet[Delivery]) -> int:
@@ -77,14 +114,14 @@ def replay(deliveries: QuerySet[Delivery]) -> int:
     return ended.update(**columns, ended_at=None)
 
 
-def _sweep(now: datetime | None) -> int:
+def _sweep(now: datetime | None, is_stopping: Event) -> int:
     """Attempt due messages until none is due, or the time of the sweep is over. A slow receiver delays no other."""
     started, attempts = time.monotonic(), 0
     running: dict[Future[Outcome], Message] = {}
     with ThreadPoolExecutor(PARALLEL) as threads:
         while True:
             at = now or timezone.now()
-            if time.monotonic() - started < SWEEP_S:
+            if time.monotonic() - started < SWEEP_S and not is_stopping.is_set():
                 messages = _claim(at, Counter(message.webhook for message in running.values()))
                 running |= {threads.submit(_attempt, message): message for message in messages}
                 attempts += len(messages)

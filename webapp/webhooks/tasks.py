@@ -1,12 +1,14 @@
 """Periodic tasks of webhooks. Each may run twice, late or never: the rows are the queue."""
 
 from datetime import timedelta
+from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_process_shutdown
 from django.db.models import Q
 from django.utils import timezone
 
-from webapp.webhooks import delivery
+from webapp.webhooks.delivery import delivery_thread
 from webapp.webhooks.models import Delivery
 
 RETENTION = timedelta(days=90)
@@ -14,8 +16,14 @@ RETENTION = timedelta(days=90)
 
 @shared_task(name="webhooks.deliver")
 def deliver() -> None:
-    """Send the messages that are due."""
-    delivery.deliver()
+    """Start to send the messages that are due. The task ends at once, so that no reading waits for a receiver."""
+    delivery_thread().start_sweep()
+
+
+@worker_process_shutdown.connect
+def stop_delivering(**_: Any) -> None:
+    """Let a process of the pool end only after its attempts."""
+    delivery_thread().stop()
 
 
 @shared_task(name="webhooks.remove_old")

@@ -20,7 +20,17 @@ from results.catalogue.claims import import_claims, import_figures
 from results.ingest.queue import sweep
 from results.lifecycle.objection_filing import file_objection
 from results.lifecycle.objections import admit
-from results.models import Certificate, Organisation, Product, Profile, Run, Submission, Visibility, YcsbRun
+from results.models import (
+    Certificate,
+    Organisation,
+    Preparation,
+    Product,
+    Profile,
+    Run,
+    Submission,
+    Visibility,
+    YcsbRun,
+)
 from runners.inventory.agents import enrol_agent_host
 from runners.inventory.enrolment import own_program_sha256
 from runners.models import Dispatch
@@ -187,6 +197,7 @@ def sample_lab(sampler, olga):
     stated = {"device": device.pk, "typed_label": "slot 3", "shown_place": consent["shown_place"]}
     order = stated | {"nx_load": "30", "duration_s": 86_400}
     ordered = sampler.send(olga, "POST", f"{address}dispatches/", data=order, content_type=JSON)
+    sampler.send(olga, "GET", f"{address}drives/", query="?q=EX4&state=queued")
     values = {"public_id": ordered["id"]}
     sampler.send(olga, "GET", f"{address}dispatches/", query="?state=queued&host=lab-1")
     sampler.send(olga, "GET", f"{address}dispatches/{{public_id}}/", values)
@@ -194,8 +205,7 @@ def sample_lab(sampler, olga):
     sampler.send(olga, "POST", f"{address}dispatches/{{public_id}}/cancel/", values, data=reason, content_type=JSON)
     ended = {"state": "failed", "started_at": timezone.now(), "ended_at": timezone.now(), "generation": 1}
     Dispatch.objects.update(**ended)
-    Dispatch.objects.get().steps.create(from_state="claimed", to_state="preparing", actor="worker")
-    sampler.send(olga, "GET", f"{address}hosts/{{name}}/leftovers/", {"name": host.name})
+    sample_records(sampler, olga, device)
     sample_ended_run(sampler, olga, values, {name: stated[name] for name in ("typed_label", "shown_place")})
     sample_maintenance(sampler, olga)
     sample_hosts(sampler, olga, host)
@@ -203,6 +213,19 @@ def sample_lab(sampler, olga):
     sample_campaign(sampler, olga, stated)
     sample_selection(sampler, olga, host)
     sample_agent(sampler)
+
+
+def sample_records(sampler, olga, device):
+    """Read the leftover files of a run; record a step of it, a state and a preparation of its drive, and read both."""
+    sampler.send(olga, "GET", "/api/v1/lab/hosts/{name}/leftovers/", {"name": device.host.name})
+    run = Dispatch.objects.get()
+    run.steps.create(from_state="claimed", to_state="preparing", actor="worker")
+    drive_key = device.drive_key
+    known = {"firmware": "1.2", "size_bytes": 3_200_631_791_616, "wear_pct": 3, "temperature_c": 41}
+    run.drive_states.create(moment="before", drive_key=drive_key, **known)
+    Preparation.objects.create(drive_key=drive_key, started_at=timezone.now(), finished_at=timezone.now())
+    for name in ("states", "preparations"):
+        sampler.send(olga, "GET", f"/api/v1/lab/devices/{{device_id}}/{name}/", {"device_id": str(device.pk)})
 
 
 def sample_ended_run(sampler, olga, values, consent):
@@ -269,6 +292,7 @@ def sample_maintenance(sampler, olga):
     address = "/api/v1/lab/maintenance/"
     window = {"host": "lab-1", "ends_at": "2099-01-01T10:00:00Z", "reason": "New firmware for all drives."}
     planned = sampler.send(olga, "POST", address, data=window, content_type=JSON)
+    sampler.send(olga, "GET", "/api/v1/lab/calendar/")
     sampler.send(olga, "GET", address)
     values = {"window_id": str(planned["id"])}
     sampler.send(olga, "POST", f"{address}{{window_id}}/end/", values, data={}, content_type=JSON)

@@ -30,12 +30,14 @@ from webapp.accounts.models import User
 from webapp.api.authentication import token_of
 from webapp.api.lab.templates import TEMPLATE_FIELD, TEMPLATE_REFERENCE, stated_template, with_settings
 from webapp.api.lab.views import (
+    DEVICE_FIELD,
     CancelReasonSerializer,
     ConsentSerializer,
     LabAccess,
     LabDetail,
     LabList,
     consent_and_rest,
+    device_filter,
     lab_of_token,
     of_token,
     order_once,
@@ -254,20 +256,27 @@ def _shown(public_id: str, status: int = 200, headers: Mapping[str, str] | None 
     return Response(shown, status, headers=headers)
 
 
-@extend_schema_view(get=extend_schema(parameters=[OpenApiParameter("state", str, enum=Campaign.State.values)]))
+LIST_PARAMETERS = [
+    OpenApiParameter("state", str, enum=Campaign.State.values),
+    OpenApiParameter("device", int, description="Id of a device."),
+]
+
+
+@extend_schema_view(get=extend_schema(parameters=LIST_PARAMETERS))
 class CampaignList(LabList):
     """GET returns the campaigns, newest first. POST starts one."""
 
     serializer_class = CampaignSerializer
     pagination_class = NewestFirst
-    parameters = (CURSOR, "state")
+    parameters = (CURSOR, "state", DEVICE_FIELD)
 
     def get_queryset(self) -> QuerySet[Campaign]:
         state = self.request.query_params.get("state")
         if state and state not in Campaign.State.values:
             expected = ", ".join(Campaign.State.values)
             raise ValidationError({"state": [f"Expected one of {expected}, got {state[:40]}."]})
-        return _campaigns().filter(state=state) if state else _campaigns()
+        found = _campaigns().filter(**device_filter(self.request))
+        return found.filter(state=state) if state else found
 
     @extend_schema(
         summary="Start a campaign",

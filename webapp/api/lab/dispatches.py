@@ -36,6 +36,7 @@ from webapp.api.lab.inventory import OutageSerializer
 from webapp.api.lab.templates import DEFAULTS, TEMPLATE_FIELD, TEMPLATE_REFERENCE, stated_template, with_settings
 from webapp.api.lab.views import (
     CONSENT_FIELDS,
+    DEVICE_FIELD,
     RECIPE_FIELD,
     CancelReasonSerializer,
     ConsentSerializer,
@@ -43,6 +44,7 @@ from webapp.api.lab.views import (
     LabDetail,
     LabList,
     consent_and_rest,
+    device_filter,
     lab_of_token,
     of_token,
     order_once,
@@ -270,6 +272,7 @@ RETRY_FIELDS = {name: field for name, field in ConsentSerializer().get_fields().
 LIST_PARAMETERS = [
     OpenApiParameter("state", str, enum=State.values),
     OpenApiParameter("host", str, description="Name of a host, of the drive or of the requests."),
+    OpenApiParameter("device", int, description="Id of a device."),
 ]
 
 
@@ -279,10 +282,10 @@ class DispatchList(LabList):
 
     serializer_class = DispatchSerializer
     pagination_class = NewestFirst
-    parameters = (CURSOR, "state", "host")
+    parameters = (CURSOR, "state", "host", DEVICE_FIELD)
 
     def get_queryset(self) -> QuerySet[Dispatch]:
-        found, stated = shown_dispatches(), self.request.query_params
+        found, stated = shown_dispatches().filter(**device_filter(self.request)), self.request.query_params
         if state := stated.get("state"):
             if state not in State.values:
                 raise ValidationError({"state": [f"Expected one of {', '.join(State.values)}, got {state[:40]}."]})

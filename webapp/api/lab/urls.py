@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from webapp.api.lab import campaigns, devices, dispatches, hosts, maintenance, selection, templates
+from webapp.api.lab import calendar, campaigns, devices, dispatches, drives, hosts, maintenance, selection, templates
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("hosts/", hosts.HostList.as_view(), name="api-lab-host-list"),
@@ -20,6 +20,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("devices/<int:device_id>/refresh/", devices.DeviceRefresh.as_view(), name="api-lab-device-refresh"),
     path("devices/<int:device_id>/retire/", devices.DeviceRetirement.as_view(), name="api-lab-device-retire"),
     path("devices/<int:device_id>/restore/", devices.DeviceRestoration.as_view(), name="api-lab-device-restore"),
+    path("devices/<int:device_id>/states/", drives.DeviceStates.as_view(), name="api-lab-device-states"),
+    path(
+        "devices/<int:device_id>/preparations/", drives.DevicePreparations.as_view(), name="api-lab-device-preparations"
+    ),
+    path("drives/", drives.DriveList.as_view(), name="api-lab-drive-list"),
+    path("calendar/", calendar.Calendar.as_view(), name="api-lab-calendar"),
     path("dispatches/", dispatches.DispatchList.as_view(), name="api-lab-dispatch-list"),
     path("dispatches/<slug:public_id>/", dispatches.DispatchDetail.as_view(), name="api-lab-dispatch-detail"),
     path(

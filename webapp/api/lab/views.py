@@ -115,6 +115,11 @@ def stated_device(fields: Mapping[str, Any]) -> Device:
     return device
 
 
+def device_filter(request: Request) -> dict[str, Device]:
+    """Return the filter of a list by the parameter `device`; empty without it. Raises ValidationError."""
+    return {"device": stated_device(request.query_params)} if request.query_params.get(DEVICE_FIELD) else {}
+
+
 def is_id(text: str) -> bool:
     """Return whether a text can be the id of a row."""
     return text.isascii() and text.isdigit() and len(text) <= len(str(2**31)) and int(text) < 2**31

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, TextChoices
+from django.db.models import Q, QuerySet, TextChoices
 from django.utils import timezone
 
 from runners.campaigns.outcomes import rungs_of
@@ -45,6 +45,11 @@ class HostCalendar:
 
     host: Host
     periods: list[Period]
+
+
+def hosts_in_service() -> QuerySet[Host]:
+    """Return the hosts that the calendar lists, by name."""
+    return Host.objects.filter(retired_at=None).order_by("name")
 
 
 def calendars_of(hosts: Sequence[Host]) -> list[HostCalendar]:

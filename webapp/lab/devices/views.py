@@ -6,11 +6,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.html import format_html
 
-from results.models import Preparation
 from runners.campaigns.outcomes import with_readings
 from runners.errors import HostError, RequestRefusedError
 from runners.inventory.service_state import out_of_service, retired_message, retirement_of
-from runners.models import Device, Dispatch, DriveState, Host
+from runners.models import Device, Dispatch, Host
 from runners.models.campaign import Campaign
 from runners.retention import retirement
 from webapp.accounts.requests import UserRequest
@@ -19,7 +18,7 @@ from webapp.lab.devices.commands import BoundAlreadyError, FoundDevice
 from webapp.lab.devices.forms import BindForm, DeviceForm, LabelForm, LabelTakenError
 from webapp.lab.hosts.page import drives_of
 from webapp.lab.hosts.views import RETURN_TO_DEVICES
-from webapp.lab.shared.drive_status import availability_of, consent_context
+from webapp.lab.shared.drive_status import availability_of, consent_context, drive_states, preparations
 from webapp.lab.shared.run_results import with_results
 from webapp.lab.shared.views import (
     find_device,
@@ -39,10 +38,9 @@ def detail(request: UserRequest, device_id: int) -> HttpResponse:
     """Show a device with the states of its drive on all hosts, newest first."""
     device = find_device(device_id)
     dispatches = with_readings(Dispatch.objects.filter(device=device).order_by("-ordered_at", "-pk"))
-    states = DriveState.objects.filter(drive_key=device.drive_key).select_related("dispatch")
     context = {
-        "states": states.order_by("-at", "-id")[:STATES_SHOWN],
-        "preparations": Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at"),
+        "states": drive_states(device)[:STATES_SHOWN],
+        "preparations": preparations(device),
         "dispatches": with_results(dispatches[:LATEST_COUNT]),
         "campaigns": Campaign.objects.filter(device=device).order_by("-ordered_at", "-pk")[:LATEST_COUNT],
         "availability": availability_of(device),

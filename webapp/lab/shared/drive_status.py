@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from results.models import Preparation
 from runners.campaigns.commands import open_on
 from runners.campaigns.outcomes import rung_of, with_readings
 from runners.campaigns.terms import Result, Terms
@@ -34,7 +35,7 @@ from runners.inventory.safety import (
     signature_of,
 )
 from runners.inventory.service_state import out_of_service
-from runners.models import HAS_WRITTEN, LOST_UNCONFIRMED, Device, Dispatch, Host, exit_codes
+from runners.models import HAS_WRITTEN, LOST_UNCONFIRMED, Device, Dispatch, DriveState, Host, exit_codes
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import LIVE, State
 from runners.recipes.base import YCSB
@@ -55,7 +56,22 @@ class DriveWarning:
     @property
     def code(self) -> str:
         """Return the two words as a code for scripts."""
-        return self.label.replace(" ", "-")
+        return warning_code(self.label)
+
+
+def warning_code(label: str) -> str:
+    """Return the label of a warning as a code for scripts."""
+    return label.replace(" ", "-")
+
+
+def drive_states(device: Device) -> QuerySet[DriveState]:
+    """Return the recorded states of the drive of a device on all of its hosts, newest first."""
+    return DriveState.objects.filter(drive_key=device.drive_key).select_related("dispatch").order_by("-at", "-pk")
+
+
+def preparations(device: Device) -> QuerySet[Preparation]:
+    """Return the preparations of the drive of a device on all of its hosts, the one that ended last first."""
+    return Preparation.objects.filter(drive_key=device.drive_key).order_by("-finished_at", "-pk")
 
 
 def binding_warnings(

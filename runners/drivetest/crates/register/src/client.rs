@@ -87,6 +87,11 @@ impl Refusal {
         }
     }
 
+    /// Returns whether the upload or draft of a request has vanished, or its bytes have: files are sent again.
+    pub fn is_gone(&self) -> bool {
+        matches!(self.status, 404 | 410)
+    }
+
     /// Returns whether the request itself is refused: another token, or another way to the register, changes nothing.
     pub fn is_of_request(&self) -> bool {
         self.is_of_register && !matches!(self.status, 401 | 403)

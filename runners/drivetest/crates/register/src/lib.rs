@@ -15,4 +15,4 @@ mod upload;
 pub use backoff::Backoff;
 pub use client::{Client, Error, Refusal, Response, Settings};
 pub use transport::{SettingsError, check_address};
-pub use upload::{Upload, Uploaded};
+pub use upload::{BEGINNINGS_MAX, Upload, Uploaded};

@@ -1,5 +1,6 @@
 //! Connections to a register: addresses, trusted roots, proxies and time limits.
 
+use std::env;
 use std::fs;
 use std::io;
 use std::net::IpAddr;
@@ -19,7 +20,9 @@ use crate::resolver::HostResolver;
 const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 /// A connection that transfers nothing for this time is broken.
 const IDLE_LIMIT: Duration = Duration::from_secs(90);
+/// Variables that name the proxy, as curl reads them: the one for https is used before the one for all protocols.
 const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+const NO_PROXY_VARIABLES: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
 /// Settings of the client that cannot be used.
 #[derive(Debug, Error)]
@@ -79,7 +82,7 @@ pub fn agent(address: &str, ca_file: Option<&Path>) -> Result<Agent, SettingsErr
         .max_redirects(0)
         .max_redirects_will_error(false)
         .user_agent(concat!("drivetest/", env!("CARGO_PKG_VERSION")))
-        .proxy(proxy(address))
+        .proxy(proxy(address, |name| env::var(name).ok()))
         .tls_config(tls)
         .timeout_connect(Some(CONNECT_LIMIT))
         .timeout_per_read(Some(IDLE_LIMIT))
@@ -92,11 +95,33 @@ pub fn agent(address: &str, ca_file: Option<&Path>) -> Result<Agent, SettingsErr
     ))
 }
 
-/// Returns the proxy of the environment. A register on the same host is reached without one.
-fn proxy(address: &str) -> Option<Proxy> {
-    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let is_used = address.starts_with("https:") && PROXY_VARIABLES.iter().any(is_set);
-    is_used.then(Proxy::try_from_env).flatten()
+/// Returns the proxy that the variables of the environment name. A register on the same host is reached without one.
+///
+/// `Proxy::try_from_env` reads the variable for all protocols first.
+fn proxy(address: &str, variable: impl Fn(&str) -> Option<String>) -> Option<Proxy> {
+    if !address.starts_with("https:") {
+        return None;
+    }
+    let values = |names: &'static [&'static str]| {
+        let found = names.iter().filter_map(|name| variable(name));
+        found.filter(|value| !value.is_empty())
+    };
+    let named = values(&PROXY_VARIABLES).find_map(|value| Proxy::new(&value).ok())?;
+    let mut builder = Proxy::builder(named.protocol())
+        .host(named.host())
+        .port(named.port())
+        .resolve_target(named.resolve_target());
+    if let Some(username) = named.username() {
+        builder = builder.username(username);
+    }
+    if let Some(password) = named.password() {
+        builder = builder.password(password);
+    }
+    let without_proxy = values(&NO_PROXY_VARIABLES).next().unwrap_or_default();
+    for host in without_proxy.split(',').map(str::trim) {
+        builder = builder.no_proxy(host);
+    }
+    builder.build().ok()
 }
 
 /// Returns the roots of a file; else those that the host trusts; else those of Mozilla, which the program contains.
@@ -159,6 +184,48 @@ mod tests {
         ] {
             assert!(check_address(address).is_err(), "{address}");
         }
+    }
+
+    /// Returns the proxy of some variables for a register over https.
+    fn proxy_of(variables: &[(&str, &str)]) -> Option<Proxy> {
+        let value = |name: &str| {
+            let found = variables.iter().find(|(each, _)| *each == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        proxy("https://register.example", value)
+    }
+
+    #[test]
+    fn the_proxy_for_https_is_used_before_the_one_for_all_protocols() {
+        let both = [
+            ("ALL_PROXY", "http://all.example:1"),
+            ("all_proxy", "http://all.example:2"),
+            ("https_proxy", "http://secure.example:3"),
+        ];
+        let port_of = |variables: &[(&str, &str)]| proxy_of(variables).map(|proxy| proxy.port());
+        assert_eq!(port_of(&both), Some(3));
+        assert_eq!(port_of(&both[..2]), Some(1));
+        assert_eq!(port_of(&[both[0], ("HTTPS_PROXY", "")]), Some(1));
+        assert_eq!(port_of(&[("HTTP_PROXY", "http://plain.example:4")]), None);
+        let of_same_host = proxy("http://127.0.0.1", |_| Some("http://all.example:1".to_owned()));
+        assert!(of_same_host.is_none());
+    }
+
+    #[test]
+    fn a_proxy_keeps_its_user_and_the_hosts_that_need_none() {
+        let variables = [
+            ("HTTPS_PROXY", "http://lab:s%40cret@proxy.example:3128"),
+            ("NO_PROXY", ".intern.example, 10.0.0.1"),
+        ];
+        let proxy = proxy_of(&variables).unwrap();
+        assert_eq!(
+            (proxy.username(), proxy.password()),
+            (Some("lab"), Some("s@cret"))
+        );
+        let is_exempt = |address: &str| proxy.is_no_proxy(&address.parse().unwrap());
+        assert!(is_exempt("https://register.intern.example"));
+        assert!(is_exempt("https://10.0.0.1"));
+        assert!(!is_exempt("https://register.example"));
     }
 
     #[test]

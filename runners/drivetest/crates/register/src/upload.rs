@@ -14,10 +14,8 @@ use crate::client::{Client, Error, Refusal, Response};
 
 const VERSION: &str = "1.0.0";
 const BODY_TYPE: &str = "application/offset+octet-stream";
-/// The register has removed the upload, or has lost its bytes: the file is sent from its beginning.
-const GONE: [u16; 2] = [404, 410];
-/// How often a file is sent from its beginning.
-const BEGINNINGS_MAX: u32 = 3;
+/// How often a file, or all files of a draft, are sent from the beginning.
+pub const BEGINNINGS_MAX: u32 = 3;
 
 /// A file to send.
 #[derive(Debug, Clone, Copy)]
@@ -46,9 +44,7 @@ impl Client {
         let mut beginnings = 1;
         loop {
             match self.upload_once(upload, progress) {
-                Err(Error::Refused(refusal))
-                    if GONE.contains(&refusal.status) && beginnings < BEGINNINGS_MAX =>
-                {
+                Err(Error::Refused(refusal)) if refusal.is_gone() && beginnings < BEGINNINGS_MAX => {
                     beginnings += 1;
                 }
                 ended => return ended,

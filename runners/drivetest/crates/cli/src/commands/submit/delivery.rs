@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use drivetest_register::{Client, Error, Upload};
+use drivetest_register::{BEGINNINGS_MAX, Client, Error, Upload};
 use serde_json::{Map, Value};
 
 use super::progress::UploadProgress;
@@ -40,8 +40,31 @@ impl From<Error> for Failure {
 }
 
 /// Sends the files of a submission, waits until the register has read the log, and submits it.
+///
+/// A draft may vanish meanwhile: it expires, the register loses its bytes, or another client deletes it. Then all files
+/// are sent again.
 pub fn deliver(client: &Client, submission: &Submission, limit: Duration) -> Result<Delivered, Failure> {
-    let draft = send_files(client, submission)?;
+    let mut beginnings = 1;
+    loop {
+        let mut draft = String::new();
+        let ended = deliver_once(client, submission, limit, &mut draft);
+        let is_gone = matches!(&ended, Err(Failure::Request(Error::Refused(refusal))) if refusal.is_gone());
+        // Without a draft, the register refused the first file: another attempt would be refused as well.
+        if !is_gone || draft.is_empty() || beginnings == BEGINNINGS_MAX {
+            return ended;
+        }
+        beginnings += 1;
+    }
+}
+
+/// Delivers a submission as one draft. `draft` becomes its id.
+fn deliver_once(
+    client: &Client,
+    submission: &Submission,
+    limit: Duration,
+    draft: &mut String,
+) -> Result<Delivered, Failure> {
+    send_files(client, submission, draft)?;
     let path = format!("/api/v1/drafts/{draft}/");
     let ended = submit(client, &path, submission, limit);
     let is_refused = matches!(
@@ -55,9 +78,8 @@ pub fn deliver(client: &Client, submission: &Submission, limit: Duration) -> Res
     ended
 }
 
-fn send_files(client: &Client, submission: &Submission) -> Result<String, Error> {
+fn send_files(client: &Client, submission: &Submission, draft: &mut String) -> Result<(), Error> {
     let slice_s = submission.slice_s.to_string();
-    let mut draft = String::new();
     for (number, file) in submission.files.iter().enumerate() {
         let mut metadata = vec![("filename", file.name.as_str())];
         if number == 0 {
@@ -71,9 +93,9 @@ fn send_files(client: &Client, submission: &Submission) -> Result<String, Error>
         };
         let mut progress = UploadProgress::start(&file.name);
         let uploaded = client.upload(upload, &mut |sent, size| progress.show(sent, size))?;
-        draft = uploaded.draft;
+        *draft = uploaded.draft;
     }
-    Ok(draft)
+    Ok(())
 }
 
 fn submit(
@@ -148,5 +170,132 @@ fn poll(
         }
         thread::sleep(period);
         period = (period * 2).min(POLL_PERIOD);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::path::Path;
+    use std::sync::mpsc;
+
+    use drivetest_register::Settings;
+
+    use super::super::spool::SentFile;
+    use super::*;
+
+    const LOG: &[u8] = b"a log";
+
+    /// Serves requests with the replies of a function, and reports each request: `GET /api/v1/drafts/p-1/`.
+    fn serve(
+        respond: impl Fn(&str, usize) -> (u16, &'static str) + Send + 'static,
+    ) -> (Client, mpsc::Receiver<String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let settings = Settings {
+            address: format!("http://{}", listener.local_addr().unwrap()),
+            token: "dc_test".to_owned(),
+            ca_file: None,
+            patience: Duration::from_secs(20),
+            on_retry: |_, _| (),
+        };
+        let (report, reports) = mpsc::channel();
+        thread::spawn(move || {
+            let mut earlier: Vec<String> = Vec::new();
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let request = read_request(&stream);
+                let times = earlier.iter().filter(|each| **each == request).count();
+                let (status, body) = respond(&request, times);
+                let head = format!("HTTP/1.1 {status} Test\r\nContent-Length: {}", body.len());
+                let of_upload = format!("Upload-Offset: {}\r\nDrivecert-Draft: p-1", LOG.len());
+                let headers = format!("Location: /uploads/k/\r\n{of_upload}\r\nConnection: close");
+                write!(stream, "{head}\r\n{headers}\r\n\r\n{body}").unwrap();
+                earlier.push(request.clone());
+                let _ = report.send(request);
+            }
+        });
+        (Client::new(&settings).unwrap(), reports)
+    }
+
+    /// Returns the method and the path of a request, after its body.
+    fn read_request(stream: &TcpStream) -> String {
+        let mut reader = BufReader::new(stream);
+        let (mut first, mut length) = (String::new(), 0);
+        reader.read_line(&mut first).unwrap();
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.split_once(':') else {
+                break;
+            };
+            if name.eq_ignore_ascii_case("content-length") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        reader.take(length).read_to_end(&mut Vec::new()).unwrap();
+        let words: Vec<&str> = first.split(' ').take(2).collect();
+        words.join(" ")
+    }
+
+    fn submission(folder: &Path) -> Submission {
+        let path = folder.join("load.log");
+        std::fs::write(&path, LOG).unwrap();
+        Submission {
+            files: vec![SentFile {
+                path,
+                name: "load.log".to_owned(),
+            }],
+            facts: Map::new(),
+            slice_s: 3600,
+        }
+    }
+
+    /// Delivers a log to a register that answers the first requests for the draft or its submission with a status.
+    fn deliver_after(gone: &'static str, status: u16, times: usize) -> (Result<Delivered, Failure>, usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let (client, requests) = serve(move |request, earlier| match request {
+            _ if request == gone && earlier < times => (status, "{}"),
+            "POST /uploads/" => (201, ""),
+            "PATCH /uploads/k/" => (204, ""),
+            "GET /api/v1/drafts/p-1/" => (200, r#"{"state": "read", "facts": {}}"#),
+            "POST /api/v1/drafts/p-1/submit/" => (201, r#"{"submission": {"id": "s-1"}, "notes": []}"#),
+            _ => (204, ""),
+        });
+        let ended = deliver(&client, &submission(folder.path()), Duration::from_secs(60));
+        let uploads = requests
+            .try_iter()
+            .filter(|each| each == "POST /uploads/")
+            .count();
+        (ended, uploads)
+    }
+
+    const DRAFT: &str = "GET /api/v1/drafts/p-1/";
+    const SUBMIT: &str = "POST /api/v1/drafts/p-1/submit/";
+
+    #[test]
+    fn a_draft_that_vanished_is_sent_again() {
+        for (request, status) in [(DRAFT, 404), (SUBMIT, 404), (SUBMIT, 410)] {
+            for times in 0..3 {
+                let (ended, uploads) = deliver_after(request, status, times);
+                assert_eq!(ended.unwrap().submission["id"], "s-1", "{request} {status}");
+                assert_eq!(uploads, times + 1, "{request} {status}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_draft_that_vanishes_each_time_is_refused_after_three_attempts() {
+        let (ended, uploads) = deliver_after(DRAFT, 404, usize::MAX);
+        assert!(matches!(ended, Err(Failure::Request(Error::Refused(refusal))) if refusal.status == 404));
+        assert_eq!(uploads, 3);
+    }
+
+    #[test]
+    fn another_refusal_is_final() {
+        let (ended, uploads) = deliver_after(SUBMIT, 409, usize::MAX);
+        assert!(matches!(ended, Err(Failure::Request(Error::Refused(refusal))) if refusal.status == 409));
+        assert_eq!(uploads, 1);
     }
 }
