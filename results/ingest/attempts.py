@@ -14,7 +14,7 @@ from django.db import DataError
 from django.utils import timezone
 
 from results.evidence.staging import StagedBytesLostError
-from results.evidence.store import EvidenceDamagedError
+from results.evidence.store import EvidenceDamagedError, StoreFullError
 from results.models import Profile
 from results.models.evidence import QueuedReading
 from results.reader import process as reader_process
@@ -108,7 +108,7 @@ def attempt(job: Job) -> None:
         job.fail(failure.error, failure.document)
     except (ReaderKilledError, ReaderBrokenError) as error:
         _try_again(job, error, PAUSES_S[min(row.counted_attempts, len(PAUSES_S)) - 1])
-    except (EvidenceDamagedError, StagedBytesLostError, OSError) as error:
+    except (EvidenceDamagedError, StagedBytesLostError, StoreFullError, OSError) as error:
         row.counted_attempts -= 1
         _try_again(job, error, OWN_FAULT_PAUSE_S)
 
