@@ -19,10 +19,10 @@ from uuid import uuid4
 
 import redis
 import requests
-from account_measures.site import TUS, Client, Row, Site
+from account_measures.site import TUS, Client, Row, Site, wait_for
 from django.conf import settings
 
-from mixed.load import Load, Rates, plan_of, running_load
+from mixed.load import Load, Plan, Rates, plan_of, running_load
 from mixed.processes import pids_of
 from tests.object_storage import Seaweed, running_seaweed
 from tests.register import WITHOUT_SNAPSHOTS, free_port
@@ -211,10 +211,11 @@ def _cause(site: Site, faults: list[Fault], rates: Rates, directory: Path, lasts
         running_load(site, plan, directory) as load,
     ):
         script = Client(site.url, plan.tokens[-1])
-        restore(script)
+        person = Person(script, plan)
+        restore(person)
         usual = prometheus.firing() if prometheus else set[str]()  # of this machine, such as a disk that is nearly full
         for fault in faults:
-            yield from _rows_of(fault, Person(script, plan.pages), load, prometheus, lasts_s)
+            yield from _rows_of(fault, person, load, prometheus, lasts_s)
             _wait_for_quiet(prometheus, usual)
     wait_until_read(samples)
     accepted = load.found().accepted()
@@ -225,15 +226,18 @@ def _cause(site: Site, faults: list[Fault], rates: Rates, directory: Path, lasts
 
 
 class Person:
-    """Someone who sends files and reads pages before, during and after a fault of the evidence."""
+    """Someone who sends files and reads pages before, during and after a fault."""
 
-    def __init__(self, script: Client, pages: list[str]) -> None:
-        self.script, self.pages, self.draft = script, pages, ""
+    def __init__(self, script: Client, plan: Plan) -> None:
+        self.script, self.pages, self.draft = script, plan.pages, ""
+        self.live = Client(plan.live_url)
         self.reader = Client(script.url, address=READER)  # the register limits each address
 
     def prepare(self) -> None:
-        """Send a draft."""
+        """Send a draft, and wait until it is read."""
         self.draft = self.script.upload(new_log())
+        path = f"/api/v1/drafts/{self.draft}/"
+        wait_for(lambda: self.script.get(path).json()["state"] == "read", PATIENCE_S)
 
     def rows_during(self, fault: Fault, watch: Callable[[], None]) -> Iterator[Row]:
         """Send files in both ways, look at the draft, and open each public page."""
@@ -278,7 +282,7 @@ class Person:
 
 
 def _rows_of(fault: Fault, person: Person, load: Load, prometheus: Prometheus | None, lasts_s: float) -> Iterator[Row]:
-    script, fired = person.script, dict[str, float]()
+    fired = dict[str, float]()
     usual = prometheus.firing() if prometheus else set()
     if fault.refusals:
         person.prepare()
@@ -292,7 +296,7 @@ def _rows_of(fault: Fault, person: Person, load: Load, prometheus: Prometheus | 
     if fault.refusals:
         yield from person.rows_during(fault, watch)
     _end(fault, began + lasts_s, watch)
-    took_s = restore(script, watch)
+    took_s = restore(person, watch)
     found = load.found().since(began).failed()
     by_status = {
         status: sum(line["status"] == status for line in found) for status in {line["status"] for line in found}
@@ -328,11 +332,15 @@ def new_log() -> bytes:
     return LOG.read_bytes() + uuid4().hex.encode()
 
 
-def restore(script: Client, watch: Callable[[], None] = lambda: None) -> float:
-    """Wait until a page, an upload and its reading succeed, one after the other, and return the seconds."""
-    started = time.monotonic()
-    steps = [lambda: script.get("/status/").status_code == HTTPStatus.OK]
-    submission = ""
+def restore(person: Person, watch: Callable[[], None] = lambda: None) -> float:
+    """Wait until a page, an upload and its reading succeed and all parts answer, one after the other.
+
+    Return the seconds.
+    """
+    script, started, submission = person.script, time.monotonic(), ""
+
+    def is_served() -> bool:
+        return script.get("/status/").status_code == HTTPStatus.OK
 
     def submit() -> bool:
         nonlocal submission
@@ -344,7 +352,11 @@ def restore(script: Client, watch: Callable[[], None] = lambda: None) -> float:
         answer = script.get(f"/api/v1/submissions/{submission}/")
         return answer.status_code == HTTPStatus.OK and answer.json()["reading"]["state"] in {"done", "failed"}
 
-    for step in (*steps, submit, is_read):
+    def are_all_ready() -> bool:
+        parts = script.get("/readyz"), person.live.get("/healthz")
+        return all(answer.status_code == HTTPStatus.OK for answer in parts)
+
+    for step in (is_served, submit, is_read, are_all_ready):
         while not _succeeds(step):
             if time.monotonic() - started > PATIENCE_S:
                 return float("inf")
