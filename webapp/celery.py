@@ -10,6 +10,7 @@ from celery import Celery
 from celery.signals import after_task_publish, beat_init, heartbeat_sent, worker_process_init
 from kombu import Connection
 from kombu.exceptions import KombuError
+from kombu.transport.redis import Channel
 from redis import ConnectionError as RedisConnectionError
 from redis import ConnectionPool, Redis, RedisError
 from redis.backoff import NoBackoff
@@ -36,6 +37,16 @@ HEARTBEAT_KEY = "drivecert:worker-heard:{name}"  # as in earlier releases, whose
 LAST_KEY = "{key}:last"
 WORKER_TTL_S = 15  # Celery's heart beats every 2 s; several beats may be late on a busy machine
 REMEMBERED_S = 7 * 86_400  # for so long after the last heartbeat the register knows how long a part has been silent
+
+
+def can_give_back(channel: Any) -> bool:
+    """Return whether a channel that closes can give back the messages that it has not acknowledged."""
+    return getattr(channel.connection, "client", None) is not None
+
+
+# Celery 5.7.0 closes a lost connection twice. The second time, it has no address any more, and to give back messages
+# would be an AttributeError, which ends the worker. The periodic tasks find what the messages stood for.
+Channel.do_restore = property(can_give_back)  # type: ignore[assignment]
 
 
 @worker_process_init.connect

@@ -19,10 +19,10 @@ from uuid import uuid4
 
 import redis
 import requests
-from account_measures.site import Client, Row, Site
+from account_measures.site import TUS, Client, Row, Site, wait_for
 from django.conf import settings
 
-from mixed.load import Load, Rates, plan_of, running_load
+from mixed.load import Load, Plan, Rates, plan_of, running_load
 from mixed.processes import pids_of
 from tests.object_storage import Seaweed, running_seaweed
 from tests.register import WITHOUT_SNAPSHOTS, free_port
@@ -30,6 +30,8 @@ from webapp.embedded import Redis
 from webapp.supervisor.data_directory import DataDirectory
 
 RULES = settings.BASE_DIR / "operations/prometheus"
+LOG = settings.BASE_DIR / "tests/data/act/6.6/slow-disk-ms.log"
+READER = "127.9.0.1"
 RESTORED_S, ALERT_S = 30, 60
 PATIENCE_S = 240
 PROBE_PERIOD_S = 0.5
@@ -38,12 +40,16 @@ EVIDENCE_BYTES = 8 * 1024**3  # of the file system that becomes full, a sparse f
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault: how it begins and ends, and the alerts of which one must fire. Without an end it is a moment."""
+    """A fault: how it begins and ends, and the alerts of which one must fire. Without an end it is a moment.
+
+    Under a fault of the evidence, `refusals` are the statuses that a sender of files may get.
+    """
 
     name: str
     begin: Callable[[], None]
     end: Callable[[], None] | None = None
     alerts: tuple[str, ...] = ()
+    refusals: frozenset[int] = frozenset()
 
 
 class Prometheus:
@@ -142,7 +148,7 @@ def full_disk(evidence: Path) -> Fault:
                         os.posix_fallocate(file.fileno(), size_bytes, piece_bytes)
                         size_bytes += piece_bytes
 
-    return Fault("evidence disk full", fill, filler.unlink, ("DiskFull",))
+    return Fault("evidence disk full", fill, filler.unlink, ("DiskFull",), frozenset({507}))
 
 
 @contextmanager
@@ -180,7 +186,8 @@ def measure_faults(rates: Rates, directory: Path, options: argparse.Namespace) -
     other = directory / "object-storage"
     other.mkdir(mode=0o711)
     with running_seaweed() as seaweed, running_site(other, **WITHOUT_SNAPSHOTS, **store_of(seaweed)) as site:
-        stopped = Fault("object storage stopped", seaweed.kill, seaweed.start, ("EvidenceStoreDown",))
+        alerts, refusals = ("EvidenceStoreDown",), frozenset({503})
+        stopped = Fault("object storage stopped", seaweed.kill, seaweed.start, alerts, refusals)
         yield from _cause(site, [stopped], rates, other, options.fault_seconds)
 
 
@@ -204,10 +211,11 @@ def _cause(site: Site, faults: list[Fault], rates: Rates, directory: Path, lasts
         running_load(site, plan, directory) as load,
     ):
         script = Client(site.url, plan.tokens[-1])
-        restore(script)
+        person = Person(script, plan)
+        restore(person)
         usual = prometheus.firing() if prometheus else set[str]()  # of this machine, such as a disk that is nearly full
         for fault in faults:
-            yield from _rows_of(fault, script, load, prometheus, lasts_s)
+            yield from _rows_of(fault, person, load, prometheus, lasts_s)
             _wait_for_quiet(prometheus, usual)
     wait_until_read(samples)
     accepted = load.found().accepted()
@@ -217,47 +225,126 @@ def _cause(site: Site, faults: list[Fault], rates: Rates, directory: Path, lasts
     )
 
 
-def _rows_of(fault: Fault, script: Client, load: Load, prometheus: Prometheus | None, lasts_s: float) -> Iterator[Row]:
-    began, fired = time.time(), dict[str, float]()
+class Person:
+    """Someone who sends files and reads pages before, during and after a fault."""
+
+    def __init__(self, script: Client, plan: Plan) -> None:
+        self.script, self.pages, self.draft = script, plan.pages, ""
+        self.live = Client(plan.live_url)
+        self.reader = Client(script.url, address=READER)  # the register limits each address
+
+    def prepare(self) -> None:
+        """Send a draft, and wait until it is read."""
+        self.draft = self.script.upload(new_log())
+        path = f"/api/v1/drafts/{self.draft}/"
+        wait_for(lambda: self.script.get(path).json()["state"] == "read", PATIENCE_S)
+
+    def rows_during(self, fault: Fault, watch: Callable[[], None]) -> Iterator[Row]:
+        """Send files in both ways, look at the draft, and open each public page."""
+        announced = self.script.announce(LOG.stat().st_size)
+        pieces = TUS | {"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
+        answers = {
+            "form of a script": self._submit(),
+            "piece": self.script.ask("PATCH", announced.headers["Location"], data=LOG.read_bytes(), headers=pieces),
+        }
+        watch()
+        shown = ", ".join(
+            f"{name}: {answer.status_code}, Retry-After {answer.headers.get('Retry-After', 'missing')}"
+            for name, answer in answers.items()
+        )
+        are_clear = all(
+            answer.status_code in fault.refusals and "Retry-After" in answer.headers for answer in answers.values()
+        )
+        yield Row(f"files sent during: {fault.name}", f"{min(fault.refusals)} with Retry-After", shown, are_clear)
+        failed = []
+        for path in self.pages:
+            if self.reader.get(path).status_code != HTTPStatus.OK:
+                failed.append(path)
+            watch()
+        text = f"{len(failed)} of {len(self.pages)} failed {failed[:3] or ''}".rstrip()
+        yield Row(f"public pages during: {fault.name}", "all answer", text, not failed)
+
+    def rows_after(self, fault: Fault) -> Iterator[Row]:
+        """Submit the draft, and wait until its result is there."""
+        path, started = f"/api/v1/drafts/{self.draft}/", time.monotonic()
+
+        def is_submitted() -> bool:
+            facts = {"vendor": "Exemplar", "model": "EX4", "category": "nvme-flash"}
+            return self.script.ask("POST", f"{path}submit/", json=facts).status_code == HTTPStatus.CREATED
+
+        while not (is_kept := _succeeds(is_submitted)) and time.monotonic() - started < RESTORED_S:
+            time.sleep(PROBE_PERIOD_S)
+        found = f"submitted after {time.monotonic() - started:.1f} s" if is_kept else "not submitted"
+        yield Row(f"draft from before: {fault.name}", f"submitted in {RESTORED_S} s", found, is_kept)
+
+    def _submit(self) -> requests.Response:
+        return self.script.ask("POST", "/api/v1/submissions/", files={"log": ("load.log", new_log())})
+
+
+def _rows_of(fault: Fault, person: Person, load: Load, prometheus: Prometheus | None, lasts_s: float) -> Iterator[Row]:
+    fired = dict[str, float]()
     usual = prometheus.firing() if prometheus else set()
+    if fault.refusals:
+        person.prepare()
+    began = time.time()
     fault.begin()
 
     def watch() -> None:
         for name in (prometheus.firing() if prometheus else set()) - usual:
             fired.setdefault(name, time.time() - began)
 
-    while fault.end is not None and time.time() - began < lasts_s:
-        time.sleep(PROBE_PERIOD_S)
-        watch()
-    if fault.end is not None:
-        fault.end()
-    took_s = restore(script, watch)
+    if fault.refusals:
+        yield from person.rows_during(fault, watch)
+    _end(fault, began + lasts_s, watch)
+    took_s = restore(person, watch)
     found = load.found().since(began).failed()
     by_status = {
         status: sum(line["status"] == status for line in found) for status in {line["status"] for line in found}
     }
     text = f"restored in {took_s:.1f} s; failed requests by status (0: no answer): {by_status or 'none'}"
     yield Row(fault.name, f"service restored in {RESTORED_S} s", text, took_s <= RESTORED_S)
+    if fault.refusals:
+        yield from person.rows_after(fault)
     if fault.alerts:
-        in_time = {name: after_s for name, after_s in fired.items() if after_s <= ALERT_S}
-        shown = ", ".join(f"{name} after {after_s:.0f} s" for name, after_s in fired.items()) or "none"
-        is_met = bool(in_time.keys() & set(fault.alerts))
-        expected = " or ".join(fault.alerts)
-        yield Row(
-            f"alert: {fault.name}", f"{expected} in {ALERT_S} s", shown if prometheus else "no Prometheus", is_met
-        )
+        yield _alert_row(fault, fired, has_prometheus=prometheus is not None)
 
 
-def restore(script: Client, watch: Callable[[], None] = lambda: None) -> float:
-    """Wait until a page, an upload and its reading succeed, one after the other, and return the seconds."""
-    started = time.monotonic()
-    steps = [lambda: script.get("/status/").status_code == HTTPStatus.OK]
-    submission = ""
+def _end(fault: Fault, at: float, watch: Callable[[], None]) -> None:
+    """End a fault that is no moment, when its time has come."""
+    if fault.end is None:
+        return
+    while time.time() < at:
+        time.sleep(PROBE_PERIOD_S)
+        watch()
+    fault.end()
+
+
+def _alert_row(fault: Fault, fired: dict[str, float], *, has_prometheus: bool) -> Row:
+    in_time = {name for name, after_s in fired.items() if after_s <= ALERT_S}
+    shown = ", ".join(f"{name} after {after_s:.0f} s" for name, after_s in fired.items()) or "none"
+    expected = f"{' or '.join(fault.alerts)} in {ALERT_S} s"
+    is_met = bool(in_time.intersection(fault.alerts))
+    return Row(f"alert: {fault.name}", expected, shown if has_prometheus else "no Prometheus", is_met)
+
+
+def new_log() -> bytes:
+    """Return a log that no one has sent before."""
+    return LOG.read_bytes() + uuid4().hex.encode()
+
+
+def restore(person: Person, watch: Callable[[], None] = lambda: None) -> float:
+    """Wait until a page, an upload and its reading succeed and all parts answer, one after the other.
+
+    Return the seconds.
+    """
+    script, started, submission = person.script, time.monotonic(), ""
+
+    def is_served() -> bool:
+        return script.get("/status/").status_code == HTTPStatus.OK
 
     def submit() -> bool:
         nonlocal submission
-        content = Path(settings.BASE_DIR / "tests/data/act/6.6/slow-disk-ms.log").read_bytes() + uuid4().hex.encode()
-        answer = script.ask("POST", "/api/v1/submissions/", files={"log": ("load.log", content)})
+        answer = script.ask("POST", "/api/v1/submissions/", files={"log": ("load.log", new_log())})
         submission = answer.json()["id"] if answer.status_code == HTTPStatus.CREATED else ""
         return bool(submission)
 
@@ -265,7 +352,11 @@ def restore(script: Client, watch: Callable[[], None] = lambda: None) -> float:
         answer = script.get(f"/api/v1/submissions/{submission}/")
         return answer.status_code == HTTPStatus.OK and answer.json()["reading"]["state"] in {"done", "failed"}
 
-    for step in (*steps, submit, is_read):
+    def are_all_ready() -> bool:
+        parts = script.get("/readyz"), person.live.get("/healthz")
+        return all(answer.status_code == HTTPStatus.OK for answer in parts)
+
+    for step in (is_served, submit, is_read, are_all_ready):
         while not _succeeds(step):
             if time.monotonic() - started > PATIENCE_S:
                 return float("inf")

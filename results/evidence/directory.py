@@ -71,8 +71,8 @@ class Directory:
     def put(self, stream: ByteStream) -> Stored:
         """Copy the bytes into a new file, and give it its name. Raises StoreError."""
         self.check()
-        with self._incoming_file() as (temporary, descriptor):
-            stored = copy_hashed(stream, lambda chunk: self._write(descriptor, chunk))
+        with self._room("the file"), self._incoming_file() as (temporary, descriptor):
+            stored = copy_hashed(stream, lambda chunk: _write(descriptor, chunk))
             os.fsync(descriptor)
             self._link(temporary, stored)
         return stored
@@ -119,22 +119,18 @@ class Directory:
         self.check()
         path = self.staged_path(key)
         is_new = not path.exists()
-        if is_new:
-            make_directory(path.parent)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
-        try:
-            size_bytes = os.fstat(descriptor).st_size
-            if size_bytes < offset:
-                raise StagedBytesLostError(f"{path}: expected at least {offset} bytes, got {size_bytes}")
-            if size_bytes > offset:
-                os.ftruncate(descriptor, offset)
-            os.lseek(descriptor, offset, os.SEEK_SET)
-            self._write(descriptor, piece)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        if is_new:
-            sync_directory(path.parent)
+        with self._room("the file of a draft"):
+            if is_new:
+                make_directory(path.parent)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+            try:
+                _cut(path, descriptor, offset)
+                _write(descriptor, piece)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            if is_new:
+                sync_directory(path.parent)
 
     def seal(self, key: str, size_bytes: int) -> Stored:
         """Return the hash of a complete file. Nothing writes to it afterwards."""
@@ -154,7 +150,8 @@ class Directory:
 
     def adopt(self, key: str, stored: Stored) -> None:
         """Give the bytes a second name in the store."""
-        self._link(self.staged_path(key), stored)
+        with self._room("the name of a file"):
+            self._link(self.staged_path(key), stored)
 
     def staged_path(self, key: str) -> Path:
         """Return where the bytes of a file of a draft are."""
@@ -179,7 +176,8 @@ class Directory:
         A process that is killed leaves it behind without a row, as a file of an upload (`leftovers`).
         """
         directory = self.staged_path(key).parent
-        make_directory(directory)
+        with self._room("a temporary directory"):
+            make_directory(directory)
         try:
             yield directory
         finally:
@@ -188,15 +186,14 @@ class Directory:
     def put_result(self, key: str, packed: bytes) -> None:
         """Write a result to a file."""
         path = self._result_path(key)
-        make_directory(path.parent)
         temporary = path.with_suffix(f".{os.getpid()}")
         try:
-            write_file(temporary, packed)
-            temporary.replace(path)
-        except OSError as error:
+            with self._room("the result of a reading"):
+                make_directory(path.parent)
+                write_file(temporary, packed)
+                temporary.replace(path)
+        except StoreFullError:
             temporary.unlink(missing_ok=True)
-            if error.errno in NO_ROOM or error.errno == errno.EROFS:
-                raise StoreFullError(f"{path}: no room for the result of a reading: {error.strerror}") from error
             raise
 
     def result(self, key: str) -> bytes | None:
@@ -257,14 +254,19 @@ class Directory:
             os.close(descriptor)
             temporary.unlink()
 
-    def _write(self, descriptor: int, chunk: bytes) -> None:
-        rest = memoryview(chunk)
+    @contextmanager
+    def _room(self, what: str) -> Iterator[None]:
+        """Turn the errors of a file system without room, or without permission to write, into errors of the store.
+
+        Directories and names need room, too.
+        """
         try:
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
+            yield
         except OSError as error:
             if error.errno in NO_ROOM:
-                raise StoreFullError(f"{self.root}: no room for the file: {error.strerror}") from error
+                raise StoreFullError(f"{self.root}: no room for {what}: {error.strerror}") from error
+            if error.errno == errno.EROFS:
+                raise StoreUnavailableError(f"{self.root}: {error.strerror}") from error
             raise
 
     def _link(self, temporary: Path, stored: Stored) -> None:
@@ -282,13 +284,29 @@ class Directory:
         # Also if the file existed: another process may have linked it without reaching this line.
         sync_directory(path.parent)
 
-    @staticmethod
-    def _named(directory: Path, path: Path, filename: str) -> Path:
-        directory.mkdir(mode=0o750, parents=True, exist_ok=True)
+    def _named(self, directory: Path, path: Path, filename: str) -> Path:
         link = directory / file_name(filename)
-        with suppress(FileExistsError):  # the same bytes under the same name: an earlier attempt has made it
+        # The bytes may be there under this name: an earlier attempt has made it.
+        with self._room("a name of a file"), suppress(FileExistsError):
+            directory.mkdir(mode=0o750, parents=True, exist_ok=True)
             link.symlink_to(os.path.relpath(path, directory))
         return link
+
+
+def _cut(path: Path, descriptor: int, offset: int) -> None:
+    """Cut off the bytes after the offset, and go there. Raises StagedBytesLostError if there are fewer bytes."""
+    size_bytes = os.fstat(descriptor).st_size
+    if size_bytes < offset:
+        raise StagedBytesLostError(f"{path}: expected at least {offset} bytes, got {size_bytes}")
+    if size_bytes > offset:
+        os.ftruncate(descriptor, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+
+
+def _write(descriptor: int, chunk: bytes) -> None:
+    rest = memoryview(chunk)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def _changed_at(path: Path) -> float:

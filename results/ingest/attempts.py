@@ -14,7 +14,7 @@ from django.db import DataError
 from django.utils import timezone
 
 from results.evidence.staging import StagedBytesLostError
-from results.evidence.store import EvidenceDamagedError
+from results.evidence.store import EvidenceDamagedError, StoreFullError
 from results.models import Profile
 from results.models.evidence import QueuedReading
 from results.reader import process as reader_process
@@ -34,7 +34,8 @@ from results.reader.process import (
 logger = logging.getLogger(__name__)
 
 PAUSES_S = (30, 300)  # after the first and the second attempt that count: a busy machine is often past its peak by then
-OWN_FAULT_PAUSE_S = 60
+DAMAGE_PAUSE_S = 60
+AWAY_PAUSE_S = 20  # the store is away or full: its logs are read within 30 s after it is back
 FILE_UNREADABLE = "file-unreadable"  # of docs/reference/findings.md: the one error that is never the log's
 
 # Not tried again: the same bytes would be read the same.
@@ -108,9 +109,12 @@ def attempt(job: Job) -> None:
         job.fail(failure.error, failure.document)
     except (ReaderKilledError, ReaderBrokenError) as error:
         _try_again(job, error, PAUSES_S[min(row.counted_attempts, len(PAUSES_S)) - 1])
-    except (EvidenceDamagedError, StagedBytesLostError, OSError) as error:
+    except (StoreFullError, OSError) as error:
         row.counted_attempts -= 1
-        _try_again(job, error, OWN_FAULT_PAUSE_S)
+        _try_again(job, error, AWAY_PAUSE_S)
+    except (EvidenceDamagedError, StagedBytesLostError) as error:
+        row.counted_attempts -= 1
+        _try_again(job, error, DAMAGE_PAUSE_S)
 
 
 def end_attempt(row: QueuedReading, state: str, columns: Document) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from results.evidence.staging import StagedBytesLostError, staged_file, store_result
-from results.evidence.store import StoreUnavailableError
+from results.evidence.store import StoreFullError, StoreUnavailableError
 from results.ingest.attempts import DraftFailureError, end_attempt, refuse_damage
 from results.models import Draft, DraftFile, DraftReading, Profile
 from results.reader import process as reader_process
@@ -72,7 +72,7 @@ class DraftJob:
 
     def _end(self, state: str, document: Document | None, error: Document | None) -> None:
         if self.row.result_key:
-            with suppress(StoreUnavailableError):  # the submission then reads the log again
+            with suppress(StoreFullError, StoreUnavailableError):  # the submission then reads the log again
                 store_result(self.row.result_key, json.dumps({"document": document, "error": error}).encode())
         preview = None if error is not None or document is None else preview_of(document)
         with transaction.atomic():

@@ -1,4 +1,13 @@
-from tests.results.fixtures import any_store, evidence_dir, object_storage, program, real_reader, seaweed, stand_in
+from tests.results.fixtures import (
+    any_store,
+    evidence_dir,
+    object_storage,
+    program,
+    real_reader,
+    seaweed,
+    small_disk,
+    stand_in,
+)
 from tests.webapp.people import connection_queries
 
 __all__ = [
@@ -9,5 +18,6 @@ __all__ = [
     "program",
     "real_reader",
     "seaweed",
+    "small_disk",
     "stand_in",
 ]

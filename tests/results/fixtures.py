@@ -1,6 +1,7 @@
 """Fixtures for tests that use the evidence store and the reader."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from results.evidence.store import configured_store
 from results.reader import process as reader_process
 from tests.object_storage import running_seaweed
-from tests.results.stored_files import use_directory
+from tests.results.stored_files import SmallDisk, use_directory
 from webapp.celery import app
 
 STAND_IN = Path(__file__).with_name("stand_in_reader.py")
@@ -20,6 +21,21 @@ def evidence_dir(settings, tmp_path):
     directory: Path = tmp_path / "evidence"
     use_directory(settings, directory)
     return directory
+
+
+@pytest.fixture
+def small_disk(settings, tmp_path):
+    """Store evidence in a small file system of its own, which a test can fill."""
+    directory = tmp_path / "small disk"
+    directory.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,nr_inodes=400", "tmpfs", directory]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root can mount a file system")
+    try:
+        use_directory(settings, directory)
+        yield SmallDisk(directory)
+    finally:
+        subprocess.run(["umount", "--lazy", directory], check=True)
 
 
 @pytest.fixture(scope="session")

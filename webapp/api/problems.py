@@ -26,7 +26,7 @@ from webapp.webhooks.registration import TooManyWebhooksError
 
 CONTENT_TYPE = "application/problem+json"
 # Seconds until a retry, if the error states none.
-RETRY_AFTER_S = {429: 1, 503: 10}
+RETRY_AFTER_S = {429: 1, 503: 10, 507: 30}
 UNNAMED = {"non_field_errors", "detail"}
 
 

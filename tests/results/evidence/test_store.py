@@ -64,6 +64,49 @@ def test_a_full_file_system_leaves_no_partial_file(evidence_dir):
     assert files_below(evidence_dir) == []
 
 
+STAGED, NEW = "a" * 32, "b" * 32
+
+
+def name_evidence(stored):
+    with configured_store().local_file(stored, "load.log") as path:
+        return path.read_bytes()
+
+
+def name_staged(_):
+    with configured_store().staged_file(STAGED, "load.log") as path:
+        return path.read_bytes()
+
+
+def make_temporary(_):
+    with configured_store().temporary_directory(NEW) as directory:
+        return directory.is_dir()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda _: configured_store().put(io.BytesIO(b"other bytes")),
+        lambda _: configured_store().append(NEW, 0, b""),
+        lambda _: configured_store().append(STAGED, 3, bytes(100_000)),
+        lambda _: configured_store().adopt(STAGED, configured_store().seal(STAGED, 3)),
+        lambda _: configured_store().put_result(NEW, b"result"),
+        name_evidence,
+        name_staged,
+        make_temporary,
+    ],
+    ids=["put", "begin", "continue", "adopt", "result", "name evidence", "name a draft", "temporary directory"],
+)
+def test_each_step_on_a_full_disk_says_so_and_succeeds_later(small_disk, step):
+    stored = configured_store().put(io.BytesIO(b"abc"))
+    configured_store().append(STAGED, 0, b"def")
+    with small_disk.filled(), pytest.raises(StoreFullError, match="no room"):
+        step(stored)
+    assert name_evidence(stored) == b"abc"
+    assert name_staged(stored)[:3] == b"def"
+    step(stored)
+    assert not list((small_disk.directory / "incoming").iterdir())
+
+
 class BrokenStream:
     """A stream that returns some bytes and then runs the action of a test."""
 

@@ -57,10 +57,12 @@ LOST = "The register has lost bytes of this file. Delete this upload, and send t
 GONE = "There is no such upload: its draft was submitted or deleted, or it has expired. Send the file again."
 
 STATUSES: dict[type[UploadRefusedError], int] = {FileTooLargeError: 413, QuotaReachedError: 507}
-FAILURES: dict[type[Exception], tuple[int, str]] = {
-    DraftGoneError: (410, GONE),
-    StagedBytesLostError: (410, LOST),
-    StoreFullError: (507, NO_SPACE),
+AGAIN = {"Retry-After": str(RETRY_AFTER_S)}
+FAILURES: dict[type[Exception], tuple[int, str, dict[str, str]]] = {
+    DraftGoneError: (410, GONE, {}),
+    StagedBytesLostError: (410, LOST, {}),
+    StoreFullError: (507, NO_SPACE, AGAIN),
+    StoreUnavailableError: (503, SENTENCE, AGAIN),
 }
 
 
@@ -117,9 +119,7 @@ def _dispatch(
         return methods[method](request, sender_of(request), *arguments)
     except UploadRefusedError as error:
         raise RequestError(STATUSES.get(type(error), 400), str(error)) from error
-    except StoreUnavailableError as error:
-        raise RequestError(503, SENTENCE, {"Retry-After": str(RETRY_AFTER_S)}) from error
-    except (DraftGoneError, StagedBytesLostError, StoreFullError) as error:
+    except (DraftGoneError, StagedBytesLostError, StoreFullError, StoreUnavailableError) as error:
         raise RequestError(*FAILURES[type(error)]) from error
 
 

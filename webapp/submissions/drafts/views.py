@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from results.errors import ReviewRefusedError
 from results.evidence.staging import StagedBytesLostError
-from results.evidence.store import StoreFullError
+from results.evidence.store import StoreFullError, StoreUnavailableError
 from results.ingest.several_drives import SeveralDrivesError
 from results.intake.archive_logs import submit_logs
 from results.intake.drafts import (
@@ -28,6 +28,7 @@ from results.lifecycle.embargo import MomentError
 from results.models import Draft, DraftReading, Organisation, Submission
 from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest, members_only
+from webapp.register.http.store_unavailable import NO_SPACE, may_repeat
 from webapp.submissions.changes import refusals_shown
 from webapp.submissions.drafts.forms import FactsForm, UploadForm
 from webapp.submissions.drafts.log_forms import LogForms
@@ -38,7 +39,6 @@ from webapp.submissions.drafts.senders import find_draft
 from webapp.submissions.forms import SlicesForm, valid_data
 from webapp.submissions.uploads import is_too_large, size_complaint
 
-NO_SPACE = "The register has no space for the files now. Nothing was stored. Try again later."
 NO_DRAFT = "No draft is named {}. It was deleted, or has expired after 7 days."
 EACH = "each"  # the value of `drives` that asks for the drive of each log of an archive
 UNREAD = "The register has not read the log yet. Wait for the result, then submit it."
@@ -76,10 +76,17 @@ def _receive(request: UserRequest, form: UploadForm, organisations: list[Organis
     draft = create_draft(form.chosen_organisation, request.user, form.cleaned_data["slice_length_s"])
     try:
         store_files(draft, form.arrived_files())
-    except (UploadRefusedError, StoreFullError) as error:
+    except UploadRefusedError as error:
         delete_draft(draft)
-        form.add_error("log", str(error) if isinstance(error, UploadRefusedError) else NO_SPACE)
+        form.add_error("log", str(error))
         return _show_upload(request, form, organisations, 507)
+    except StoreFullError:
+        delete_draft(draft)
+        form.add_error("log", NO_SPACE)
+        return may_repeat(_show_upload(request, form, organisations, 507))
+    except StoreUnavailableError:
+        delete_draft(draft)
+        raise
     return redirect("draft", draft.public_id)
 
 
@@ -119,6 +126,9 @@ def _submit(request: UserRequest, found: Draft) -> HttpResponse:
     except DraftUnreadError:
         messages.error(request, UNREAD)
         return redirect("draft", found.public_id)
+    except StoreFullError:
+        form.add_error(None, NO_SPACE)
+        return may_repeat(_show_draft(request, found, form, 507))
     except ReviewRefusedError as refusal:
         form.add_error("model" if isinstance(refusal, SeveralDrivesError) else "embargo_until", str(refusal))
         return _show_draft(request, found, form, 400 if isinstance(refusal, MomentError) else 409)
@@ -140,7 +150,7 @@ def _submit_each(request: UserRequest, found: Draft) -> HttpResponse:
         return redirect("draft", found.public_id)
     except StoreFullError:
         forms.shared.add_error(None, NO_SPACE)
-        return _show_draft(request, found, forms, 507)
+        return may_repeat(_show_draft(request, found, forms, 507))
     except ReviewRefusedError as refusal:
         forms.shared.add_error("embargo_until" if isinstance(refusal, MomentError) else None, str(refusal))
         return _show_draft(request, found, forms, 400 if isinstance(refusal, MomentError) else 409)

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from results.access.withholding import SequesteredError, refuse_sequestered
 from results.errors import ReviewRefusedError
-from results.evidence.store import StoreFullError
+from results.evidence.store import StoreFullError, StoreUnavailableError
 from results.lifecycle.objection_filing import (
     FILES_MAX,
     ObjectionQuotaError,
@@ -31,6 +31,7 @@ from webapp.accounts.permissions import Action, organisations_of
 from webapp.accounts.requests import UserRequest, members_only
 from webapp.register.http.access import is_public
 from webapp.register.http.responses import withheld_page
+from webapp.register.http.store_unavailable import NO_SPACE, may_repeat
 from webapp.register.objections.page import line_of
 from webapp.submissions.changes import refusals_shown
 from webapp.submissions.objections.forms import ObjectionForm
@@ -38,7 +39,6 @@ from webapp.submissions.uploads import is_too_large
 from webapp.templatetags import units
 
 PERIOD_S = 86_400
-NO_SPACE = "The register has no space for the files now. Nothing was stored. Try again later."
 UNVERIFIED = "Only users with a verified mail address object to results. Verify yours on the page of your account."
 FILED = "Filed as {}. A reviewer admits or refuses it. Mail about each step follows."
 OF_NETWORK = "Nothing was stored. {} objections came from your network in the last 24 hours; no more are allowed."
@@ -104,13 +104,20 @@ def _file(request: UserRequest, run: Run, form: ObjectionForm) -> HttpResponse:
         filed = file_objection(
             run, request.user, form.cleaned_data["text"], form.chosen_organisation, form.arrived_attachments()
         )
-    except (ReviewRefusedError, StoreFullError) as error:
+    except StoreUnavailableError:
         process_limits.give_back(limit, network, use)
-        form.add_error(None, NO_SPACE if isinstance(error, StoreFullError) else str(error))
+        raise
+    except StoreFullError:
+        process_limits.give_back(limit, network, use)
+        form.add_error(None, NO_SPACE)
+        return may_repeat(_show_form(request, run, form, 507))
+    except ReviewRefusedError as error:
+        process_limits.give_back(limit, network, use)
+        form.add_error(None, str(error))
         if isinstance(error, ObjectionQuotaError):
             wait_s = (error.free_at - timezone.now()).total_seconds()
             return _show_too_many(request, run, form, max(1, math.ceil(wait_s)))
-        return _show_form(request, run, form, 507 if isinstance(error, StoreFullError) else 409)
+        return _show_form(request, run, form, 409)
     messages.success(request, FILED.format(filed.public_id))
     return redirect("objection", filed.public_id)
 

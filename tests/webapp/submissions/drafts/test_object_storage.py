@@ -56,5 +56,6 @@ def test_an_upload_waits_while_the_store_does_not_answer(client, settings):
     assert DraftFile.objects.get().received_bytes == 5
     form = client.post("/submit/", {"log": io.BytesIO(b"a log"), "slice_length_s": "10"})
     assert (form.status_code, form.headers["Retry-After"]) == (503, "30")
+    assert Draft.objects.count() == 1, "the refused form leaves no draft"
     settings.S3_ENDPOINT = answering
     assert append(client, address, 5, b"56789").status_code == 204
