@@ -107,4 +107,4 @@ def test_the_example_of_a_comparison_is_chosen_from_the_fastest_rows_only(store,
     found = nearest._fastest_rows(store, ())
     assert len(found) >= nearest.NEAREST_MAX
     assert {speeds[row] for row in found} >= set(sorted(set(speeds))[-3:])
-    assert ordered.read <= len(found) + 1
+    assert len(found) <= ordered.read <= nearest.NEAREST_MAX + 20  # with those as fast as the last one
