@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from math import ceil, floor, log10
+from functools import cached_property
+from math import floor, log10
 
 from results.rules.act.loads import READS_PER_S, TPS
 
@@ -52,6 +53,22 @@ class Demand:
     warranty_years: Fraction
     speed_ratio: Fraction = Fraction(1)
 
+    @cached_property
+    def totals(self) -> "Totals":
+        """Return what all drives together have to sustain: the same for every offer, of which there are thousands."""
+        rated = host_bytes_per_day(self) * self.life_years / self.warranty_years
+        return Totals(drive_writes_per_s(self), capacity_bytes(self), rated, reads_pct(self))
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The requirements of all drives together. `rated_bytes_per_day` is what their ratings have to allow together."""
+
+    writes_per_s: Fraction
+    capacity_bytes: Fraction
+    rated_bytes_per_day: Fraction
+    reads_pct: Fraction | None
+
 
 @dataclass(frozen=True)
 class Tested:
@@ -77,7 +94,7 @@ class Offer:
     price: Fraction | None = None
     tested_bytes: int | None = None
 
-    @property
+    @cached_property
     def tps(self) -> Fraction:
         """Return the tested reads and writes a second together."""
         return self.reads_per_s + self.writes_per_s
@@ -180,7 +197,7 @@ def mix_of(demand: Demand, tested: Tested) -> Mix:
     sectors, tested_sectors = read_sectors(demand.object_bytes), read_sectors(tested.object_bytes)
     if sectors > tested_sectors:
         return Mix.UNTESTED
-    share = reads_pct(demand)
+    share = demand.totals.reads_pct
     is_near = share is None or abs(share - Fraction(tested.reads_pct)) <= Fraction(tested.tolerance_points)
     return Mix.TESTED if is_near and sectors == tested_sectors else Mix.BOUND
 
@@ -201,12 +218,20 @@ def differences_from_test(demand: Demand, tested: Tested) -> tuple[str, ...]:
 
 def drives_for_reads(demand: Demand, offer: Offer) -> int:
     """Return the drives whose tested reads a second, without the headroom, suffice for the reads alone."""
-    return ceil(demand.reads_per_s / (offer.reads_per_s * demand.speed_ratio))
+    return _ceil_of_quotient(demand.reads_per_s, offer.reads_per_s, demand.speed_ratio)
 
 
 def drives_for_writes(demand: Demand, offer: Offer) -> int:
     """Return the drives whose tested writes a second, without the headroom, suffice for the writes of all copies."""
-    return ceil(drive_writes_per_s(demand) / (offer.writes_per_s * demand.speed_ratio))
+    return _ceil_of_quotient(demand.totals.writes_per_s, offer.writes_per_s, demand.speed_ratio)
+
+
+def _ceil_of_quotient(total: Fraction, *divisors: Fraction | int) -> int:
+    """Return a number divided by others, rounded up: exact, and faster than Fraction, which reduces each quotient."""
+    numerator, denominator = total.numerator, total.denominator
+    for divisor in divisors:
+        numerator, denominator = numerator * divisor.denominator, denominator * divisor.numerator
+    return -(-numerator // denominator)
 
 
 def load_ratio(demand: Demand, offer: Offer, found: Size) -> Fraction | None:
@@ -265,7 +290,7 @@ def host_bytes_per_day(demand: Demand) -> Fraction:
 
 def needed_dwpd(demand: Demand, drives: int, drive_bytes: int) -> Fraction:
     """Return the rating that each of so many drives needs: host bytes a day / drives / capacity x life / warranty."""
-    return host_bytes_per_day(demand) / drives / drive_bytes * demand.life_years / demand.warranty_years
+    return demand.totals.rated_bytes_per_day / (drives * drive_bytes)
 
 
 def endurance_margin(needed: Fraction, rated: Fraction) -> Fraction:
@@ -283,8 +308,10 @@ def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
     throughput = max(drives_for_reads(demand, offer), drives_for_writes(demand, offer))
     needs = Needs(
         throughput=None if mix is Mix.UNTESTED else throughput,
-        capacity=ceil(capacity_bytes(demand) / offer.bytes_for_data),
-        endurance=ceil(needed_dwpd(demand, 1, offer.capacity_bytes) / offer.dwpd) if offer.dwpd else None,
+        capacity=_ceil_of_quotient(demand.totals.capacity_bytes, offer.bytes_for_data),
+        endurance=_ceil_of_quotient(demand.totals.rated_bytes_per_day, offer.capacity_bytes, offer.dwpd)
+        if offer.dwpd
+        else None,
     )
     binding, working_nodes = _binding_need(demand, needs)
     nodes = working_nodes + demand.spare_nodes
@@ -311,7 +338,7 @@ def _binding_need(demand: Demand, needs: Needs) -> tuple[str, int]:
     needed = {THROUGHPUT: needs.throughput, CAPACITY: needs.capacity, ENDURANCE: needs.endurance}
     required = {name: drives for name, drives in needed.items() if drives is not None}
     binding = max(required, key=lambda name: required[name])
-    working_nodes = max(ceil(Fraction(required[binding], demand.drives_per_node)), 1)
+    working_nodes = max(-(-required[binding] // demand.drives_per_node), 1)
     if working_nodes < demand.replication_factor:  # each copy needs its own node
         return COPIES, demand.replication_factor
     return binding, working_nodes

@@ -12,6 +12,10 @@ SMALLER, LARGER = (1100, 110, 110), (2200, 220, 220)
 ROWS_A_PAGE = 100
 BOUNDED = (
     "/drives/?min_tps={n}", "/drives/nvme-flash/?limit_1ms=3.{n}", "/drives/?q=pm{n}", "/search/?q=PM{n}", "/feed.atom",
+    "/drives/nvme-flash/feed.atom", "/drive/{product}/feed.atom", "/news/", "/news/feed.atom", "/about/",
+    "/sitemap.xml",
+    "/sizing/?reads={n}000&writes={n}000&data={n}", "/api/v1/sizing/?reads={n}000&writes={n}000&data={n}",
+    "/api/v1/news/", "/drives/rows.json", "/", "/drives/", "/runs/{run}/", "/submissions/review/",
     "/api/v1/runs/", "/api/v1/products/", "/api/v1/figures/?min_tps={n}", "/api/v1/landscape/?min_tps={n}",
     "/api/v1/submissions/", "/api/v1/lab/hosts/", "/api/v1/lab/devices/", "/api/v1/lab/dispatches/", "/submissions/",
     "/lab/", "/lab/drives/",
@@ -38,6 +42,14 @@ def costs():
             site.get(pattern, client)
         found[pattern] = len(rows), sum(rows)
     return found
+
+
+def test_a_page_of_staff_that_asks_for_a_sign_in_is_no_measurement(site):
+    fill(100, 20, 3)
+    measured = scale.Site()
+    assert measured.get("/takedowns/", "staff")
+    with pytest.raises(RuntimeError, match="status 200 of /accounts/login/"):
+        measured.get("/lab/", "visitor")
 
 
 def test_lists_need_no_more_statements_or_rows_in_a_larger_register(site):

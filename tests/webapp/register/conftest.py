@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from results.models import (
@@ -255,5 +256,24 @@ def count_queries(client, django_assert_max_num_queries):
         with django_assert_max_num_queries(50) as captured:
             assert client.get(path).status_code == 200
         return len(captured.captured_queries)
+
+    return count
+
+
+@pytest.fixture
+def count_rows(client):
+    """Return a function that counts the rows that the statements of a page return."""
+
+    def count(path):
+        rows = []
+
+        def execute(run, sql, params, many, context):
+            result = run(sql, params, many, context)
+            rows.append(max(0, context["cursor"].rowcount))
+            return result
+
+        with connection.execute_wrapper(execute):
+            assert client.get(path).status_code == 200
+        return sum(rows)
 
     return count

@@ -2,14 +2,18 @@
 
 import json
 import re
+from hashlib import md5
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.middleware import http
+from django.utils.http import quote_etag
 
 from results.models import Verdict
 from tests.webapp.register.pages import read_rows, shown_html
 from webapp.register.drives.filters import Filter, bound_of
+from webapp.register.drives.store import data_file
 
 pytestmark = pytest.mark.django_db
 ADDRESSES = Path(settings.BASE_DIR / "tests/data/addresses/drives.txt").read_text().splitlines()
@@ -258,6 +262,14 @@ def test_the_data_file_is_compressed_if_the_client_accepts_it(client, catalogue)
         "/drives/rows.json", headers={"Accept-Encoding": "gzip", "If-None-Match": response.headers["ETag"]}
     )
     assert again.status_code == 304
+
+
+def test_the_etag_of_the_data_file_is_computed_once_for_each_state(client, catalogue, monkeypatch):
+    monkeypatch.setattr(http, "set_response_etag", None)  # Django's, which hashes every response
+    first = client.get("/drives/rows.json")
+    monkeypatch.setattr(data_file, "md5", None)
+    assert first.headers["ETag"] == quote_etag(md5(first.content, usedforsecurity=False).hexdigest())
+    assert client.get("/drives/rows.json").headers["ETag"] == first.headers["ETag"]
 
 
 def test_an_unreviewed_run_is_not_in_the_data_file(client, make_log_run):

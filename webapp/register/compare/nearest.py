@@ -13,6 +13,11 @@ from results.rules.act.limits import Limit
 from webapp.register.comparability.comparable import RunConditions, are_comparable, conditions_of_runs
 from webapp.register.compare.choice import Choice, runs_to_compare
 from webapp.register.compare.heads import compared_group
+from webapp.register.drives.limit_check import LimitCheck
+from webapp.register.drives.store.column_store import current_store
+from webapp.register.drives.store.encoded_columns import ColumnStore, flags_of
+from webapp.register.drives.store.ranking import current_rows, fastest_rows, on_drives, speeds_of
+from webapp.register.limits.reader_limits import read_limits
 from webapp.register.tables.columns import product_of
 
 NEAREST_MAX = 24  # runs that are considered, the nearest in speed first
@@ -93,8 +98,9 @@ def example_choice(limits: Sequence[Limit]) -> Choice | None:
 
     Both are of one comparison group that can be ranked.
     """
-    runs = Run.objects.listed().rated().on_drives().current().within(limits).with_ranked_tps()
-    ordered = runs.in_category(EXAMPLE_CATEGORY).filter(tps__gt=0).order_by(F("ranked_tps").desc(nulls_last=True), "pk")
+    store = current_store()
+    fastest = Run.objects.filter(public_id__in=[store.runs[row] for row in _fastest_rows(store, limits)])
+    ordered = fastest.with_ranked_tps().order_by(F("ranked_tps").desc(nulls_last=True), "pk")
     place = {pk: number for number, pk in enumerate(ordered.values_list("pk", flat=True)[:NEAREST_MAX])}
     found = conditions_of_runs(runs_to_compare(Run.objects.filter(pk__in=place)))
     found.sort(key=lambda each: place[each.run.pk])
@@ -105,3 +111,18 @@ def example_choice(limits: Sequence[Limit]) -> Choice | None:
                 if is_other and compared_group(second) == compared_group(first) and are_comparable(first, second):
                     return Choice([first, second])
     return None
+
+
+def _fastest_rows(store: ColumnStore, limits: Sequence[Limit]) -> list[int]:
+    """Return the fastest rows of the example's category within the limits, and those as fast as the last of them."""
+    category, historical = store.columns["category"].of(EXAMPLE_CATEGORY), store.columns["historical"].of("yes")
+    passing = LimitCheck(store, read_limits({}, limits)).passes_profile
+    wanted = category & ~historical & current_rows(store) & on_drives(store) & passing
+    flags, speeds = flags_of(wanted, store.count), speeds_of(store)
+    found: list[int] = []
+    for row in fastest_rows(store):
+        if not speeds[row] or (len(found) >= NEAREST_MAX and speeds[row] < speeds[found[-1]]):
+            break
+        if flags[row]:
+            found.append(row)
+    return found

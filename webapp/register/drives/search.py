@@ -44,9 +44,12 @@ class ProductQuery:
 
     def matches(self, store: ColumnStore, row: int) -> bool:
         """Return whether a row has the names, and the capacity if the query has one."""
-        return self.names.matches(store.names.texts[row]) and (
-            self.capacity_gb is None or is_same_capacity(store.columns["capacity_gb"].value(row), self.capacity_gb)
-        )
+        return self.names.matches(store.names.texts[row]) and self.has_capacity(store, row)
+
+    def has_capacity(self, store: ColumnStore, row: int) -> bool:
+        """Return whether a row has the capacity of the query, if that has one."""
+        capacity = store.columns["capacity_gb"].value(row)
+        return self.capacity_gb is None or is_same_capacity(capacity, self.capacity_gb)
 
     @property
     def is_found(self) -> bool:
@@ -108,7 +111,9 @@ def found_products(
     store: ColumnStore, query: ProductQuery, profile: Iterable[Limit]
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the first products that match a query, in the order of their names, and the number of all that match."""
-    slugs = [slug for slug, rows in rows_by_product(store).items() if query.matches(store, rows[0])]
+    named, texts = store.names.matching(query.names), store.names.texts
+    products = rows_by_product(store).items()
+    slugs = [slug for slug, rows in products if texts[rows[0]] in named and query.has_capacity(store, rows[0])]
     return products_of(store, slugs[:SHOWN_AT_MOST], profile), len(slugs)
 
 

@@ -65,9 +65,10 @@ def historical(request: HttpRequest) -> HttpResponse:
 @public_page
 def data(request: HttpRequest) -> HttpResponse:
     refuse_unknown(request.GET, ())
-    plain, compressed = current_file()
     is_compressed = "gzip" in request.headers.get("Accept-Encoding", "")
-    response = HttpResponse(compressed if is_compressed else plain, content_type="application/json")
+    file = current_file(is_compressed=is_compressed)
+    response = HttpResponse(file.content, content_type="application/json")
+    response["ETag"] = file.etag
     response["Vary"] = "Accept-Encoding"
     if is_compressed:
         response["Content-Encoding"] = "gzip"

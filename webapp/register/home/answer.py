@@ -259,10 +259,11 @@ class Answer:
         """Return the first answers by comparison group: the title of each band, and its rows, fastest first."""
         of_band, left, found = rows_by_band(self.store), ROWS_AT_MOST, []
         for band in BANDS:
-            rows = list(self._ordered(self.charted.answers & of_band.get(band.code, 0)))
+            rows = self.charted.answers & of_band.get(band.code, 0)
             if rows and left:
-                found.append((band.title_line(len(rows), is_first=False), rows[:left]))
-                left -= len(rows[:left])
+                first = self.charted.first_of(rows, left)
+                found.append((band.title_line(rows.bit_count(), is_first=False), first))
+                left -= len(first)
         return found
 
     @cached_property

@@ -90,7 +90,8 @@ def changes_page(before: int | None = None) -> ChangesPage:
         events = older_than(events, last)
     found = list(events[: CHANGES_PER_PAGE + 1])
     shown, first = found[:CHANGES_PER_PAGE], first_change()
-    changes = changes_of(shown, catalogue_imports(first))
+    imports = catalogue_imports(first, shown[-1].at, shown[0].at) if shown else {}
+    changes = changes_of(shown, imports)
     return ChangesPage(changes, shown[-1].pk if len(found) > len(shown) else None, first)
 
 

@@ -1,11 +1,22 @@
 """Queries for the public events that are news."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Min, Q, QuerySet
-from django.db.models.functions import TruncDate
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import (
+    BigIntegerField,
+    Count,
+    DateTimeField,
+    ExpressionWrapper,
+    Func,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
+from django.db.models.functions import TruncDate, TruncDay
 
 from results.access.withholding import REEVALUATED
 from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
@@ -31,18 +42,35 @@ def public_changes() -> QuerySet[Event]:
     An import of a catalogue publishes hundreds of results at once. The first event of a day stands for all of them. A
     re-evaluation with the same result is no news.
     """
-    public = Run.objects.public().values("public_id")
-    certificates = Certificate.objects.filter(product__in=Product.objects.public()).values("public_id")
-    of_runs = Q(subject_type=RUN, kind__in=RUN_KINDS, subject_id__in=public)
-    of_certificates = Q(subject_type=CERTIFICATE, kind__in=CERTIFICATE_KINDS, subject_id__in=certificates)
-    imported = Q(pk__in=imported_results().values("pk"))
-    firsts = Q(pk__in=_by_day(imported_results()).values("first"))
+    midnight = TruncDay("at", tzinfo=UTC)
+    found = Event.objects.alias(
+        midnight=midnight,
+        next_midnight=ExpressionWrapper(midnight + timedelta(days=1), DateTimeField()),
+        public_run=_of_subject(Run.objects.public()),
+        public_certificate=_of_subject(Certificate.objects.filter(product__in=Product.objects.public())),
+        imported_run=_of_subject(_published_runs()),
+    )
+    of_runs = Q(subject_type=RUN, kind__in=RUN_KINDS, public_run__isnull=False)
+    of_certificates = Q(subject_type=CERTIFICATE, kind__in=CERTIFICATE_KINDS, public_certificate__isnull=False)
+    imported = Q(subject_type=RUN, kind=PUBLISHED, imported_run__isnull=False)
     of_products = Q(subject_type=PRODUCT, kind__in=NEWS_KINDS)
-    wanted = of_runs & ~imported | firsts | of_certificates | of_products | Q(kind__in=CLAIM_KINDS)
-    found = Event.objects.filter(wanted)
-    # A subquery, because the comparison with a missing key is null, which would exclude the event.
-    unchanged = Event.objects.filter(kind=REEVALUATED, details__kind=SAME)
-    return for_everyone(found.exclude(pk__in=unchanged.values("pk")))
+    is_first = Q(pk=Subquery(_first_of_day()))
+    wanted = of_runs & (~imported | is_first) | of_certificates | of_products | Q(kind__in=CLAIM_KINDS)
+    return for_everyone(found.filter(wanted).exclude(kind=REEVALUATED, details__contains={"kind": SAME}))
+
+
+def _of_subject(rows: QuerySet[Any]) -> Subquery:
+    """Return the row that an event is about, null if it is not one of these rows.
+
+    It is read for each event, so the newest events are found without reading all rows; a condition `in` reads them all.
+    """
+    return Subquery(rows.filter(public_id=OuterRef("subject_id")).values("pk")[:1])
+
+
+def _first_of_day() -> QuerySet[Any, Any]:
+    """Return the id of the first imported result of the day of an event, whose bounds in UTC are in two columns."""
+    of_day = imported_results().filter(at__gte=OuterRef("midnight"), at__lt=OuterRef("next_midnight"))
+    return of_day.order_by("at", "pk").values("pk")[:1]
 
 
 def newest_first(events: QuerySet[Event]) -> QuerySet[Event]:
@@ -57,8 +85,11 @@ def older_than(events: QuerySet[Event], last: Event) -> QuerySet[Event]:
 
 def imported_results() -> QuerySet[Event]:
     """Return the publications of results that came with a catalogue of published results."""
-    published = Run.objects.public().filter(tier=Tier.PUBLISHED).values("public_id")
-    return Event.objects.filter(kind=PUBLISHED, subject_type=RUN, subject_id__in=published)
+    return Event.objects.filter(kind=PUBLISHED, subject_type=RUN, subject_id__in=_published_runs().values("public_id"))
+
+
+def _published_runs() -> QuerySet[Run]:
+    return Run.objects.public().filter(tier=Tier.PUBLISHED)
 
 
 def first_change() -> Event | None:
@@ -74,16 +105,21 @@ class CatalogueImport:
     is_opening: bool
 
 
-def catalogue_imports(first: Event | None) -> dict[int, CatalogueImport]:
-    """Return the imports by the id of the event that stands for each, from the first change and one query."""
-    days = _by_day(imported_results()).values_list("first", "results_count")
-    return {pk: CatalogueImport(count, first is not None and pk == first.pk) for pk, count in days}
+def catalogue_imports(first: Event | None, start: datetime, end: datetime) -> dict[int, CatalogueImport]:
+    """Return the imports of the days from one moment to another by the id of the event that stands for each.
 
-
-def _by_day(events: QuerySet[Event]) -> QuerySet[Any, Any]:
-    """Return the number and the lowest id of the events of each day in UTC."""
-    days = events.order_by().annotate(day=TruncDate("at", tzinfo=UTC)).values("day")
-    return days.annotate(first=Min("pk"), results_count=Count("pk"))
+    One query; `first` is the first change of the register.
+    """
+    midnight = start.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    after = end.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    days = between(imported_results(), midnight, after).order_by().annotate(day=TruncDate("at", tzinfo=UTC))
+    ids = ArrayAgg("pk", order_by=("at", "pk"))
+    first_id = Func(ids, template="(%(expressions)s)[1]", output_field=BigIntegerField())
+    counts = days.values("day").annotate(first=first_id, results_count=Count("pk"))
+    return {
+        pk: CatalogueImport(count, first is not None and pk == first.pk)
+        for pk, count in counts.values_list("first", "results_count")
+    }
 
 
 def between(events: QuerySet[Event], start: datetime, end: datetime) -> QuerySet[Event]:

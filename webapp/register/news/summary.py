@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from results.access.withholding import REEVALUATED
 from results.catalogue.claims import CLAIM_CHANGED, CLAIMS_RECOMPUTED
@@ -61,10 +62,14 @@ class Summary:
 def summary_of(month: Month, first: Event | None) -> Summary:
     """Return the summary of a month, in a fixed number of queries; `first` is the first change of the register."""
     changes = newest_first(between(public_changes(), month.start, month.end))
-    found, imports, lines = list(changes.values_list("pk", "kind")), catalogue_imports(first), category_lines(month)
+    found, imports, lines = list(changes.values_list("pk", "kind")), _imports(first, month), category_lines(month)
     totals = Counter(kind for _, kind in found)
     opening_count = sum(imports[pk].results_count for pk, _ in found if pk in imports and imports[pk].is_opening)
     return Summary(month, _sentence(month, totals, lines, opening_count), lines, _sections(found, imports))
+
+
+def _imports(first: Event | None, month: Month) -> dict[int, CatalogueImport]:
+    return catalogue_imports(first, month.start, month.end - timedelta(days=1))
 
 
 def _sections(found: Sequence[tuple[int, str]], imports: Mapping[int, CatalogueImport]) -> list[Section]:

@@ -6,9 +6,11 @@ model: PM9A3 is not PM983. Such a word matches nothing; the known words one lett
 without a letter has none, and no capacity replaces a word.
 """
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 
 from rapidfuzz.distance import OSA
 
@@ -59,10 +61,32 @@ class Names:
         """Return each text once: a product has several rows."""
         return tuple(dict.fromkeys(self.texts))
 
-    def having(self, query: "NameQuery") -> list[bool]:
+    def having(self, query: "NameQuery") -> Iterable[bool]:
         """Return for each row whether it matches a query."""
-        matching = {text: query.matches(text) for text in self.different}
-        return [matching[text] for text in self.texts]
+        return map(self.matching(query).__contains__, self.texts)
+
+    def matching(self, query: "NameQuery") -> set[str]:
+        """Return the different texts that match a query; only texts with its first word are compared with the others.
+
+        All texts are searched as one, because a call for each takes longer than the search.
+        """
+        if not query.alternatives:
+            return set(self.different)
+        found = {text for word in query.alternatives[0] for text in self._with_word(word)}
+        return {text for text in found if query.matches(text)}
+
+    @cached_property
+    def _together(self) -> tuple[str, list[int]]:
+        """Return the different texts, each in a line of its own, and the end of each line."""
+        return "\n".join([*self.different, ""]), list(accumulate(len(text) + 1 for text in self.different))
+
+    def _with_word(self, word: str) -> Iterator[str]:
+        together, ends = self._together
+        place = together.find(word)
+        while place >= 0:
+            line = bisect_right(ends, place)
+            yield self.different[line]
+            place = together.find(word, ends[line])
 
     def alternatives(self, word: str) -> tuple[str, ...]:
         """Return the word itself if it occurs in a name, otherwise the words one typing error away in its letters."""
@@ -75,7 +99,7 @@ class Names:
 
     def _close(self, word: str) -> tuple[str, ...]:
         is_comparable = len(word) >= SHORTEST_CORRECTED and has_letter(word)
-        if not is_comparable or any(word in text for text in self.different):
+        if not is_comparable or word in self._together[0]:
             return ()
         return one_error_away(word, self.words)
 
@@ -130,7 +154,7 @@ def search(names: Names, query: str) -> NameQuery:
     found = NameQuery(words, tuple(map(names.alternatives, words)), tuple(map(names.nearest, words)))
     if found.alternatives == tuple((word,) for word in words):
         return found
-    matching = [text for text in names.different if found.matches(text)]
+    matching = names.matching(found)
     if not matching:
         return found
     used = [[other for other in others if any(other in text for text in matching)] for others in found.alternatives]

@@ -15,6 +15,7 @@ from results.rules.act.comparison_groups import ComparisonGroup
 from results.rules.act.limits import Limit
 from results.rules.act.loads import TPS
 from results.rules.sizing import Offer, rates_of_act
+from webapp.register.drives.store.column_store import current_store
 from webapp.register.http.query_params import ParameterError
 from webapp.register.sizing.query import SLUG, Kind
 from webapp.register.tables.columns import product_of
@@ -66,24 +67,42 @@ def candidates(
     ranked takes precedence over one that cannot. Historical products, logs without the number of devices and networked
     systems are left out. `is_own`: the limits are a reader's own.
     """
-    limits = list(limits)
+    limits = tuple(limits)
+    if is_own:
+        found = _uncertified(limits, kind, is_own=True)
+    else:
+        key = ("sizing candidates", limits, kind)
+        found = current_store().cached(key, lambda: _uncertified(limits, kind, is_own=False))
+    if kind is Kind.INSTANCES:
+        return found
+    certified = _certified(limits, is_own=is_own)
+    return [_certified_or_priced(each, certified, prices) for each in found]
+
+
+def _uncertified(limits: tuple[Limit, ...], kind: Kind, *, is_own: bool) -> list[Candidate]:
+    """Return the candidates by their runs alone, without prices. Those of the profile are read once per state."""
     runs = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
     runs = runs.filter(tps__gt=0).select_related("product").defer("facts", "source_row")
     ordered = runs.order_by(F("ranked_tps").desc(nulls_last=True), "pk")
-    if kind is Kind.INSTANCES:
-        return _instances(ordered)
-    return _drives(ordered, _certified(limits, is_own=is_own), prices)
+    return _instances(ordered) if kind is Kind.INSTANCES else _drives(ordered)
 
 
-def _drives(
-    runs: RunQuerySet, certified: Mapping[int, tuple[Certificate, Run]], prices: Mapping[str, Fraction]
-) -> list[Candidate]:
+def _certified_or_priced(
+    candidate: Candidate, certified: Mapping[int, tuple[Certificate, Run]], prices: Mapping[str, Fraction]
+) -> Candidate:
+    certificate, price = certified.get(candidate.product.pk), prices.get(candidate.product.slug)
+    if candidate.run is None or (certificate is None and price is None):
+        return candidate
+    return _drive(candidate.run, certificate, price)
+
+
+def _drives(runs: RunQuerySet) -> list[Candidate]:
     has_devices = Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED)
     found = runs.filter(has_devices, product__category__in=OF_DRIVES, product__capacity_gb__gt=0)
     fastest: dict[int, Run] = {}
     for run in _ranked_first(found):
         fastest.setdefault(product_of(run).pk, run)
-    return [_drive(run, certified.get(pk), prices.get(product_of(run).slug)) for pk, run in fastest.items()]
+    return [_drive(run) for run in fastest.values()]
 
 
 def _ranked_first(runs: Iterable[Run]) -> list[Run]:
@@ -150,7 +169,7 @@ def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, tuple[Cert
     return {each.certificate.product_id: (each.certificate, each.run) for each in found}
 
 
-def _drive(run: Run, certified: tuple[Certificate, Run] | None, price: Fraction | None) -> Candidate:
+def _drive(run: Run, certified: tuple[Certificate, Run] | None = None, price: Fraction | None = None) -> Candidate:
     product = product_of(run)
     dwpd = None if product.endurance_dwpd is None else Fraction(product.endurance_dwpd)
     capacity_gb, tested = product.capacity_gb or 0, certified[1] if certified else run

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from results.models import Statistic
@@ -12,7 +14,7 @@ from results.rules.act.loads import printed_decimal
 from results.rules.capacity import capacity_bound
 from results.rules.endurance import sustained_tps, three_digits
 from results.rules.plural import counted, listed
-from results.rules.sizing import Mix, Size, Tested, differences_from_test, mix_of
+from results.rules.sizing import Demand, Mix, Size, Tested, differences_from_test, mix_of
 from webapp.register.http.files import Value
 from webapp.register.sizing.offers import Candidate
 from webapp.register.sizing.query import Kind, Restrictions, SizingQuestion
@@ -34,19 +36,33 @@ TIED_NAMED = 5  # other winners in the sentence
 SMALL_MARGIN = Fraction(1, 10)
 LOAD_WITH_RESERVE = Fraction(4, 5)  # of the tested speed: the answer says when a drive is loaded with more
 BYTES_PER_GB = 10**9
+BY_DRIVES = attrgetter("by_drives")
 
 
 @dataclass(frozen=True)
 class SizingRow:
-    """One drive or instance with the size of its cluster; `limiting_rate` is the rate that needs more of them.
-
-    `speed_ratio` is the part of its tested speed that it is loaded with at most.
-    """
+    """One drive or instance with the size of its cluster for a demand."""
 
     candidate: Candidate
     size: Size
-    limiting_rate: str
-    speed_ratio: Fraction
+    demand: Demand
+
+    @property
+    def limiting_rate(self) -> str:
+        """Return the rate that needs more drives."""
+        reads = sizing.drives_for_reads(self.demand, self.candidate.offer)
+        return "reads" if reads >= sizing.drives_for_writes(self.demand, self.candidate.offer) else "writes"
+
+    @property
+    def speed_ratio(self) -> Fraction:
+        """Return the part of its tested speed that it is loaded with at most."""
+        return self.demand.speed_ratio
+
+    @cached_property
+    def by_drives(self) -> tuple[bool, int, Fraction, str]:
+        """Return the sort key by the number, or minimum number, of drives; drives of unknown endurance come last."""
+        drives = self.size.least.drives if self.size.least else self.size.drives or 0
+        return self.is_unrated, drives, -self.candidate.offer.tps, self.key
 
     @property
     def key(self) -> str:
@@ -142,7 +158,7 @@ class SizingGroup:
 
 def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> dict[str, Any]:
     """Return the answer to a query. The page lists at most SHOWN_ROWS rows, and files list all of them."""
-    every = [_row(question, each, tested) for each in found]
+    every = [_row(question.demand, each, tested) for each in found]
     allowed = [row for row in every if _is_allowed(row, question.restrictions)]
     groups = _groups(allowed, question)
     sizes = [row for group in groups for row in group.rows]
@@ -181,12 +197,8 @@ def _vendors(rows: Iterable[SizingRow], chosen: str) -> list[tuple[str, str]]:
     return sorted((({chosen: chosen} if chosen else {}) | found).items())
 
 
-def _row(question: SizingQuestion, candidate: Candidate, tested: Tested) -> SizingRow:
-    demand, offer = question.demand, candidate.offer
-    is_by_reads = sizing.drives_for_reads(demand, offer) >= sizing.drives_for_writes(demand, offer)
-    return SizingRow(
-        candidate, sizing.size(demand, offer, tested), "reads" if is_by_reads else "writes", demand.speed_ratio
-    )
+def _row(demand: Demand, candidate: Candidate, tested: Tested) -> SizingRow:
+    return SizingRow(candidate, sizing.size(demand, candidate.offer, tested), demand)
 
 
 def _is_allowed(row: SizingRow, restrictions: Restrictions) -> bool:
@@ -242,19 +254,13 @@ def _rows_after(groups: Iterable[SizingGroup], count: int) -> list[SizingGroup]:
 
 
 def _fewest(sizes: Iterable[SizingRow]) -> SizingRow | None:
-    return min(sizes, key=_by_drives, default=None)
+    return min(sizes, key=BY_DRIVES, default=None)
 
 
 def _cheapest(sizes: Iterable[SizingRow]) -> SizingRow | None:
     """Return the cluster with the lowest price; those of unknown endurance come last."""
     priced = (row for row in sizes if row.size.price is not None)
     return min(priced, key=lambda row: (row.is_unrated, *_by_price(row)), default=None)
-
-
-def _by_drives(row: SizingRow) -> tuple[bool, int, Fraction, str]:
-    """Return the sort key by the number, or minimum number, of drives; drives of unknown endurance come last."""
-    drives = row.size.least.drives if row.size.least else row.size.drives or 0
-    return row.is_unrated, drives, -row.candidate.offer.tps, row.key
 
 
 def _by_price(row: SizingRow) -> tuple[Fraction, int, str]:
@@ -266,8 +272,8 @@ def _sorted(sizes: Sequence[SizingRow], sort: str) -> list[SizingRow]:
     if sort == "name":
         return sorted(sizes, key=lambda each: each.name.casefold())
     if sort == "cheapest":
-        return sorted(sizes, key=lambda each: (each.size.price is None, *_by_price(each), *_by_drives(each)))
-    return sorted(sizes, key=_by_drives)
+        return sorted(sizes, key=lambda each: (each.size.price is None, *_by_price(each), *each.by_drives))
+    return sorted(sizes, key=BY_DRIVES)
 
 
 def _sentence(
@@ -294,7 +300,7 @@ def _sentence(
 
 def _tied(rows: Iterable[SizingRow], fewest: SizingRow) -> str:
     """Return the others with the same number of drives as the row that is named; empty if no other has."""
-    same = [row for row in rows if _by_drives(row)[:2] == _by_drives(fewest)[:2] and row is not fewest]
+    same = [row for row in rows if row.by_drives[:2] == fewest.by_drives[:2] and row is not fewest]
     names = [_times(row) for row in same[:TIED_NAMED]]
     if len(same) > TIED_NAMED:
         names.append(f"{units.count(len(same) - TIED_NAMED)} more")

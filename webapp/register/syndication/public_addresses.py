@@ -4,13 +4,13 @@ Pages without a URL parameter are found automatically if they use `public_page`.
 `arguments_by_name`. A test fails for a pattern that is neither there nor in LEFT_OUT.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.urls import URLPattern, reverse
 
 from results.models import (
@@ -37,6 +37,7 @@ EVERYTHING = "*"  # the group of pages that depend on all results
 FORMS = ("csv", "json")
 HISTOGRAM_FORMS = ("csv", "json", "parquet")
 Arguments = tuple[tuple[str, ...], str]  # arguments of a URL pattern, and the group of the page
+PageArguments = Sequence[tuple[str, ...]] | QuerySet[Any, Any]  # of a URL pattern; a query yields such tuples
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,6 @@ class PublicAddress:
 
     path: str
     group: str
-
-    @property
-    def is_page(self) -> bool:
-        """Return whether it is a page for readers, as the sitemap lists them, not a file."""
-        return self.path.endswith("/")
 
 
 def page_group(slug: str) -> str:
@@ -84,11 +80,7 @@ def _addresses(name: str, found: Iterable[Arguments]) -> Iterator[PublicAddress]
 
 def arguments_by_name() -> dict[str, list[Arguments]]:
     """Return the arguments of the public URLs with a parameter, by the name of their URL pattern."""
-    products = list(Product.objects.public().order_by("slug").values_list("slug", "vendor"))
-    publications = PublishedFigure.objects.order_by("publication").distinct().values_list("publication", flat=True)
-    sweeps = YcsbRun.objects.filter(run__in=Run.objects.listed()).exclude(sweep_key="")
-    sweep_keys = sorted(set(sweeps.values_list("sweep_key", flat=True)))
-    certificates = Certificate.objects.filter(product__in=Product.objects.public()).order_by("pk")
+    products = list(_products().values_list("slug", "vendor"))
     runs = _public_runs()
     open_runs = [run for run in runs if run.has_reads and not run.is_withheld]  # their counts of reads are public
     with_lines = [run for run in runs if run.has_lines and not (run.is_withheld or run.has_withheld_attachment)]
@@ -98,8 +90,8 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
         "category": of_categories,
         "category-feed": of_categories,
         "category-picture": of_categories,
-        "certificate": [((name,), slug) for name, slug in certificates.values_list("public_id", "product__slug")],
-        "news-month": _of_everything(month.code for month in summary_months(first_change())),
+        "certificate": [((name,), slug) for name, slug in _certificates().values_list("public_id", "product__slug")],
+        "news-month": _of_everything(_months()),
         "objection": _of_objections(),
         "product": [((slug,), page_group(slug)) for slug, _ in products],
         "product-badge": of_products,
@@ -114,9 +106,58 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
         "run-status-lines": _of_runs(with_lines),
         "vendor-feed": _of_everything(sorted({vendor_slug(vendor) for _, vendor in products})),
         "ycsb-claim": _of_claims(),
-        "ycsb-load": _of_everything(dict.fromkeys(key[:LOAD_KEY_DIGITS] for key in sweep_keys)),
-        "ycsb-publication": _of_everything(publications),
+        "ycsb-load": _of_everything(_loads()),
+        "ycsb-publication": _of_everything(_publications()),
     }
+
+
+def page_arguments() -> dict[str, PageArguments]:
+    """Return the arguments of the pages for readers, as `arguments_by_name` has them, without reading products or runs.
+
+    These are queries, so that a part of the sitemap reads only its own rows.
+    """
+    return {
+        "category": _single(Category.values),
+        "certificate": _certificates().values_list("public_id"),
+        "news-month": _single(_months()),
+        "objection": _objections().values_list("public_id"),
+        "product": _products().values_list("slug"),
+        "run-detail": Run.objects.public().order_by("pk").values_list("public_id"),
+        "ycsb-claim": [args for args, _ in _of_claims()],
+        "ycsb-load": _single(_loads()),
+        "ycsb-publication": _single(_publications()),
+    }
+
+
+def _single(names: Iterable[str]) -> list[tuple[str, ...]]:
+    return [(name,) for name in names]
+
+
+def _products() -> QuerySet[Product]:
+    return Product.objects.public().order_by("slug")
+
+
+def _certificates() -> QuerySet[Certificate]:
+    return Certificate.objects.filter(product__in=Product.objects.public()).order_by("pk")
+
+
+def _objections() -> QuerySet[Objection]:
+    return Objection.objects.admitted().order_by("pk")
+
+
+def _months() -> list[str]:
+    return [month.code for month in summary_months(first_change())]
+
+
+def _publications() -> Iterable[str]:
+    return PublishedFigure.objects.order_by("publication").distinct().values_list("publication", flat=True)
+
+
+def _loads() -> Iterable[str]:
+    """Return the keys of the loads that runs of sweeps have."""
+    sweeps = YcsbRun.objects.filter(run__in=Run.objects.listed()).exclude(sweep_key="")
+    keys = sorted(set(sweeps.values_list("sweep_key", flat=True)))
+    return dict.fromkeys(key[:LOAD_KEY_DIGITS] for key in keys)
 
 
 def _public_runs() -> list[Any]:
@@ -142,8 +183,7 @@ def _of_claims() -> list[Arguments]:
 
 
 def _of_objections() -> list[Arguments]:
-    admitted = Objection.objects.admitted().order_by("pk").values_list("public_id", "run__product__slug")
-    return [((public_id,), slug) for public_id, slug in admitted]
+    return [((name,), slug) for name, slug in _objections().values_list("public_id", "run__product__slug")]
 
 
 def _of_runs(runs: Iterable[Any]) -> list[Arguments]:

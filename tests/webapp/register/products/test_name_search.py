@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from webapp.register.products.name_search import Names, names_text, one_error_away, search
+from webapp.register.products.name_search import NameQuery, Names, names_text, one_error_away, search
 
 LETTERS = "ab1"
 ROWS = [
@@ -135,3 +135,24 @@ def test_a_fuzzy_match_finds_exactly_the_words_that_one_edit_makes():
 def test_a_word_longer_than_all_others_matches_none():
     assert one_error_away("x" * 10_000, ["abc"]) == ()
     assert one_error_away("abc", []) == ()
+
+
+MANY = tuple(f"maker{number % 7} model{number} {'x' * (number % 5)}9{number}" for number in range(3000))
+
+
+@pytest.mark.parametrize(
+    "typed", ["maker3", "model299 maker", "model7", "92999", "x9", "maker3 model10", "nothing", ""]
+)
+def test_a_search_of_all_texts_together_finds_the_texts_that_match(typed):
+    names = Names(MANY, ())
+    query = NameQuery(tuple(typed.split()), tuple((word,) for word in typed.split()))
+    expected = {text for text in MANY if all(word in text for word in typed.split())}
+    assert names.matching(query) == expected
+    assert list(names.having(query)) == [text in expected for text in MANY]
+
+
+def test_a_search_compares_only_the_texts_with_its_first_word(monkeypatch):
+    compared, matches = [], NameQuery.matches
+    monkeypatch.setattr(NameQuery, "matches", lambda query, text: compared.append(text) or matches(query, text))
+    query = NameQuery(("model2999", "maker"), (("model2999",), ("maker",)))
+    assert len(Names(MANY, ()).matching(query)) == len(compared) == 1

@@ -57,6 +57,28 @@ def test_a_large_sitemap_is_split(client, make_published_run, monkeypatch):
     assert client.get("/sitemap-0.xml").status_code == 404
 
 
+def test_the_sitemap_has_every_public_address_that_is_a_page_in_the_same_order(client, catalogue, make_log_run):
+    make_log_run()
+    paths = [each.path for each in public_addresses.public_addresses() if each.path.endswith("/")]
+    locs = [loc.removeprefix("http://127.0.0.1:8000") for loc in read_locs(client.get("/sitemap.xml"))]
+    assert locs == [path for path in paths if path != "/search/"]
+
+
+def test_an_index_and_each_part_read_no_more_rows_of_a_larger_register(
+    client, make_published_run, count_rows, monkeypatch
+):
+    monkeypatch.setattr(PublicPages, "limit", 40)
+    for _ in range(30):
+        make_published_run()
+    of_index = count_rows("/sitemap.xml")
+    for _ in range(30):
+        make_published_run()
+    assert count_rows("/sitemap.xml") == of_index
+    parts = [loc.removeprefix("http://127.0.0.1:8000") for loc in read_locs(client.get("/sitemap.xml"))]
+    assert len(parts) > 3
+    assert max(map(count_rows, parts)) <= PublicPages.limit + of_index
+
+
 def test_the_sitemap_needs_as_many_queries_for_one_run_as_for_fifty(make_published_run, count_queries):
     make_published_run()
     one = count_queries("/sitemap.xml")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress
+from itertools import compress, islice
 from math import floor
 from operator import add
 
@@ -40,6 +40,7 @@ from webapp.register.tables.columns import share_code
 from webapp.register.tables.groups import TIME_WORDS
 from webapp.templatetags import units
 
+SORTED_BELOW = 2000  # rows; of more, a search through the order of all rows finds the first ones sooner
 FRONTIER_NAMES = {
     Fill.SERVICE: (("frontier of ACT 6.x:", "none is faster with", "fewer slow reads"), "ACT 6.x"),
     Fill.WITH_QUEUE: (("dashed: the same", "for ACT up to 5.3"), "ACT up to 5.3"),
@@ -116,14 +117,37 @@ class ChartedRows:
         in_order = fastest_first(self.store, self.threshold_us, per_device=self.is_per_device)
         return list(compress(in_order, map(flags.__getitem__, in_order)))
 
+    def first_of(self, rows: Rows, count: int) -> list[int]:
+        """Return the first of some plotted rows in the order of `ordered`.
+
+        Few rows are sorted by their place. Of many rows, the first ones are near the beginning of the order.
+        """
+        if rows.bit_count() < SORTED_BELOW:
+            return sorted(rows_of(rows), key=self._places.__getitem__)[:count]
+        flags = flags_of(rows, self.store.count)
+        return list(islice((row for row in self.ordered if flags[row]), count))
+
+    @property
+    def _places(self) -> list[int]:
+        """Return the place of each row in the order of all rows that could be plotted."""
+
+        def read() -> list[int]:
+            places = [0] * self.store.count
+            ordered = fastest_first(self.store, self.threshold_us, per_device=self.is_per_device)
+            for place, row in enumerate(ordered):
+                places[row] = place
+            return places
+
+        return self.store.cached(("places", self.threshold_us, self.is_per_device), read)
+
     @cached_property
     def question(self) -> SpeedQuestion:
         """Return the question, with the extent of the plotted rows. Without rows, the axes are those of 1x to 100x."""
         speeds, encoded = self.speeds, self.store.columns[share_code(self.threshold_us)]
-        on_axes = [*self.ordered, *rows_of(self._axis_rows & ~self.shown)]
-        fastest = max(map(speeds.__getitem__, on_axes), default=300_000.0)
-        slowest = min(map(speeds.__getitem__, on_axes), default=3_000.0)
-        largest = max(map(encoded.codes.__getitem__, on_axes), default=NOT_REPORTED)
+        edges = [*self.ordered[:1], *self.ordered[-1:], *rows_of(self._axis_rows & ~self.shown)]
+        fastest = max(map(speeds.__getitem__, edges), default=300_000.0)
+        slowest = min(map(speeds.__getitem__, edges), default=3_000.0)
+        largest = encoded.largest_code(self.shown | self._axis_rows)
         share = 0.0 if largest == NOT_REPORTED else encoded.values[largest] / BILLIONTHS
         answers = self.answers.bit_count()
         return SpeedQuestion(self.limit_pct, slowest, fastest, share, self.load_tps, answers)
@@ -220,7 +244,7 @@ class ChartedRows:
     def headline_row(self) -> int | None:
         """Return the fastest answer of this group."""
         _, rows = self.headline_group or (None, 0)
-        return next((row for row in self.ordered if rows >> row & 1), None)
+        return next(iter(self.first_of(rows, 1)), None)
 
     @cached_property
     def endurance_picture(self) -> Picture | None:

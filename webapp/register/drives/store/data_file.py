@@ -6,7 +6,11 @@ static/js/drives/column-store.js adds them again.
 
 import gzip
 import json
+from dataclasses import dataclass
+from hashlib import md5
 from typing import Any
+
+from django.utils.http import quote_etag
 
 from results.models.ids import product_stem
 from webapp.register.drives.store.column_store import current_store
@@ -65,12 +69,25 @@ def _number_in(word: str, scale: int) -> float | None:
     return int(whole + places.ljust(9, "0")) if len(places) <= 9 else None
 
 
-def current_file() -> tuple[bytes, bytes]:
-    """Return the file, plain and compressed by gzip."""
+@dataclass(frozen=True)
+class DataFile:
+    """The file, plain or compressed by gzip, with its ETag, which takes longer to compute than the file to send."""
+
+    content: bytes
+    etag: str
+
+
+def current_file(*, is_compressed: bool) -> DataFile:
+    """Return the file in one of its two forms."""
     store = current_store()
 
-    def make() -> tuple[bytes, bytes]:
+    def make() -> dict[bool, DataFile]:
         plain = json.dumps(data_document(store), ensure_ascii=False, separators=(",", ":")).encode()
-        return plain, gzip.compress(plain, compresslevel=9, mtime=0)
+        forms = {False: plain, True: gzip.compress(plain, compresslevel=9, mtime=0)}
+        return {name: DataFile(form, quote_etag(_digest(form))) for name, form in forms.items()}
 
-    return store.cached("data file", make)
+    return store.cached("data file", make)[is_compressed]
+
+
+def _digest(content: bytes) -> str:
+    return md5(content, usedforsecurity=False).hexdigest()

@@ -22,7 +22,7 @@ BILLIONTHS = 10**9  # shares are stored in billionths of a percent, as whole num
 UNSTATED = "unstated"  # the filter option for missing values; part of addresses
 
 SortedText = tuple[Any, str]  # a sort key, and the text that is shown
-BITS = bytes.maketrans(b"01", bytes([0, 1]))
+BITS, DIGITS = bytes.maketrans(b"01", bytes([0, 1])), bytes.maketrans(bytes([0, 1]), b"01")
 Rows = int  # a set of rows as a bit mask: sets of thousands are joined and counted in microseconds
 T = TypeVar("T")
 
@@ -52,8 +52,8 @@ def set_of(flags: Iterable[object]) -> Rows:
     >>> bin(set_of([True, False, True, True])), set_of([])
     ('0b1101', 0)
     """
-    bits = "".join("1" if flag else "0" for flag in flags)
-    return int(bits[::-1] or "0", 2)
+    bits = bytes(map(bool, flags)).translate(DIGITS)
+    return int(bits[::-1] or b"0", 2)
 
 
 class ByWord:
@@ -71,12 +71,21 @@ class ByWord:
         self.sets = [0]
         for first in range(0, len(self.rows) - self.step + 1, self.step):
             self.sets.append(self.sets[-1] | self._set_of(self.rows[first : first + self.step]))
+        self.stated = self.first(words_count)
 
     def first(self, words_count: int) -> Rows:
         """Return the rows that have one of the first words."""
         end = self.ends[words_count - 1] if words_count else 0
         number = end // self.step
         return self.sets[number] | self._set_of(self.rows[number * self.step : end])
+
+    def last_of(self, rows: Rows) -> int | None:
+        """Return that of some rows which has the last word; None if none of them has a word."""
+        number = next((each for each in reversed(range(len(self.sets))) if rows & ~self.sets[each] & self.stated), None)
+        if number is None:
+            return None
+        end = (number + 1) * self.step if number + 1 < len(self.sets) else len(self.rows)
+        return next(row for row in reversed(self.rows[number * self.step : end]) if rows >> row & 1)
 
     def _set_of(self, rows: Iterable[int]) -> Rows:
         flags = bytearray(self.bytes_count)
@@ -138,7 +147,12 @@ class EncodedColumn:
     @property
     def stated(self) -> Rows:
         """Return the rows with a word."""
-        return self._by_word.first(len(self.words))
+        return self._by_word.stated
+
+    def largest_code(self, rows: Rows) -> int:
+        """Return the place of the last word that some rows have; NOT_REPORTED if none of them has a word."""
+        row = self._by_word.last_of(rows)
+        return NOT_REPORTED if row is None else self.codes[row]
 
     def having(self, wanted: Iterable[object]) -> Rows:
         """Return the rows whose word is wanted; the last flag is for rows without a word."""
