@@ -14,7 +14,7 @@ THRESHOLD_US = 1000
 NO_ROW = EncodedColumn(("yes",), (NOT_REPORTED,) * COUNT)
 
 
-class CountedRows(list):
+class CountedRows(list[int]):
     """A list that counts the rows that a loop reads."""
 
     read = 0
