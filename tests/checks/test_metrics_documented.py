@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.results.fixtures import evidence_dir
 from webapp.monitoring.exposition import Groups
+
+__all__ = ["evidence_dir"]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir")]
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| `(drivecert_\w+)` \| (\w+) \| ([^|]*) \| ([^|]*) \|$", re.MULTILINE)
 
 
-@pytest.mark.django_db
 def test_every_metric_is_documented_with_its_type_and_labels(settings, tmp_path):
     settings.METRICS_DIR = settings.DATA_DIR = tmp_path
     served = {metric.name: (metric.type, metric.documentation) for metric in Groups(is_database_up=True).collect()}
@@ -20,7 +23,6 @@ def test_every_metric_is_documented_with_its_type_and_labels(settings, tmp_path)
     assert documented == served
 
 
-@pytest.mark.django_db
 def test_every_label_is_documented(settings, tmp_path):
     settings.METRICS_DIR = settings.DATA_DIR = tmp_path
     served = {
