@@ -14,6 +14,7 @@ from tests import own_network
 from tests.chromium import CHROMIUM
 from tests.cluster import Cluster
 from tests.lab_hosts.namespaces import missing
+from tests.scheduling import ModuleScheduling
 
 STARTUP = str(Path(__file__).parent / "startup")
 if STARTUP not in (paths := os.environ.get("PYTHONPATH", "").split(os.pathsep)):
@@ -151,6 +152,7 @@ def pytest_collection_finish():
     gc.set_threshold(20_000, 20, 20)
 
 
+PLACE = pytest.StashKey[tuple[list[bool], int]]()
 FIRST = ("browser", "lab_hosts", "faults", "long")
 NO_CHROMIUM = "no Chromium on this machine: install the package chromium-headless-shell"
 
@@ -167,8 +169,18 @@ def pytest_collection_modifyitems(items):
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
     yield  # other plugins reorder the tests here
-    # Long tests start first. Otherwise one worker would run them at the end, while the others are idle.
-    items.sort(key=lambda item: [not item.get_closest_marker(mark) for mark in FIRST])
+    # Long tests start first, then large modules. Otherwise one worker would run them at the end, while others are idle.
+    tests_in = Counter(item.path for item in items)
+    for item in items:
+        without = [not item.get_closest_marker(mark) for mark in FIRST]
+        item.stash[PLACE] = without, -tests_in[item.path] if all(without) else 0
+    items.sort(key=lambda item: item.stash[PLACE])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Send the tests of a module to one worker."""
+    return ModuleScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 # Two workers share the tests of tests/browser, each with its own register. These modules take half of the time.
@@ -179,13 +191,14 @@ def group_of(item):
     """Return the group of tests that must not run at the same time as this one; empty if there is none.
 
     Each lab host adds and removes a network interface, and Chromium aborts its requests when an interface changes.
-    If the workers have no separate networks, one worker runs both kinds of tests.
+    If the workers have no separate networks, one worker runs both kinds of tests. Tests without a group have that of
+    their module (tests/scheduling.py).
     """
     if not own_network.can_be_taken() and any(map(item.get_closest_marker, ("browser", "lab_hosts"))):
         return "network"
     if item.get_closest_marker("browser") and item.module.__name__.startswith("tests.browser."):
         return "browser-2" if item.module.__name__.rpartition(".")[2] in SECOND_BROWSER else "browser-1"
-    return item.module.__name__ if any(map(item.get_closest_marker, ("browser", "lab_hosts", "faults"))) else ""
+    return ""
 
 
 @pytest.hookimpl(trylast=True)

@@ -67,16 +67,18 @@ def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:
     recalls = Event.objects.filter(
         subject_type="run", kind=RECALLED_KIND, subject_id__in=of_submission.values("public_id")
     )
-    return submissions.annotate(
+    used = submissions.alias(
         reading_state=Subquery(readings.values("state")[:1]),
-        is_published=Exists(runs.filter(visibility__in=[Visibility.PUBLIC, Visibility.SUPERSEDED])),
         is_withdrawn=Exists(runs.filter(visibility=Visibility.WITHDRAWN)),
         is_sequestered=Exists(runs.filter(visibility=Visibility.SEQUESTERED)),
         is_embargoed=Exists(runs.filter(visibility=Visibility.EMBARGOED)),
         is_retracted=Exists(runs.filter(visibility=Visibility.RETRACTED)),
-        has_unreviewed=Exists(unreviewed),
         declined_by=Subquery(declined.order_by("-pk").values("pk")[:1]),
         recalled_by=Subquery(recalls.order_by("-pk").values("pk")[:1]),
+    )
+    return used.annotate(
+        is_published=Exists(runs.filter(visibility__in=[Visibility.PUBLIC, Visibility.SUPERSEDED])),
+        has_unreviewed=Exists(unreviewed),
     ).annotate(state=_state())
 
 

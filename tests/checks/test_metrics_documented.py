@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.results.stored_files import use_directory
 from webapp.monitoring.exposition import Groups
 
 ROOT = Path(__file__).parents[2]
@@ -15,7 +14,6 @@ ROW = re.compile(r"^\| `(drivecert_\w+)` \| (\w+) \| ([^|]*) \| ([^|]*) \|$", re
 @pytest.mark.django_db
 def test_every_metric_is_documented_with_its_type_and_labels(settings, tmp_path):
     settings.METRICS_DIR = settings.DATA_DIR = tmp_path
-    use_directory(settings, tmp_path / "evidence")
     served = {metric.name: (metric.type, metric.documentation) for metric in Groups(is_database_up=True).collect()}
     text = (ROOT / "docs/reference/metrics.md").read_text()
     documented = {name: (kind, meaning) for name, kind, _, meaning in ROW.findall(text)}
@@ -25,7 +23,6 @@ def test_every_metric_is_documented_with_its_type_and_labels(settings, tmp_path)
 @pytest.mark.django_db
 def test_every_label_is_documented(settings, tmp_path):
     settings.METRICS_DIR = settings.DATA_DIR = tmp_path
-    use_directory(settings, tmp_path / "evidence")
     served = {
         metric.name: set(sample.labels) for metric in Groups(is_database_up=True).collect() for sample in metric.samples
     }

@@ -59,7 +59,7 @@ class Upstream(BaseHTTPRequestHandler):
 def nginx(tmp_path_factory):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
     server.daemon_threads = True
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     proxy = Nginx(tmp_path_factory.mktemp("nginx"))
     proxy.write(server.server_port, server.server_port)

@@ -79,7 +79,7 @@ class Receiver:
                 pass
 
         self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
     def named(self, name):
         return [alert for alert in self.alerts if alert["labels"]["alertname"] == name]

@@ -101,7 +101,7 @@ def stable(found):
     text = re.sub(r"(program_sha256\": \"|/program/)[0-9a-f]{64}", r"\g<1>" + "5e" * 32, text)
     text = re.sub(r'"token": "[^"]*"', '"token": "dc_..."', text)
     text = re.sub(r'"(reader_version|version|revision)": "[^"]*"', r'"\1": "0.1.0"', text)
-    text = re.sub(r'"(id|device)": \d+', r'"\1": 1', text)
+    text = re.sub(r'"(id|device|event)": \d+', r'"\1": 1', text)
     text = re.sub(r"(/lab/devices/|\"devices\": \[\s+)\d+", r"\g<1>1", text)
     text = re.sub(r"dcj_[0-9a-f]{40}", "dcj_" + "5e" * 20, text)
     text = re.sub(r"ssh-ed25519 [\w+/=]{20,}", "ssh-ed25519 AAAA...", text)

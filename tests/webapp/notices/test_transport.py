@@ -34,7 +34,7 @@ def provider(settings):
             """Write nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Api)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     settings.EMAIL_BACKEND = providers.backend_of("postmark")
     url = f"http://127.0.0.1:{server.server_port}/"

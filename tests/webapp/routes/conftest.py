@@ -34,8 +34,9 @@ def made_world(django_db_setup, django_db_blocker, tmp_path_factory):
 
 
 @pytest.fixture
-def world(made_world, db, evidence_dir, stand_in):
+def world(made_world, db, evidence_dir, stand_in, settings):
     """Return a copy of the module's register, with files of its own."""
+    settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600  # the users signed in when the module began
     made, evidence = made_world
     shutil.copytree(evidence, evidence_dir, dirs_exist_ok=True)
     return deepcopy(made)
