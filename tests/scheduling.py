@@ -1,4 +1,4 @@
-"""Which worker of pytest-xdist gets which tests: those of a module go to one worker.
+"""Scheduling of tests: those of a module go to one worker of pytest-xdist.
 
 Otherwise each worker would make the fixtures of the module: servers, a generated client, a register with users.
 """

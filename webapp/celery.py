@@ -45,7 +45,7 @@ def can_give_back(channel: Any) -> bool:
 
 
 # Celery 5.7.0 closes a lost connection twice. The second time, it has no address any more, and to give back messages
-# would be an AttributeError, which ends the worker. The periodic tasks find what the messages stood for.
+# would be an AttributeError, which ends the worker. The periodic tasks find the work of the lost messages.
 Channel.do_restore = property(can_give_back)  # type: ignore[assignment]
 
 

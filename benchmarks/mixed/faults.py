@@ -226,7 +226,7 @@ def _cause(site: Site, faults: list[Fault], rates: Rates, directory: Path, lasts
 
 
 class Person:
-    """Someone who sends files and reads pages before, during and after a fault."""
+    """A user who sends files and reads pages before, during and after a fault."""
 
     def __init__(self, script: Client, plan: Plan) -> None:
         self.script, self.pages, self.draft = script, plan.pages, ""
@@ -310,7 +310,7 @@ def _rows_of(fault: Fault, person: Person, load: Load, prometheus: Prometheus | 
 
 
 def _end(fault: Fault, at: float, watch: Callable[[], None]) -> None:
-    """End a fault that is no moment, when its time has come."""
+    """End a fault that lasts, when its time has come."""
     if fault.end is None:
         return
     while time.time() < at:

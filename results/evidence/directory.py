@@ -71,7 +71,7 @@ class Directory:
     def put(self, stream: ByteStream) -> Stored:
         """Copy the bytes into a new file, and give it its name. Raises StoreError."""
         self.check()
-        with self._room("the file"), self._incoming_file() as (temporary, descriptor):
+        with self._store_errors("the file"), self._incoming_file() as (temporary, descriptor):
             stored = copy_hashed(stream, lambda chunk: _write(descriptor, chunk))
             os.fsync(descriptor)
             self._link(temporary, stored)
@@ -119,7 +119,7 @@ class Directory:
         self.check()
         path = self.staged_path(key)
         is_new = not path.exists()
-        with self._room("the file of a draft"):
+        with self._store_errors("the file of a draft"):
             if is_new:
                 make_directory(path.parent)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
@@ -150,7 +150,7 @@ class Directory:
 
     def adopt(self, key: str, stored: Stored) -> None:
         """Give the bytes a second name in the store."""
-        with self._room("the name of a file"):
+        with self._store_errors("the name of a file"):
             self._link(self.staged_path(key), stored)
 
     def staged_path(self, key: str) -> Path:
@@ -176,7 +176,7 @@ class Directory:
         A process that is killed leaves it behind without a row, as a file of an upload (`leftovers`).
         """
         directory = self.staged_path(key).parent
-        with self._room("a temporary directory"):
+        with self._store_errors("a temporary directory"):
             make_directory(directory)
         try:
             yield directory
@@ -188,7 +188,7 @@ class Directory:
         path = self._result_path(key)
         temporary = path.with_suffix(f".{os.getpid()}")
         try:
-            with self._room("the result of a reading"):
+            with self._store_errors("the result of a reading"):
                 make_directory(path.parent)
                 write_file(temporary, packed)
                 temporary.replace(path)
@@ -255,10 +255,10 @@ class Directory:
             temporary.unlink()
 
     @contextmanager
-    def _room(self, what: str) -> Iterator[None]:
-        """Turn the errors of a file system without room, or without permission to write, into errors of the store.
+    def _store_errors(self, what: str) -> Iterator[None]:
+        """Raise StoreFullError if the file system is full, and StoreUnavailableError if it is read-only.
 
-        Directories and names need room, too.
+        New directories and names need space, too.
         """
         try:
             yield
@@ -287,7 +287,7 @@ class Directory:
     def _named(self, directory: Path, path: Path, filename: str) -> Path:
         link = directory / file_name(filename)
         # The bytes may be there under this name: an earlier attempt has made it.
-        with self._room("a name of a file"), suppress(FileExistsError):
+        with self._store_errors("a name of a file"), suppress(FileExistsError):
             directory.mkdir(mode=0o750, parents=True, exist_ok=True)
             link.symlink_to(os.path.relpath(path, directory))
         return link

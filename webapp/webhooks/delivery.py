@@ -8,7 +8,6 @@ then it is unknown whether the message arrived, and after the claim has expired 
 """
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -35,7 +34,6 @@ PAUSES = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 900, 3600
 GIVE_UP = timedelta(days=1)
 PARALLEL = 16
 PARALLEL_OF_WEBHOOK = 2  # a slow receiver leaves room for others
-SWEEP_S = 10  # a sweep that took longer leaves the rest to the next one, so that its worker can stop
 CLAIM_EVERY_S = 1  # while requests run
 logger = logging.getLogger(__name__)
 NO_KEY = "no-key"  # the failure of a secret that ENCRYPTION_KEYS no longer decrypts
@@ -83,12 +81,12 @@ class DeliveryThread:
             self._sweep = self._pool.submit(self._deliver)
 
     def stop(self) -> None:
-        """Wait for the present attempts to end, and start no more: a message whose outcome is unknown is repeated."""
+        """Start no more attempts, and wait for the running ones: a message without an outcome would be sent again."""
         self._is_stopping.set()
         self._pool.shutdown()
 
     def _deliver(self) -> None:
-        """Deliver as the outermost frame of a thread: log failures; the next sweep finds the rows as they are."""
+        """Run a sweep in the thread. Log an error instead of raising it: the next sweep repeats what was not done."""
         try:
             with contained(logger, "messages to webhooks were not delivered"):
                 deliver(is_stopping=self._is_stopping)
@@ -115,13 +113,13 @@ def replay(deliveries: QuerySet[Delivery]) -> int:
 
 
 def _sweep(now: datetime | None, is_stopping: Event) -> int:
-    """Attempt due messages until none is due, or the time of the sweep is over. A slow receiver delays no other."""
-    started, attempts = time.monotonic(), 0
+    """Attempt due messages until none is due and none is running, or until the process stops."""
+    attempts = 0
     running: dict[Future[Outcome], Message] = {}
     with ThreadPoolExecutor(PARALLEL) as threads:
         while True:
             at = now or timezone.now()
-            if time.monotonic() - started < SWEEP_S and not is_stopping.is_set():
+            if not is_stopping.is_set():
                 messages = _claim(at, Counter(message.webhook for message in running.values()))
                 running |= {threads.submit(_attempt, message): message for message in messages}
                 attempts += len(messages)

@@ -18,7 +18,7 @@ NO_SPACE = "The register has no space for the files now. Nothing was stored. Try
 
 
 def may_repeat(response: HttpResponse) -> HttpResponse:
-    """Return a form that was refused for want of room, with the header that says when to send it again."""
+    """Return a form that was refused for lack of space, with the header that says when to send it again."""
     response.headers["Retry-After"] = str(RETRY_AFTER_S)
     return response
 

@@ -66,7 +66,7 @@ class Names:
         return map(self.matching(query).__contains__, self.texts)
 
     def matching(self, query: "NameQuery") -> set[str]:
-        """Return the different texts that match a query; only texts with its first word are compared with the others.
+        """Return the different texts that match a query. Only texts with its first word are compared with the others.
 
         All texts are searched as one, because a call for each takes longer than the search.
         """

@@ -175,8 +175,7 @@ def _results_of_product(slug: str) -> Found:
 def _entries(runs: RunQuerySet) -> Iterable[Context]:
     """Yield the newest events with their subjects, in five queries for any number of rows.
 
-    Events of runs and of certificates have a query each: PostgreSQL answers the alternative of both by reading all
-    runs.
+    Events of runs and of certificates have one query each. For one query with OR, PostgreSQL would read all runs.
     """
     certificates = Certificate.objects.filter(product__in=runs.values("product"))
     of_runs = Event.objects.filter(subject_type="run", subject_id__in=runs.values("public_id"))

@@ -112,9 +112,9 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
 
 
 def page_arguments() -> dict[str, PageArguments]:
-    """Return the arguments of the pages for readers, as `arguments_by_name` has them, without reading products or runs.
+    """Return the arguments of the pages for readers, as `arguments_by_name` has them.
 
-    These are queries, so that a part of the sitemap reads only its own rows.
+    Products, runs, certificates and objections are queries, so that a part of the sitemap reads only its own rows.
     """
     return {
         "category": _single(Category.values),

@@ -28,19 +28,22 @@ NOT_FOR_ROBOTS = ("/accounts/", "/submit/", "/submissions/", "/review/", "/lab/"
 
 
 class PagePaths(Sequence[str]):
-    """The paths of all pages for search engines, in the order of the URL configuration. A slice reads only its rows."""
+    """The paths of all pages for search engines: those without parameters, then those of each URL pattern.
+
+    A slice reads only its own rows.
+    """
 
     def __init__(self) -> None:
         left_out = reverse("search")  # the search page is marked noindex
         plain = [path for path in map(reverse, plain_names()) if path.endswith("/") and path != left_out]
         found = page_arguments()
-        self.parts: list[tuple[str, PageArguments]] = [("", [(path,) for path in plain])]
-        self.parts += [(name, found[name]) for name in found if name in public_patterns()]
+        self.patterns: list[tuple[str, PageArguments]] = [("", [(path,) for path in plain])]
+        self.patterns += [(name, found[name]) for name in found if name in public_patterns()]
 
     @cached_property
     def counts(self) -> list[int]:
-        """Return the number of pages of each part."""
-        return [part.count() if isinstance(part, QuerySet) else len(part) for _, part in self.parts]
+        """Return the number of pages of each URL pattern."""
+        return [pages.count() if isinstance(pages, QuerySet) else len(pages) for _, pages in self.patterns]
 
     def __len__(self) -> int:
         return sum(self.counts)
@@ -55,10 +58,10 @@ class PagePaths(Sequence[str]):
         first, last, _ = place.indices(len(self))
         paths: list[str] = []
         before = 0
-        for (name, part), count in zip(self.parts, self.counts, strict=True):
+        for (name, pages), count in zip(self.patterns, self.counts, strict=True):
             start, end = max(first - before, 0), min(last - before, count)
             if start < end:
-                paths += [reverse(name, args=args) if name else args[0] for args in part[start:end]]
+                paths += [reverse(name, args=args) if name else args[0] for args in pages[start:end]]
             before += count
         return paths
 

@@ -1,4 +1,4 @@
-"""Uploads, drafts and readings while the disk of the evidence is full: each sender is told, and nothing is lost."""
+"""Uploads, drafts and readings on a full disk of evidence: each sender gets a message, and nothing is lost."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile

@@ -40,7 +40,7 @@ from webapp.register.tables.columns import share_code
 from webapp.register.tables.groups import TIME_WORDS
 from webapp.templatetags import units
 
-SORTED_BELOW = 2000  # rows; of more, a search through the order of all rows finds the first ones sooner
+SORTED_BELOW = 2000  # rows; the first of more rows are found sooner in the order of all rows
 FRONTIER_NAMES = {
     Fill.SERVICE: (("frontier of ACT 6.x:", "none is faster with", "fewer slow reads"), "ACT 6.x"),
     Fill.WITH_QUEUE: (("dashed: the same", "for ACT up to 5.3"), "ACT up to 5.3"),
@@ -120,7 +120,7 @@ class ChartedRows:
     def first_of(self, rows: Rows, count: int) -> list[int]:
         """Return the first of some plotted rows in the order of `ordered`.
 
-        Few rows are sorted by their place. Of many rows, the first ones are near the beginning of the order.
+        Few rows are sorted by their place. The first of many rows are near the beginning of the order.
         """
         if rows.bit_count() < SORTED_BELOW:
             return sorted(rows_of(rows), key=self._places.__getitem__)[:count]

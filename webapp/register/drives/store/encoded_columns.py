@@ -80,7 +80,7 @@ class ByWord:
         return self.sets[number] | self._set_of(self.rows[number * self.step : end])
 
     def last_of(self, rows: Rows) -> int | None:
-        """Return that of some rows which has the last word; None if none of them has a word."""
+        """Return the given row whose word is last in the order of the column; None if no given row has a word."""
         number = next((each for each in reversed(range(len(self.sets))) if rows & ~self.sets[each] & self.stated), None)
         if number is None:
             return None
@@ -150,7 +150,7 @@ class EncodedColumn:
         return self._by_word.stated
 
     def largest_code(self, rows: Rows) -> int:
-        """Return the place of the last word that some rows have; NOT_REPORTED if none of them has a word."""
+        """Return the largest code of the given rows; NOT_REPORTED if none of them has a word."""
         row = self._by_word.last_of(rows)
         return NOT_REPORTED if row is None else self.codes[row]
 

@@ -20,7 +20,7 @@ use crate::resolver::HostResolver;
 const CONNECT_LIMIT: Duration = Duration::from_secs(30);
 /// A connection that transfers nothing for this time is broken.
 const IDLE_LIMIT: Duration = Duration::from_secs(90);
-/// Variables that name the proxy, as curl reads them: the one for https is used before the one for all protocols.
+/// Variables that name the proxy, in the order of precedence.
 const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 const NO_PROXY_VARIABLES: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
@@ -95,7 +95,8 @@ pub fn agent(address: &str, ca_file: Option<&Path>) -> Result<Agent, SettingsErr
     ))
 }
 
-/// Returns the proxy that the variables of the environment name. A register on the same host is reached without one.
+/// Returns the proxy that the variables of the environment name. An http address needs no proxy, because it is
+/// always on this host.
 ///
 /// `Proxy::try_from_env` reads the variable for all protocols first.
 fn proxy(address: &str, variable: impl Fn(&str) -> Option<String>) -> Option<Proxy> {
