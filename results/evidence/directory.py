@@ -23,6 +23,7 @@ from results.evidence.base import (
     EvidenceDamagedError,
     StagedBytesLostError,
     Stored,
+    StoreError,
     StoreFullError,
     StoreUnavailableError,
     copy_hashed,
@@ -192,8 +193,9 @@ class Directory:
                 make_directory(path.parent)
                 write_file(temporary, packed)
                 temporary.replace(path)
-        except StoreFullError:
-            temporary.unlink(missing_ok=True)
+        except (StoreError, OSError):
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
             raise
 
     def result(self, key: str) -> bytes | None:

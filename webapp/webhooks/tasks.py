@@ -22,7 +22,10 @@ def deliver() -> None:
 
 @worker_process_shutdown.connect
 def stop_delivering(**_: Any) -> None:
-    """Let a process of the pool end only after its attempts."""
+    """Wait for the running attempts before a process of the pool ends.
+
+    If the process is killed first, the receiver gets their messages again after the claims have expired.
+    """
     delivery_thread().stop()
 
 

@@ -1,9 +1,11 @@
+import errno
 import io
 import os
 import resource
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from results.evidence.base import LEFTOVER_AGE_S
 from results.evidence.directory import MARK
 from results.evidence.store import (
     EvidenceDamagedError,
+    StoreError,
     StoreFullError,
     StoreUnavailableError,
     TooLargeError,
@@ -51,6 +54,17 @@ def test_a_log_up_to_the_size_limit_is_accepted(evidence_dir, settings):
     with pytest.raises(TooLargeError, match="at most 3 bytes"):
         store(io.BytesIO(b"abcd"))
     assert len(files_below(evidence_dir)) == 1
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EROFS])
+def test_a_result_that_cannot_be_written_leaves_no_file(evidence_dir, monkeypatch, number):
+    def replace(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises((OSError, StoreError)):
+        configured_store().put_result("r", b"packed")
+    assert files_below(evidence_dir) == []
 
 
 def test_a_full_file_system_leaves_no_partial_file(evidence_dir):

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from results.evidence.directory import Directory
+from results.locks import WEBHOOKS
 from results.models import Reading
 from results.tasks import sweep_readings
 from tests.faults.worker import Worker
@@ -65,11 +66,21 @@ def slow(settings, monkeypatch, exemplar, vera, thread):
         thread.stop()
 
 
-def sessions():
-    """Return how many sessions of this database there are."""
+def delivering_session():
+    """Return the session that has the lock of deliveries; None without one."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
-        return cursor.fetchone()[0]
+        cursor.execute(
+            "SELECT pid FROM pg_locks JOIN pg_database ON oid = database AND datname = current_database() "
+            "WHERE locktype = 'advisory' AND granted AND classid = %s",
+            [WEBHOOKS],
+        )
+        return next(iter(cursor.fetchone() or ()), None)
+
+
+def has_ended(session):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [session])
+        return cursor.fetchone() is None
 
 
 def test_a_log_is_read_while_a_slow_receiver_has_not_responded(slow, exemplar, evidence_dir, no_broker, stand_in):
@@ -84,22 +95,32 @@ def test_a_log_is_read_while_a_slow_receiver_has_not_responded(slow, exemplar, e
     wait_for(lambda: Delivery.objects.filter(topic="webhook.trial", state=Delivery.State.DELIVERED).exists())
 
 
-def test_the_next_task_starts_no_second_sweep_in_the_process(slow, thread):
+def another_webhook(first):
+    return Webhook.objects.create(
+        organisation=first.organisation, url=first.url, topics=[Topic.RECEIVED], created_by=first.created_by,
+        encrypted_secret=encrypt("whsec_of-the-test"),
+    )  # fmt: skip
+
+
+def test_the_next_task_starts_no_second_sweep_in_the_process(slow, thread, monkeypatch):
+    monkeypatch.setattr(delivery, "PARALLEL", 1)  # so that a second message stays due
     tasks.deliver()
     assert slow.requested.wait(LIMIT_S)
     running = thread._sweep
+    queue_trial(another_webhook(Webhook.objects.get()))
     tasks.deliver()
     assert thread._sweep is running
 
 
 def test_the_thread_has_a_connection_only_while_it_delivers(slow, thread):
-    before = sessions()
+    assert delivering_session() is None
     tasks.deliver()
     assert slow.requested.wait(LIMIT_S)
-    assert sessions() == before + 1
+    session = delivering_session()
+    assert not has_ended(session)
     slow.released.set()
     thread._sweep.result(LIMIT_S)
-    assert sessions() == before
+    wait_for(lambda: has_ended(session))
 
 
 def test_without_a_due_message_nothing_is_started(db, thread):
@@ -107,13 +128,10 @@ def test_without_a_due_message_nothing_is_started(db, thread):
     assert thread._sweep is None
 
 
-def test_a_process_ends_after_its_attempts_and_starts_no_more(slow, exemplar, vera, thread):
+def test_a_process_ends_after_its_attempts_and_starts_no_more(slow, thread):
     tasks.deliver()
     assert slow.requested.wait(LIMIT_S)
-    later = Webhook.objects.create(
-        organisation=exemplar, url=Webhook.objects.get().url, topics=[Topic.RECEIVED],
-        encrypted_secret=encrypt("whsec_of-the-test"), created_by=vera,
-    )  # fmt: skip
+    later = another_webhook(Webhook.objects.get())
     thread._is_stopping.set()
     queue_trial(later)
     slow.released.set()
