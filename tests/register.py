@@ -14,11 +14,14 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 from webapp.supervisor.data_directory import remove_socket_dir
 from webapp.supervisor.lock_files import link_target
 
 ROOT = Path(__file__).parent.parent
+SITEMAPS = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 PATIENCE_S = 300  # a first start takes seconds of processor time, 46 s on two busy cores
 # A snapshot has seven hundred pages and is made 15 s after each first start and each change. Only the
 # tests of snapshots need it, and it would slow down all others.
@@ -210,6 +213,15 @@ def wait_for(
     while not is_true():
         assert time.monotonic() < deadline, f"did not happen in {patience_s} s. {describe()}"
         time.sleep(0.1)
+
+
+def sitemap_paths(read: Callable[[str], bytes], path: str = "/sitemap.xml") -> list[str]:
+    """Return the paths of all pages of a sitemap, also of one that is an index of parts. `read` returns a file."""
+    sitemap = ElementTree.fromstring(read(path))  # noqa: S314 - our own
+    paths = [urlsplit(element.text or "").path for element in sitemap.iter(f"{SITEMAPS}loc")]
+    if sitemap.tag == f"{SITEMAPS}sitemapindex":
+        return [page for part in paths for page in sitemap_paths(read, part)]
+    return paths
 
 
 def free_port() -> int:

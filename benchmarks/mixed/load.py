@@ -16,6 +16,7 @@ from typing import Any
 from account_measures import people
 from account_measures.site import Client, Site
 
+from tests.register import sitemap_paths
 from tests.results.builders import LOGS
 
 CLIENTS = Path(__file__).with_name("clients.py")
@@ -57,9 +58,8 @@ class Plan:
 def plan_of(site: Site, rates: Rates, live_url: str) -> Plan:
     """Create users, agents and a submission, and find the public pages."""
     created = site.call(people.create_senders, rates.agents, TOKENS)
-    sitemap = Client(site.url).get("/sitemap.xml").text
-    pages = [part.partition("</loc>")[0] for part in sitemap.split("<loc>")[1:]]
-    paths = ["/" + page.partition("://")[2].partition("/")[2] for page in pages]
+    client = Client(site.url)
+    paths = sitemap_paths(lambda path: client.get(path).content)
     return Plan(rates, paths or ["/"], live_url=live_url, **created)
 
 

@@ -4,7 +4,7 @@ import pytest
 import scale
 from generated_register import fill
 
-from results.models import Organisation
+from results.models import Organisation, Run
 from webapp.accounts.models import Membership, User
 
 # Runs, products and hosts: more than a page of each. Lists may grow by a page, as the review queue has less than one.
@@ -50,6 +50,16 @@ def test_a_page_of_staff_that_asks_for_a_sign_in_is_no_measurement(site):
     assert measured.get("/takedowns/", "staff")
     with pytest.raises(RuntimeError, match="status 200 of /accounts/login/"):
         measured.get("/lab/", "visitor")
+
+
+def test_sizing_after_a_change_is_no_warm_request(site):
+    fill(100, 20, 3)
+    measured = scale.Site()
+    measured.get(scale.SIZING)
+    with scale.counted_rows() as warm:
+        measured.get(scale.SIZING)
+    candidates_count = Run.objects.listed().rated().count()
+    assert scale.sizing_after_a_change(measured)["rows"] >= sum(warm) + candidates_count // 2 > sum(warm)
 
 
 def test_lists_need_no_more_statements_or_rows_in_a_larger_register(site):

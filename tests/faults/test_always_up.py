@@ -8,8 +8,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from urllib.parse import urlsplit
-from xml.etree import ElementTree
 
 import pytest
 
@@ -20,13 +18,13 @@ from tests.register import (
     WITH_USUAL_COLLECTIONS,
     copy_prepared_data,
     free_port,
+    sitemap_paths,
     wait_for,
 )
 from webapp.embedded import Postgres, Redis
 from webapp.supervisor.data_directory import DataDirectory
 
 pytestmark = pytest.mark.faults
-LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
 WITHDRAW = """
 from results.lifecycle import visibility
 from results.models import Run
@@ -94,8 +92,7 @@ class Site:
             return 0, b"", False
 
     def pages(self):
-        sitemap = ElementTree.fromstring(self.get("/sitemap.xml")[1])  # noqa: S314 - our own
-        return [urlsplit(element.text).path for element in sitemap.iter(LOC)]
+        return sitemap_paths(lambda path: self.get(path)[1])
 
     def files(self):
         """Return the paths of all data files of the snapshot and of the dump."""

@@ -78,7 +78,7 @@ def test_the_capacities_of_a_model_are_ranked_by_device_too(client, four_and_one
 
 def test_a_cluster_is_sized_with_the_faster_device(four_and_one):
     (found,) = candidates(current_limits(), {})
-    assert (found.run, found.offer.tps) == (four_and_one[1], 150_000)
+    assert (found.run.public_id, found.offer.tps) == (four_and_one[1].public_id, 150_000)
 
 
 def test_an_instance_counts_as_a_whole(client, make_product, make_published_run):

@@ -30,7 +30,28 @@ ASSUMED_DEVICES = 1  # for publications without a number of devices: they name o
 LAST_PLACE = Decimal("0.0001")  # N is rounded separately in runs and certificates
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class SizedProduct:
+    """The facts of a product that a size is computed and shown with, because caches keep no rows of the database."""
+
+    pk: int
+    slug: str
+    vendor: str
+    endurance_dwpd: Decimal | None
+    entered_facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SizedRun:
+    """The facts of a run that a size is shown with."""
+
+    public_id: str
+    statistic: str
+    device_gb: int | None
+    is_mix_reported: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A drive or an instance with the run or certificate of its load; `basis` names it.
 
@@ -40,8 +61,8 @@ class Candidate:
 
     key: str
     name: str
-    product: Product
-    run: Run | None
+    product: SizedProduct
+    run: SizedRun | None
     offer: Offer
     basis: str
     tier: TierMark | None
@@ -80,7 +101,10 @@ def candidates(
 
 
 def _uncertified(limits: tuple[Limit, ...], kind: Kind, *, is_own: bool) -> list[Candidate]:
-    """Return the candidates by their runs alone, without prices. Those of the profile are read once per state."""
+    """Return the candidates by their runs alone, without prices.
+
+    Each process reads those of the profile once per state of the register, and keeps them: they have plain values only.
+    """
     runs = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
     runs = runs.filter(tps__gt=0).select_related("product").defer("facts", "source_row")
     ordered = runs.order_by(F("ranked_tps").desc(nulls_last=True), "pk")
@@ -90,10 +114,14 @@ def _uncertified(limits: tuple[Limit, ...], kind: Kind, *, is_own: bool) -> list
 def _certified_or_priced(
     candidate: Candidate, certified: Mapping[int, tuple[Certificate, Run]], prices: Mapping[str, Fraction]
 ) -> Candidate:
-    certificate, price = certified.get(candidate.product.pk), prices.get(candidate.product.slug)
-    if candidate.run is None or (certificate is None and price is None):
-        return candidate
-    return _drive(candidate.run, certificate, price)
+    found, price = certified.get(candidate.product.pk), prices.get(candidate.product.slug)
+    if found is None:
+        return candidate if price is None else replace(candidate, offer=replace(candidate.offer, price=price))
+    certificate, tested = found
+    capacity_gb = candidate.offer.capacity_bytes // BYTES_PER_GB
+    offer = _offer(rates_of_act(Fraction(certificate.exact_nx) * TPS), candidate.product, capacity_gb, tested, price)
+    basis = f"certificate {certificate.public_id}{_spare_note(tested, capacity_gb)}"
+    return replace(candidate, run=None, offer=offer, basis=basis, tier=None, group=group_of(tested))
 
 
 def _drives(runs: RunQuerySet) -> list[Candidate]:
@@ -126,7 +154,8 @@ def _instance(run: Run) -> Candidate:
     group = replace(group_of(run), device_count=1)
     tenancy = ", sole tenant" if run.sole_tenant else ""
     basis, tier = f"run {run.public_id}", run_tier_mark(run)
-    return Candidate(run.public_id, f"{run_name(run)}{tenancy}", product_of(run), run, offer, basis, tier, group)
+    name = f"{run_name(run)}{tenancy}"
+    return Candidate(run.public_id, name, _sized_product(product_of(run)), _sized_run(run), offer, basis, tier, group)
 
 
 def refuse_unknown_drives(slug_by_parameter: Mapping[str, str], shown: str = "") -> None:
@@ -169,21 +198,42 @@ def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, tuple[Cert
     return {each.certificate.product_id: (each.certificate, each.run) for each in found}
 
 
-def _drive(run: Run, certified: tuple[Certificate, Run] | None = None, price: Fraction | None = None) -> Candidate:
+def _drive(run: Run) -> Candidate:
     product = product_of(run)
+    sized, capacity_gb = _sized_product(product), product.capacity_gb or 0
+    offer = _offer(_tested_rates(run, run.device_count or ASSUMED_DEVICES), sized, capacity_gb, run)
+    basis = f"run {run.public_id}{_spare_note(run, capacity_gb)}{_devices_note(run)}"
+    name, tier = product_name(product), run_tier_mark(run)
+    return Candidate(product.slug, name, sized, _sized_run(run), offer, basis, tier, group_of(run))
+
+
+def _sized_product(product: Product) -> SizedProduct:
+    entered = tuple(product.entered_facts)
+    return SizedProduct(product.pk, product.slug, product.vendor, product.endurance_dwpd, entered)
+
+
+def _sized_run(run: Run) -> SizedRun:
+    return SizedRun(run.public_id, run.statistic, run.device_gb, run.is_mix_reported)
+
+
+def _offer(
+    rates: tuple[Fraction, Fraction],
+    product: SizedProduct,
+    capacity_gb: int,
+    tested: Run,
+    price: Fraction | None = None,
+) -> Offer:
+    """Return a drive with the load of each drive, and the capacity that its test used."""
     dwpd = None if product.endurance_dwpd is None else Fraction(product.endurance_dwpd)
-    capacity_gb, tested = product.capacity_gb or 0, certified[1] if certified else run
     tested_gb = _tested_gb(tested, capacity_gb)
-    spare = "" if tested_gb is None else f", over-provisioned to {units.capacity(tested_gb)}"
-    if certified:
-        rates = rates_of_act(Fraction(certified[0].exact_nx) * TPS)
-        shown, basis, tier = None, f"certificate {certified[0].public_id}{spare}", None
-    else:
-        rates = _tested_rates(run, run.device_count or ASSUMED_DEVICES)
-        shown, basis, tier = run, f"run {run.public_id}{spare}{_devices_note(run)}", run_tier_mark(run)
     tested_bytes = None if tested_gb is None else tested_gb * BYTES_PER_GB
-    offer = Offer(*rates, capacity_gb * BYTES_PER_GB, dwpd, price, tested_bytes)
-    return Candidate(product.slug, product_name(product), product, shown, offer, basis, tier, group_of(tested))
+    return Offer(*rates, capacity_gb * BYTES_PER_GB, dwpd, price, tested_bytes)
+
+
+def _spare_note(tested: Run, capacity_gb: int) -> str:
+    """Return the note on an over-provisioned test; empty if it used the whole capacity."""
+    tested_gb = _tested_gb(tested, capacity_gb)
+    return "" if tested_gb is None else f", over-provisioned to {units.capacity(tested_gb)}"
 
 
 def _tested_gb(run: Run, capacity_gb: int) -> int | None:

@@ -6,11 +6,13 @@ Pages without a URL parameter are found automatically if they use `public_page`.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, overload
 
+from django.core.paginator import Paginator
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Left
 from django.urls import URLPattern, reverse
 
 from results.models import (
@@ -35,6 +37,7 @@ from webapp.register.ycsb.loads import LOAD_KEY_DIGITS
 
 EVERYTHING = "*"  # the group of pages that depend on all results
 FORMS = ("csv", "json")
+PAGES_A_PART = 2000  # the protocol allows 50,000, which take seconds; a register with more pages has an index
 HISTOGRAM_FORMS = ("csv", "json", "parquet")
 Arguments = tuple[tuple[str, ...], str]  # arguments of a URL pattern, and the group of the page
 PageArguments = Sequence[tuple[str, ...]] | QuerySet[Any, Any]  # of a URL pattern; a query yields such tuples
@@ -104,9 +107,10 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
         "run-slice-chart": _of_runs(run for run in runs if run.has_reads),
         "run-slices": _of_runs(run for run in runs if run.has_slices),
         "run-status-lines": _of_runs(with_lines),
+        "sitemap-part": _of_everything(map(str, sitemap_parts().page_range)),
         "vendor-feed": _of_everything(sorted({vendor_slug(vendor) for _, vendor in products})),
         "ycsb-claim": _of_claims(),
-        "ycsb-load": _of_everything(_loads()),
+        "ycsb-load": _of_everything(key for (key,) in _loads()),
         "ycsb-publication": _of_everything(_publications()),
     }
 
@@ -114,7 +118,7 @@ def arguments_by_name() -> dict[str, list[Arguments]]:
 def page_arguments() -> dict[str, PageArguments]:
     """Return the arguments of the pages for readers, as `arguments_by_name` has them.
 
-    Products, runs, certificates and objections are queries, so that a part of the sitemap reads only its own rows.
+    Those whose number grows with the register are queries, so that a part of the sitemap reads only its own rows.
     """
     return {
         "category": _single(Category.values),
@@ -124,9 +128,53 @@ def page_arguments() -> dict[str, PageArguments]:
         "product": _products().values_list("slug"),
         "run-detail": Run.objects.public().order_by("pk").values_list("public_id"),
         "ycsb-claim": [args for args, _ in _of_claims()],
-        "ycsb-load": _single(_loads()),
+        "ycsb-load": _loads(),
         "ycsb-publication": _single(_publications()),
     }
+
+
+class PagePaths(Sequence[str]):
+    """The paths of all pages for search engines: those without parameters, then those of each URL pattern.
+
+    A slice reads only its own rows.
+    """
+
+    def __init__(self) -> None:
+        left_out = reverse("search")  # the search page is marked noindex
+        plain = [path for path in map(reverse, plain_names()) if path.endswith("/") and path != left_out]
+        found = page_arguments()
+        self.patterns: list[tuple[str, PageArguments]] = [("", [(path,) for path in plain])]
+        self.patterns += [(name, found[name]) for name in found if name in public_patterns()]
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """Return the number of pages of each URL pattern."""
+        return [pages.count() if isinstance(pages, QuerySet) else len(pages) for _, pages in self.patterns]
+
+    def __len__(self) -> int:
+        return sum(self.counts)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, int):
+            return self[place : place + 1][0]
+        first, last, _ = place.indices(len(self))
+        paths: list[str] = []
+        before = 0
+        for (name, pages), count in zip(self.patterns, self.counts, strict=True):
+            start, end = max(first - before, 0), min(last - before, count)
+            if start < end:
+                paths += [reverse(name, args=args) if name else args[0] for args in pages[start:end]]
+            before += count
+        return paths
+
+
+def sitemap_parts() -> "Paginator[str]":
+    """Return the parts of the sitemap; a small register has one, with all pages."""
+    return Paginator(PagePaths(), PAGES_A_PART)
 
 
 def _single(names: Iterable[str]) -> list[tuple[str, ...]]:
@@ -153,11 +201,10 @@ def _publications() -> Iterable[str]:
     return PublishedFigure.objects.order_by("publication").distinct().values_list("publication", flat=True)
 
 
-def _loads() -> Iterable[str]:
+def _loads() -> QuerySet[YcsbRun, tuple[str]]:
     """Return the keys of the loads that runs of sweeps have."""
     sweeps = YcsbRun.objects.filter(run__in=Run.objects.listed()).exclude(sweep_key="")
-    keys = sorted(set(sweeps.values_list("sweep_key", flat=True)))
-    return dict.fromkeys(key[:LOAD_KEY_DIGITS] for key in keys)
+    return sweeps.annotate(key=Left("sweep_key", LOAD_KEY_DIGITS)).order_by("key").values_list("key").distinct()
 
 
 def _public_runs() -> list[Any]:
@@ -204,7 +251,6 @@ LEFT_OUT = {
     "run-configuration": "not every log prints its configuration",
     "run-earlier": "a rare download",
     "permanent-id": "redirects to a page that is in the sitemap",
-    "sitemap-part": "only if one sitemap cannot list all pages",
     "ycsb-claim-picture": "drawn once by each process, without a query",
     "dump-file": "sent from the directory of the dumps, without a query",
 }

@@ -237,7 +237,7 @@ def test_the_ladders_of_the_api_leave_it_out(client, memory, make_log_run):
 def test_a_cluster_is_not_sized_with_it(memory, make_log_run):
     memory(document=PASSES, tps=900, device_count=1)
     run = make_log_run(document=PASSES, tps=900, device_count=1)
-    assert [candidate.product for candidate in candidates(current_limits(), {})] == [run.product]
+    assert [candidate.key for candidate in candidates(current_limits(), {})] == [run.product.slug]
 
 
 def test_files_mark_its_row(client, memory, make_log_run):

@@ -1,8 +1,12 @@
 """The runs of the candidates are read once for each state of the register, and again after a change."""
 
+from dataclasses import fields, is_dataclass
+
 import pytest
+from django.db.models import Model
 
 from results.models import Run, Visibility
+from webapp.register.drives.store.column_store import current_store
 
 pytestmark = pytest.mark.django_db
 
@@ -39,3 +43,25 @@ def test_a_price_does_not_stay_for_the_next_question(client, make_published_run)
     (priced,) = client.get(f"/sizing/?format=json&price-{row['product']}=100").json()["rows"]
     assert priced["price"]
     assert client.get("/sizing/?format=json").json()["rows"] == [row]
+
+
+def values_in(value):
+    """Yield a value and all values in it."""
+    yield value
+    if isinstance(value, (list, tuple)):
+        within = value
+    else:
+        within = [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else []
+    for each in within:
+        yield from values_in(each)
+
+
+@pytest.mark.parametrize("kind", ["drives", "instances"])
+def test_a_process_keeps_no_rows_of_the_database(client, make_product, make_published_run, kind):
+    cloud = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    make_published_run(product=cloud, tps=200_000, device_count=2, device_gb=900)
+    add_runs(make_published_run, 1)
+    assert len(client.get(f"/sizing/?of={kind}&format=json").json()["rows"]) == 1
+    (kept,) = [value for key, value in current_store().cache.items() if "sizing candidates" in key]
+    assert len(kept) == 1
+    assert [value for value in values_in(kept) if isinstance(value, Model)] == []

@@ -3,8 +3,10 @@
 import pytest
 
 from results.models import Product, Visibility
+from tests.register import sitemap_paths
 from tests.webapp.register.snapshots.conftest import entry_bytes
 from webapp.register.snapshots import store, updates
+from webapp.register.syndication import public_addresses as addresses
 from webapp.register.syndication.public_addresses import public_addresses
 
 # Most tests make a snapshot, 1 s of processor time.
@@ -45,6 +47,15 @@ def test_the_snapshot_has_only_public_data(root, make_published_run, make_log_ru
     for run in (hidden, virtual, embargoed):
         assert run.public_id.encode() not in written
         assert run.product.slug.encode() + b"/" not in written
+
+
+def test_the_snapshot_of_a_large_register_has_every_part_of_the_sitemap(root, make_published_run, monkeypatch):
+    monkeypatch.setattr(addresses, "PAGES_A_PART", 10)
+    run = make_published_run()
+    updates.update_snapshot()
+    pages = sitemap_paths(lambda path: entry_bytes(root, path))
+    assert f"/runs/{run.public_id}/" in pages
+    assert entry_bytes(root, "/sitemap.xml").count(b"<loc>") == len(range(0, len(pages), 10)) > 1
 
 
 def test_an_empty_register_has_a_snapshot_too(root, db):

@@ -1,16 +1,31 @@
 """The sitemap: every public address is listed, stored as a file, or excluded by name."""
 
+import re
+
 import pytest
 
-from results.models import Product, Run, Visibility
+from results.models import Product, Run, Tier, Visibility, YcsbRun
+from tests.register import sitemap_paths
 from tests.webapp.register.syndication.answers import read_xml
 from webapp.register.syndication import public_addresses
 from webapp.register.syndication.public_addresses import LEFT_OUT, arguments_by_name, plain_names, public_patterns
-from webapp.register.syndication.sitemap import PublicPages
 from webapp.register.ycsb.claims.entries import entries
 
 pytestmark = pytest.mark.django_db
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
+
+
+@pytest.fixture
+def make_swept(make_product):
+    """Return a function that makes a public run of a load, by the beginning of its key."""
+    product = make_product(model="SWEPT")
+
+    def make(key):
+        shown = {"visibility": Visibility.PUBLIC, "tier": Tier.REVIEWED}
+        run = Run.objects.create(product=product, workload="ycsb", statistic="overall", **shown)
+        return YcsbRun.objects.create(run=run, validity="valid", sweep_key=key.ljust(64, "0"))
+
+    return make
 
 
 def read_locs(response):
@@ -49,7 +64,7 @@ def test_a_large_sitemap_is_split(client, make_published_run, monkeypatch):
     for _ in range(3):
         make_published_run()
     whole = read_locs(client.get("/sitemap.xml"))
-    monkeypatch.setattr(PublicPages, "limit", len(whole) - 1)
+    monkeypatch.setattr(public_addresses, "PAGES_A_PART", len(whole) - 1)
     parts = [loc.removeprefix("http://127.0.0.1:8000") for loc in read_locs(client.get("/sitemap.xml"))]
     assert parts == ["/sitemap-1.xml", "/sitemap-2.xml"]
     assert [loc for part in parts for loc in read_locs(client.get(part))] == whole
@@ -65,18 +80,41 @@ def test_the_sitemap_has_every_public_address_that_is_a_page_in_the_same_order(c
 
 
 def test_an_index_and_each_part_read_no_more_rows_of_a_larger_register(
-    client, make_published_run, count_rows, monkeypatch
+    client, make_published_run, make_swept, count_rows, monkeypatch
 ):
-    monkeypatch.setattr(PublicPages, "limit", 40)
-    for _ in range(30):
-        make_published_run()
+    monkeypatch.setattr(public_addresses, "PAGES_A_PART", 40)
+
+    def add_runs():
+        for _ in range(30):
+            make_published_run()
+        for load in "0123456789abcdef":
+            make_swept(f"{load}{Run.objects.count()}")
+            make_swept(load)
+
+    add_runs()
     of_index = count_rows("/sitemap.xml")
-    for _ in range(30):
-        make_published_run()
+    add_runs()
     assert count_rows("/sitemap.xml") == of_index
     parts = [loc.removeprefix("http://127.0.0.1:8000") for loc in read_locs(client.get("/sitemap.xml"))]
     assert len(parts) > 3
-    assert max(map(count_rows, parts)) <= PublicPages.limit + of_index
+    assert max(map(count_rows, parts)) <= public_addresses.PAGES_A_PART + of_index
+
+
+def test_a_load_is_listed_once_in_the_order_of_the_keys(client, make_swept):
+    for key in ("b", "0", "a9", "a", "b"):
+        make_swept(key)
+    listed = re.findall("/ycsb/loads/([0-9a-f]{16})/", client.get("/sitemap.xml").text)
+    assert listed == [key.ljust(16, "0") for key in ("0", "a", "a9", "b")]
+
+
+def test_readers_of_the_sitemap_follow_an_index(client, make_published_run, monkeypatch):
+    def paths():
+        return sitemap_paths(lambda path: client.get(path).content)
+
+    run, whole = make_published_run(), paths()
+    assert f"/runs/{run.public_id}/" in whole
+    monkeypatch.setattr(public_addresses, "PAGES_A_PART", len(whole) - 1)
+    assert paths() == whole
 
 
 def test_the_sitemap_needs_as_many_queries_for_one_run_as_for_fifty(make_published_run, count_queries):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, compress
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any, TypeVar
 
 from webapp.register.products.name_search import Names
@@ -224,6 +224,7 @@ class ColumnStore:
     cache: dict[object, Any] = field(default_factory=dict)
     last_used: dict[object, Any] = field(default_factory=dict)
     lock: Any = field(default_factory=Lock)
+    computing: dict[object, Any] = field(default_factory=dict)  # a lock for each key
 
     @property
     def all_rows(self) -> Rows:
@@ -231,9 +232,16 @@ class ColumnStore:
         return (1 << self.count) - 1
 
     def cached(self, key: object, read: Callable[[], T]) -> T:
-        """Return the cached result of a key; the first call computes it with `read`."""
+        """Return the cached result of a key. The first call computes it with `read`; other threads wait for its result.
+
+        Each key has its own lock, because `read` may use results of other keys.
+        """
         if key not in self.cache:
-            self.cache[key] = read()
+            with self.lock:
+                computing = self.computing.setdefault(key, RLock())
+            with computing:
+                if key not in self.cache:
+                    self.cache[key] = read()
         found: T = self.cache[key]
         return found
 
