@@ -35,6 +35,7 @@ test: ## everything CI checks; CI=true fails if a part of the machine is missing
 	@sh tests/operations/install_prometheus.sh
 	@sh tests/operations/install_nginx.sh
 	@sh tests/operations/install_acme.sh
+	@sh tests/webapp/backup/install_age.sh
 	@# pip and the check of the supply chain wait for the package index half of their time; cargo compiles meanwhile.
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(VENV)/test.stamp rust-lint
 	$(MAKE) --no-print-directory rust-tests
