@@ -59,7 +59,8 @@ API = (
     "runs/", "products/", "products/{product}/", "runs/{run}/", "figures/?min_tps={n}",
     "landscape/?min_tps={n}", "sizing/?reads={n}000&writes={n}000&data={n}", "claims/",
     "published-figures/", "news/", "objections/", "certificates/", "submissions/", "review/", "drafts/",
-    "lab/hosts/", "lab/devices/", "lab/dispatches/", "lab/maintenance/", "lab/campaigns/", "webhooks/",
+    "lab/hosts/", "lab/devices/", "lab/drives/", "lab/dispatches/", "lab/maintenance/", "lab/calendar/",
+    "lab/campaigns/", "webhooks/",
 )  # fmt: skip
 STAFF = (
     "/submissions/", "/submissions/review/", "/submissions/certificate-requests/", "/review/makers/",

@@ -1,6 +1,6 @@
 """Outcomes of a campaign's dispatches, from the database: whether the drive sustained each load."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -45,6 +45,16 @@ class _Judged:
 def rungs_of(campaign: Campaign) -> list[Rung]:
     """Return every dispatch of a campaign in order, with a number of queries that does not depend on them."""
     return _read(campaign, campaign.dispatches.order_by("campaign_step"))
+
+
+def rungs_by_campaign(campaigns: Iterable[Campaign]) -> dict[int, list[Rung]]:
+    """Return every dispatch of several campaigns, by campaign id, with as many queries as for one campaign."""
+    known = {campaign.pk: (parse_limits(campaign.profile.document), campaign.resumed_at) for campaign in campaigns}
+    found: dict[int, list[Rung]] = {campaign_id: [] for campaign_id in known}
+    for dispatch in with_readings(Dispatch.objects.filter(campaign__in=known).order_by("campaign_step")):
+        if dispatch.campaign_id is not None:
+            found[dispatch.campaign_id].append(rung_of(dispatch, *known[dispatch.campaign_id]))
+    return found
 
 
 def rungs_before(campaign: Campaign, since: datetime) -> list[Rung]:

@@ -18,7 +18,7 @@ BOUNDED = (
     "/api/v1/news/", "/drives/rows.json", "/", "/drives/", "/runs/{run}/", "/submissions/review/",
     "/api/v1/runs/", "/api/v1/products/", "/api/v1/figures/?min_tps={n}", "/api/v1/landscape/?min_tps={n}",
     "/api/v1/submissions/", "/api/v1/lab/hosts/", "/api/v1/lab/devices/", "/api/v1/lab/dispatches/", "/submissions/",
-    "/lab/", "/lab/drives/",
+    "/lab/", "/lab/drives/", "/lab/calendar/", "/api/v1/lab/drives/", "/api/v1/lab/calendar/",
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from webapp.api.lab.views import LabList
 from webapp.api.pagination import NewestFirst, OldestFirst
 from webapp.api.views import CURSOR
 from webapp.lab.drives.overview import DriveFilter, DriveRow, drive_page
-from webapp.lab.shared.drive_status import drive_states, preparations, warning_code
+from webapp.lab.shared.drive_status import drive_states, preparations
 from webapp.lab.shared.views import find_device
 
 FILTERS = [each.value for each in DriveFilter if each.value]
@@ -56,7 +56,7 @@ class DriveRowSerializer(serializers.Serializer[DriveRow]):
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_warnings(self, row: DriveRow) -> list[str]:
         """Return the codes of the warnings; the response for the device has their sentences."""
-        return [warning_code(label) for label in row.labels]
+        return [code.value for code in row.warnings]
 
 
 LIST_PARAMETERS = [

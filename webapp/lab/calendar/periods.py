@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q, QuerySet, TextChoices
 from django.utils import timezone
 
-from runners.campaigns.outcomes import rungs_of
+from runners.campaigns.outcomes import Rung, rungs_by_campaign
 from runners.campaigns.terms import parse_terms
 from runners.dispatch.claim import needs_host_alone
 from runners.models import LOST_UNCONFIRMED, Campaign, Device, Dispatch, Host, MaintenanceWindow
@@ -58,7 +58,8 @@ def calendars_of(hosts: Sequence[Host]) -> list[HostCalendar]:
     devices = Device.objects.filter(host__in=hosts, retired_at=None).order_by("pk")
     expected = _expected_runs(now)
     open_campaigns = Campaign.objects.filter(device__in=devices, state__in=Campaign.OPEN_STATES).order_by("pk")
-    campaigns = _by_drive(open_campaigns.select_related("device__host", "profile"))
+    campaigns = _by_drive(open_campaigns.select_related("profile"))
+    rungs = rungs_by_campaign(each for of_drive in campaigns.values() for each in of_drive)
     calendars = []
     for host in hosts:
         of_host = [each for each in expected.windows if each.host_id in (None, host.pk)]
@@ -66,7 +67,8 @@ def calendars_of(hosts: Sequence[Host]) -> list[HostCalendar]:
         for device in (each for each in devices if each.host_id == host.pk):
             runs = expected.periods.get(device.drive_key, [])
             periods += [replace(each, device=device) for each in runs]
-            periods += [_campaign_period(each, device, runs, now) for each in campaigns.get(device.drive_key, [])]
+            for each in campaigns.get(device.drive_key, []):
+                periods.append(_campaign_period(each, rungs[each.pk], device, runs, now))
         calendars.append(HostCalendar(host, sorted(periods, key=_beginning)))
     return calendars
 
@@ -164,12 +166,14 @@ def _start_between(windows: list[MaintenanceWindow], at: datetime, length: timed
     return at
 
 
-def _campaign_period(campaign: Campaign, device: Device, runs: Sequence[Period], now: datetime) -> Period:
+def _campaign_period(
+    campaign: Campaign, rungs: list[Rung], device: Device, runs: Sequence[Period], now: datetime
+) -> Period:
     """Return a campaign until its latest expected end, which is None if a person has to decide first.
 
     Its estimate begins now. A run of the campaign that waits, or another run on the drive, delays it.
     """
-    estimate = estimate_of(parse_terms(campaign.terms), rungs_of(campaign))
+    estimate = estimate_of(parse_terms(campaign.terms), rungs)
     ends_at = estimate["latest"] if estimate else None
     own = [each for each in runs if each.subject.campaign_id == campaign.pk]
     begins_at = own[-1].starts_at if own else _latest([now, *(each.ends_at for each in runs)])

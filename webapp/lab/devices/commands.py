@@ -16,7 +16,8 @@ from runners.models import Device, Host
 from runners.retention import retirement
 from webapp.accounts.models import User
 from webapp.lab.devices.forms import default_label, require_free_label
-from webapp.lab.shared.drive_status import DriveWarning, binding_warnings
+from webapp.lab.shared.drive_status import binding_warnings
+from webapp.lab.shared.drive_warnings import DriveWarning
 
 
 class BoundAlreadyError(RequestRefusedError):

@@ -13,6 +13,7 @@ from runners.models import LOST_UNCONFIRMED, Campaign, Device, Dispatch, DriveSt
 from runners.models.states import LIVE, State
 from webapp.lab.hosts.page import drives_of
 from webapp.lab.shared.drive_status import use_message, with_reports, without_open
+from webapp.lab.shared.drive_warnings import WarningCode
 
 PAGE_DRIVES = 200  # that are read at once, and the fewest on a page that is not the last one
 
@@ -37,7 +38,7 @@ class DriveRow:
     """
 
     device: Device
-    labels: list[str]
+    warnings: list[WarningCode]
     firmware: str
     earlier_firmware: str
     dispatch: Dispatch | None
@@ -130,7 +131,7 @@ def drive_rows(
     rows = [
         DriveRow(
             device,
-            labels,
+            codes,
             str(document.get("firmware") or ""),
             firmwares.get(device.drive_key) or "",
             live.get(device.drive_key),
@@ -140,7 +141,7 @@ def drive_rows(
             device.pk in missing,
             uses.get(device.pk, ""),
         )
-        for device, labels, document in reports
+        for device, codes, document in reports
     ]
     wanted, models = words.casefold().split(), [str(document.get("model") or "") for *_, document in reports]
     found = zip(rows, models, strict=True)

@@ -27,7 +27,7 @@ from webapp.accounts.requests import UserRequest
 from webapp.lab.hosts import commands
 from webapp.lab.hosts.forms import AgentHostForm, HostForm, MaintenanceForm, PlaceForm
 from webapp.lab.hosts.page import agent_of, drives_of, outages_by_host, own_machine
-from webapp.lab.shared.drive_status import with_warning_labels
+from webapp.lab.shared.drive_status import with_warning_codes
 from webapp.lab.shared.run_results import with_results
 from webapp.lab.shared.views import (
     PAGE_ROWS,
@@ -52,8 +52,8 @@ def overview(request: UserRequest) -> HttpResponse:
     rows = list(following[: HOSTS_SHOWN + 1])
     last_host = rows[HOSTS_SHOWN - 1].name if len(rows) > HOSTS_SHOWN else ""
     rows = rows[:HOSTS_SHOWN]
-    for device, labels in with_warning_labels(Device.objects.filter(retired_at=None, host__in=rows).order_by("pk")):
-        devices[device.host_id].append((device, labels))
+    for device, codes in with_warning_codes(Device.objects.filter(retired_at=None, host__in=rows).order_by("pk")):
+        devices[device.host_id].append((device, codes))
     hosts = [(host, health.no_work_reasons(host), outages.get(host.pk, {}), devices[host.pk]) for host in rows]
     dispatches = with_readings(Dispatch.objects.order_by("-ordered_at", "-pk"))
     page = Paginator(dispatches, PAGE_ROWS).get_page(request.GET.get("page"))
@@ -125,7 +125,7 @@ def _render_host(request: UserRequest, host: Host, place_form: PlaceForm, code: 
         "no_work": health.no_work_reasons(host),
         "outages": outages_by_host().get(host.pk, {}),
         "reported_at": health.reported_at(host.health),
-        "devices": with_warning_labels(host.devices.filter(retired_at=None).order_by("pk")),
+        "devices": with_warning_codes(host.devices.filter(retired_at=None).order_by("pk")),
         "retired_devices": host.devices.filter(retired_at__isnull=False).order_by("pk"),
         "retirement": last_retirement,
         "leftovers": leftovers,

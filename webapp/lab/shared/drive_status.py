@@ -4,8 +4,8 @@ Every page that orders a run includes lab/shared/consent.html.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -39,29 +39,9 @@ from runners.models import HAS_WRITTEN, LOST_UNCONFIRMED, Device, Dispatch, Driv
 from runners.models.dispatch import CONSENT_OPTION
 from runners.models.states import LIVE, State
 from runners.recipes.base import YCSB
-from webapp.templatetags.units import counted, duration, moment
+from webapp.lab.shared.drive_warnings import DriveWarning, WarningCode
 
-MINUTE_S = 60
 LABEL_FIELD, SHOWN_FIELD, LOCATION_FIELD = "typed_label", "shown_signature", "shown_place"
-HOLDS_DATA, NOT_LISTED = "holds data", "not listed"
-
-
-@dataclass(frozen=True)
-class DriveWarning:
-    """A warning about a drive: two words as its label, and its text."""
-
-    label: str
-    text: str
-
-    @property
-    def code(self) -> str:
-        """Return the two words as a code for scripts."""
-        return warning_code(self.label)
-
-
-def warning_code(label: str) -> str:
-    """Return the label of a warning as a code for scripts."""
-    return label.replace(" ", "-")
 
 
 def drive_states(device: Device) -> QuerySet[DriveState]:
@@ -79,40 +59,38 @@ def binding_warnings(
 ) -> list[DriveWarning]:
     """Return the warnings about a drive that its host has just identified."""
     if is_in_use:
-        unread = f"{path} is in use, so its content was not checked."
-        return [DriveWarning("not checked", unread), *_listing_warnings(host, drive_key)]
+        return [DriveWarning(WarningCode.NOT_CHECKED, {"path": path}), *_listing_warnings(host, drive_key)]
     is_empty = holds_file(drive_key, document)
-    return _data_warnings(host, path, document, "reported now", is_empty) + _listing_warnings(host, drive_key)
+    return _data_warnings(host, path, document, None, is_empty) + _listing_warnings(host, drive_key)
 
 
 def drive_warnings(device: Device) -> list[DriveWarning]:
     """Return the warnings about a device, from the last report of its host."""
-    if retired := out_of_service(device):
-        return [DriveWarning("retired", retired)]
+    if out_of_service(device):
+        return [DriveWarning(WarningCode.RETIRED, {"device": device})]
     document, at = last_identified(device)
-    reported = f"reported on {moment(at)}"
-    about_data = _data_warnings(device.host, device.path, document, reported, is_content_known(device))
+    about_data = _data_warnings(device.host, device.path, document, at, is_content_known(device))
     return about_data + _listing_warnings(device.host, device.drive_key) + _overload_warnings(device)
 
 
-def with_warning_labels(devices: QuerySet[Device]) -> list[tuple[Device, list[str]]]:
-    """Return devices, each with the labels of its warnings; the device's own page shows the texts."""
-    return [(device, labels) for device, labels, _ in with_reports(devices)]
+def with_warning_codes(devices: QuerySet[Device]) -> list[tuple[Device, list[WarningCode]]]:
+    """Return devices, each with the codes of its warnings; the device's own page shows the texts."""
+    return [(device, codes) for device, codes, _ in with_reports(devices)]
 
 
-def with_reports(devices: QuerySet[Device]) -> list[tuple[Device, list[str], Mapping[str, Any]]]:
+def with_reports(devices: QuerySet[Device]) -> list[tuple[Device, list[WarningCode], Mapping[str, Any]]]:
     """Return the same with the last identity of each device; empty for one that was added at this moment."""
     reports = all_last_identified(devices)
     found = [
         (device, reports[device.pk][0] if device.pk in reports else {}) for device in devices.select_related("host")
     ]
-    return [(device, _warning_labels(device, document), document) for device, document in found]
+    return [(device, _warning_codes(device, document), document) for device, document in found]
 
 
-def _warning_labels(device: Device, document: Mapping[str, Any]) -> list[str]:
+def _warning_codes(device: Device, document: Mapping[str, Any]) -> list[WarningCode]:
     holds_data = bool(signature_of(document))
     is_unlisted = is_listed(device.host, device.drive_key) is False
-    return [HOLDS_DATA] * holds_data + [NOT_LISTED] * is_unlisted
+    return [WarningCode.HOLDS_DATA] * holds_data + [WarningCode.NOT_LISTED] * is_unlisted
 
 
 def is_content_known(device: Device) -> bool:
@@ -133,35 +111,16 @@ def is_content_known(device: Device) -> bool:
 
 
 def _data_warnings(
-    host: Host, path: str, document: Mapping[str, Any], reported: str, is_known: bool
+    host: Host, path: str, document: Mapping[str, Any], reported_at: datetime | None, is_known: bool
 ) -> list[DriveWarning]:
+    """Warn about data on a drive. `reported_at` is None if the host has just identified it."""
+    details: dict[str, Any] = {"path": path, "reported_at": reported_at}
     if signature := signature_of(document):
-        return [DriveWarning(HOLDS_DATA, f"{path} holds {signature} ({reported}). {_overwrite_instruction(host)}")]
+        return [DriveWarning(WarningCode.HOLDS_DATA, details | {"host": host, "signature": signature})]
     if not is_signature_reported(document):
-        error = document.get(SIGNATURE_ERROR)
-        cause = f" The host could not read the drive: {error}." if error else ""
-        return [
-            DriveWarning(
-                "data unknown",
-                f"It is not known whether {path} holds data ({reported}).{cause} A run is refused if the drive has a "
-                "file system or a partition table. A run destroys all other data on the drive.",
-            )
-        ]
-    if not is_known:
-        return [
-            DriveWarning(
-                "may hold data",
-                f"No data was recognised on {path} ({reported}). The drive may still hold data: a database can use a "
-                "drive without a file system. A run destroys all data on the drive.",
-            )
-        ]
-    return []
-
-
-def _overwrite_instruction(host: Host) -> str:
-    if host.is_remote:
-        return f"Host {host} refuses every run on this drive. Wipe the drive at the host, then refresh the device."
-    return "To overwrite this data, type the label of the device when you order."
+        error = str(document.get(SIGNATURE_ERROR) or "")
+        return [DriveWarning(WarningCode.DATA_UNKNOWN, details | {"error": error})]
+    return [] if is_known else [DriveWarning(WarningCode.MAY_HOLD_DATA, details)]
 
 
 def _overload_warnings(device: Device) -> list[DriveWarning]:
@@ -173,31 +132,17 @@ def _overload_warnings(device: Device) -> list[DriveWarning]:
         return []
     if rung_of(last, ()).outcome.result is not Result.OVERLOADED:
         return []
-    minutes = counted(int(age.total_seconds()) // MINUTE_S, "minute")
-    text = (
-        f"The last run, {last}, overloaded the drive and ended {minutes} ago. The drive may be slower than usual for "
-        f"some hours. A campaign waits {duration(rest.seconds)} before the next run."
-    )
-    return [DriveWarning("overloaded", text)]
+    return [DriveWarning(WarningCode.OVERLOADED, {"dispatch": last, "ended_ago": age, "rest": rest})]
 
 
 def _listing_warnings(host: Host, drive_key: str) -> list[DriveWarning]:
     if not host.is_remote:
         return []
-    listed, at = is_listed(host, drive_key), moment(reported_at(host.health))
+    listed = is_listed(host, drive_key)
     if listed is None:
-        text = f"Host {host} has not reported yet which drives may be overwritten. Check the host first."
-        return [DriveWarning("list unknown", text)]
-    if listed:
-        return []
-    reported = f"reported on {at}" if at else "reported at the last check"
-    return [
-        DriveWarning(
-            NOT_LISTED,
-            f"Drive {drive_key} is not in /etc/drivecert/host.toml of host {host} ({reported}). No run starts on it "
-            "until the operator of the host lists it.",
-        )
-    ]
+        return [DriveWarning(WarningCode.LIST_UNKNOWN, {"host": host})]
+    details = {"host": host, "drive_key": drive_key, "reported_at": reported_at(host.health)}
+    return [] if listed else [DriveWarning(WarningCode.NOT_LISTED, details)]
 
 
 def use_message(drive: FoundDrive) -> str:

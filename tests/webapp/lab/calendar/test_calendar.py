@@ -4,18 +4,24 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from runners.campaigns import commands
-from runners.campaigns.terms import Terms
+from runners.campaigns.outcomes import rungs_of
+from runners.campaigns.terms import Terms, parse_terms
 from runners.dispatch.orders import Order, order
 from runners.inventory.devices import bind
 from runners.inventory.maintenance_windows import plan_window
 from runners.models import Device, Dispatch, Host, MaintenanceWindow
 from runners.models.states import State
 from runners.retention.retirement import retire_host
+from tests.runners.campaigns.lab import newest, poll_campaign, read_as
 from tests.runners.ssh_host import ssh_host
+from tests.webapp.api.lab.conftest import script_of
 from webapp.lab.calendar.periods import PeriodKind, calendars_of
+from webapp.lab.campaigns.page import estimate_of
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -107,6 +113,11 @@ def other_drive(device, fake, staff):
     return bind(device.host, fake.add_drive("/dev/fake1", "file:lab1:8:6"), "shelf 2", staff)
 
 
+def add_drive(host):
+    columns = {"path": "/dev/nvme9n1", "size_bytes": 2**40, "identity_kind": "nvme", "identity": {}}
+    return Device.objects.create(host=host, label="far", drive_key="nvme:M:S9", **columns)
+
+
 @pytest.fixture
 def order_on(a_lab, staff):
     """Order runs of some hours on drives, in this order."""
@@ -140,10 +151,8 @@ def test_a_run_that_began_alone_blocks_its_host(device, running, other_drive, or
 def test_a_sweep_blocks_the_host_of_its_requests_too_and_its_end_is_not_known(device, other_drive, order_on, now):
     sweep = order_on(device, 1)
     Dispatch.objects.filter(pk=sweep.pk).update(recipe="ycsb", duration_s=None, load_host=ssh_host("lab-2"))
-    Dispatch.objects.filter(pk=sweep.pk).update(device=Device.objects.create(
-        host=ssh_host("lab-3"), label="far", drive_key="nvme:M:S9", path="/dev/nvme0n1", size_bytes=2**40,
-        identity_kind="nvme", identity={},
-    ), drive_key="nvme:M:S9")  # fmt: skip
+    far = add_drive(ssh_host("lab-3"))
+    Dispatch.objects.filter(pk=sweep.pk).update(device=far, drive_key=far.drive_key)
     waiting = order_on(other_drive, 1)
     Device.objects.filter(pk=other_drive.pk).update(host=Host.objects.get(name="lab-2"))
     (calendar,) = calendars_of([Host.objects.get(name="lab-2")])
@@ -197,3 +206,41 @@ def test_drives_cost_no_queries_of_their_own(device, staff, fake, new_waiting, d
     new_waiting(1)
     with django_assert_max_num_queries(5):
         calendars_of([device.host])
+
+
+@pytest.mark.parametrize("address", ["/lab/calendar/", "/api/v1/lab/calendar/"])
+def test_open_campaigns_and_their_runs_cost_no_queries_of_their_own(
+    lab_client, device, other_drive, a_lab, staff, address
+):
+    def start_with_runs(drive, runs_count):
+        campaign = commands.start(drive, a_lab, commands.CampaignOrder(Terms(with_prep=False)), staff)
+        for _ in range(runs_count):
+            read_as(newest(poll_campaign(campaign)), "0.5")
+        return campaign
+
+    client = script_of(staff, a_lab, "host") if address.startswith("/api/") else lab_client
+
+    def read():
+        with CaptureQueriesContext(connection) as queries:
+            text = client.get(address).text
+        return len(queries), text
+
+    start_with_runs(device, 1)
+    client.get(address)  # fills caches of the process
+    one, _ = read()
+    others = [start_with_runs(other_drive, 2), start_with_runs(add_drive(ssh_host("lab-2")), 1)]
+    several, text = read()
+    assert all(each.public_id in text for each in others)
+    assert several == one
+
+
+def test_each_campaign_ends_by_its_own_runs(device, other_drive, a_lab, staff):
+    begun, new = (
+        commands.start(each, a_lab, commands.CampaignOrder(Terms(with_prep=False)), staff)
+        for each in (device, other_drive)
+    )
+    read_as(newest(poll_campaign(begun)), "2", "fail")
+    found = {each.subject: each.ends_at for each in periods_of(device) if each.kind == PeriodKind.CAMPAIGN}
+    alone = {each: estimate_of(parse_terms(each.terms), rungs_of(each))["latest"] for each in (begun, new)}
+    assert {each: abs(found[each] - alone[each]) < HOUR for each in found} == {begun: True, new: True}
+    assert abs(found[begun] - found[new]) > HOUR

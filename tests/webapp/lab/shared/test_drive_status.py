@@ -11,8 +11,10 @@ from runners.models.states import State
 from runners.retention.retirement import retire_device, retire_host, return_to_service
 from tests.runners.fake_host import FakeHost
 from tests.runners.ssh_host import HEALTH, PINNED
+from tests.webapp.api.lab.conftest import script_of
 from webapp.lab.devices import commands as binding
 from webapp.lab.shared.drive_status import binding_warnings, drive_warnings, must_type_label
+from webapp.lab.shared.drive_warnings import WarningCode
 
 pytestmark = pytest.mark.django_db
 
@@ -44,8 +46,8 @@ def remote(device, kind, **columns):
     return Device.objects.select_related("host").get(pk=device.pk)
 
 
-def labels(warnings):
-    return [warning.label for warning in warnings]
+def codes(warnings):
+    return [warning.code for warning in warnings]
 
 
 def test_the_page_states_that_a_drive_in_use_was_not_checked(device, fake, lab_client, monkeypatch):
@@ -63,16 +65,16 @@ def test_the_page_states_that_a_drive_in_use_was_not_checked(device, fake, lab_c
 @pytest.mark.parametrize(
     ("identity", "expected"),
     [
-        ({"signature": None}, ["may hold data"]),
-        (DATA, ["holds data"]),
-        ({}, ["data unknown"]),
-        ({"signature": None, "refusals": [{"id": "mounted", "sentence": "it is"}]}, ["data unknown"]),
-        ({"signature": None, "refusals": [{"id": "read-only", "sentence": "it is"}]}, ["may hold data"]),
-        ({"signature": None, "signature_error": "Input/output error (os error 5)"}, ["data unknown"]),
+        ({"signature": None}, ["may-hold-data"]),
+        (DATA, ["holds-data"]),
+        ({}, ["data-unknown"]),
+        ({"signature": None, "refusals": [{"id": "mounted", "sentence": "it is"}]}, ["data-unknown"]),
+        ({"signature": None, "refusals": [{"id": "read-only", "sentence": "it is"}]}, ["may-hold-data"]),
+        ({"signature": None, "signature_error": "Input/output error (os error 5)"}, ["data-unknown"]),
     ],
 )
 def test_recognised_and_unknown_data_both_give_a_warning(device, identity, expected):
-    assert labels(drive_warnings(holding(device, **identity))) == expected
+    assert codes(drive_warnings(holding(device, **identity))) == expected
     assert must_type_label(device)
 
 
@@ -98,6 +100,19 @@ def row_of(page, label):
     return next(row for row in rows if f">{label}</a>" in row and "Last seen at" in row)
 
 
+@pytest.mark.parametrize(
+    "place", ["/lab/", "/lab/drives/", "/lab/devices/{pk}/order/", "/lab/drives/campaign/?device={pk}"]
+)
+def test_other_words_for_a_warning_change_pages_and_no_code(device, staff, a_lab, lab_client, monkeypatch, place):
+    monkeypatch.setattr(WarningCode.HOLDS_DATA, "_label_", "has data on it")
+    holding(device, **DATA)
+    assert '<span class="fail">has data on it</span>' in lab_client.get(place.format(pk=device.pk)).text
+    script = script_of(staff, a_lab, "host")
+    (row,) = script.get("/api/v1/lab/drives/").json()["results"]
+    found = script.get(f"/api/v1/lab/devices/{device.pk}/").json()
+    assert (row["warnings"], [each["code"] for each in found["warnings"]]) == (["holds-data"], ["holds-data"])
+
+
 def test_an_unreadable_drive_gives_a_warning_with_the_cause(device):
     (warning,) = drive_warnings(holding(device, signature=None, signature_error="Input/output error (os error 5)"))
     assert "The host could not read the drive: Input/output error (os error 5)." in warning.text
@@ -108,7 +123,7 @@ def test_the_content_is_known_if_a_run_wrote_since_binding(device, dispatch, sta
     assert drive_warnings(device) == []
     assert not must_type_label(device)
     bind(device.host, fake.drives[device.path], device.label, staff)
-    assert labels(drive_warnings(device)) == ["may hold data"]
+    assert codes(drive_warnings(device)) == ["may-hold-data"]
     assert must_type_label(device)
 
 
@@ -117,7 +132,7 @@ def test_the_content_of_a_drive_in_use_is_unknown_even_after_a_run(device, in_st
     assert drive_warnings(device) == []
     mounted = {"signature": None, "refusals": [{"id": "mounted", "sentence": "it is"}]}
     DriveState.objects.create(dispatch=dispatch, moment="after", drive_key=device.drive_key, document=mounted)
-    assert labels(drive_warnings(device)) == ["data unknown"]
+    assert codes(drive_warnings(device)) == ["data-unknown"]
     assert must_type_label(device)
 
 
@@ -131,10 +146,10 @@ def test_a_drive_that_was_out_of_service_since_then_may_have_data_of_others(devi
     else:
         retire_device(device, staff, "lent")
         return_to_service(device, staff)
-    assert labels(drive_warnings(device)) == ["holds data"], "the last report is used"
+    assert codes(drive_warnings(device)) == ["holds-data"], "the last report is used"
     clean = {"signature": None}
     DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, document=clean)
-    assert labels(drive_warnings(device)) == ["may hold data"]
+    assert codes(drive_warnings(device)) == ["may-hold-data"]
     Dispatch.objects.update(started_at=timezone.now())
     assert drive_warnings(device) == []
 
@@ -186,23 +201,37 @@ def test_the_last_report_is_used_and_dated(device, dispatch):
     bound = Event.objects.get(kind="device-bound")
     assert f"{bound.at:%-d %B %Y, %H:%M} UTC" in drive_warnings(device)[0].text
     DriveState.objects.create(dispatch=dispatch, moment="before", drive_key=device.drive_key, reason="away")
-    assert labels(drive_warnings(device)) == ["holds data"]
+    assert codes(drive_warnings(device)) == ["holds-data"]
     DriveState.objects.create(
         dispatch=dispatch, moment="after", drive_key=device.drive_key, document={"signature": None}
     )
-    assert labels(drive_warnings(device)) == ["may hold data"]
+    assert codes(drive_warnings(device)) == ["may-hold-data"]
 
 
 @pytest.mark.parametrize(
     ("health", "expected"),
-    [({}, ["list unknown"]), (HEALTH, ["not listed"]), (HEALTH | {"drives": ["loop:1:2"]}, [])],
+    [({}, ["list-unknown"]), (HEALTH, ["not-listed"]), (HEALTH | {"drives": ["loop:1:2"]}, [])],
 )
 def test_an_unlisted_drive_gives_a_warning(device, dispatch, health, expected):
     Dispatch.objects.update(**WRITTEN, started_at=timezone.now())
     device = over_ssh(device, health=health)
-    assert labels(drive_warnings(device)) == expected
+    assert codes(drive_warnings(device)) == expected
     clean = {"signature": None}
-    assert labels(binding_warnings(device.host, device.path, device.drive_key, clean)) == ["may hold data", *expected]
+    assert codes(binding_warnings(device.host, device.path, device.drive_key, clean)) == ["may-hold-data", *expected]
+
+
+def test_the_codes_of_warnings_are_public_names():
+    assert set(WarningCode.values) == {
+        "retired", "not-checked", "holds-data", "data-unknown", "may-hold-data", "overloaded", "list-unknown",
+        "not-listed",
+    }  # fmt: skip
+
+
+def test_a_retired_device_gives_one_warning_with_the_remedy(device, staff):
+    retire_device(device, staff, "lent")
+    device.refresh_from_db()
+    (warning,) = drive_warnings(device)
+    assert (warning.code, "return it to service" in warning.text) == ("retired", True)
 
 
 def test_the_list_has_the_time_of_the_last_check(device):
@@ -230,7 +259,7 @@ def test_a_recent_overload_gives_a_warning_on_the_order_pages(
 ):
     ended_at = timezone.now() - timedelta(minutes=minutes)
     dispatch = in_state(State.DONE, started_at=ended_at, ended_at=ended_at, exit_status=exit_status)
-    assert [each for each in labels(drive_warnings(device)) if each != "may hold data"] == expected
+    assert [each for each in codes(drive_warnings(device)) if each != "may-hold-data"] == expected
     for part in ("", "order/"):
         page = lab_client.get(f"/lab/devices/{device.pk}/{part}").text
         assert (f"The last run, {dispatch}, overloaded the drive and ended {minutes} minutes ago" in page) is bool(

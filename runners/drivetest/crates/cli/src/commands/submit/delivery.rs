@@ -57,25 +57,30 @@ pub fn deliver(client: &Client, submission: &Submission, limit: Duration) -> Res
     }
 }
 
-/// Delivers a submission as one draft. `draft` becomes its id.
+/// Delivers a submission as one draft, whose id `draft` becomes. If the register refuses a part of it, the draft is
+/// deleted.
 fn deliver_once(
     client: &Client,
     submission: &Submission,
     limit: Duration,
     draft: &mut String,
 ) -> Result<Delivered, Failure> {
-    send_files(client, submission, draft)?;
-    let path = format!("/api/v1/drafts/{draft}/");
-    let ended = submit(client, &path, submission, limit);
+    let ended = send_files(client, submission, draft)
+        .map_err(Failure::from)
+        .and_then(|()| submit(client, &path_of(draft), submission, limit));
     let is_refused = matches!(
         &ended,
         Err(Failure::Unreadable(_) | Failure::Unread(_) | Failure::Request(Error::Refused(_)))
     );
-    if is_refused {
+    if is_refused && !draft.is_empty() {
         // Its files would count for the quota of the organisation for days.
-        drop(client.delete(&path));
+        drop(client.delete(&path_of(draft)));
     }
     ended
+}
+
+fn path_of(draft: &str) -> String {
+    format!("/api/v1/drafts/{draft}/")
 }
 
 fn send_files(client: &Client, submission: &Submission, draft: &mut String) -> Result<(), Error> {
@@ -188,7 +193,7 @@ mod tests {
 
     const LOG: &[u8] = b"a log";
 
-    /// Serves requests with the replies of a function, and reports each request: `GET /api/v1/drafts/p-1/`.
+    /// Serves requests with the replies of a function, and reports each request before its reply.
     fn serve(
         respond: impl Fn(&str, usize) -> (u16, &'static str) + Send + 'static,
     ) -> (Client, mpsc::Receiver<String>) {
@@ -211,18 +216,19 @@ mod tests {
                 let head = format!("HTTP/1.1 {status} Test\r\nContent-Length: {}", body.len());
                 let of_upload = format!("Upload-Offset: {}\r\nDrivecert-Draft: p-1", LOG.len());
                 let headers = format!("Location: /uploads/k/\r\n{of_upload}\r\nConnection: close");
-                write!(stream, "{head}\r\n{headers}\r\n\r\n{body}").unwrap();
                 earlier.push(request.clone());
                 let _ = report.send(request);
+                write!(stream, "{head}\r\n{headers}\r\n\r\n{body}").unwrap();
             }
         });
         (Client::new(&settings).unwrap(), reports)
     }
 
-    /// Returns the method and the path of a request, after its body.
+    /// Returns the method and the path of a request, after its body: `GET /api/v1/drafts/p-1/`. The role of an announced
+    /// file follows: `POST /uploads/ log`.
     fn read_request(stream: &TcpStream) -> String {
         let mut reader = BufReader::new(stream);
-        let (mut first, mut length) = (String::new(), 0);
+        let (mut first, mut length, mut role) = (String::new(), 0, None);
         reader.read_line(&mut first).unwrap();
         loop {
             let mut line = String::new();
@@ -233,20 +239,28 @@ mod tests {
             if name.eq_ignore_ascii_case("content-length") {
                 length = value.trim().parse().unwrap();
             }
+            if name.eq_ignore_ascii_case("upload-metadata") {
+                let is_log = value.contains("role bG9n"); // log in Base64
+                role = Some(if is_log { "log" } else { "companion" });
+            }
         }
         reader.take(length).read_to_end(&mut Vec::new()).unwrap();
-        let words: Vec<&str> = first.split(' ').take(2).collect();
+        let words: Vec<&str> = first.split(' ').take(2).chain(role).collect();
         words.join(" ")
     }
 
-    fn submission(folder: &Path) -> Submission {
-        let path = folder.join("load.log");
-        std::fs::write(&path, LOG).unwrap();
-        Submission {
-            files: vec![SentFile {
+    /// Returns a submission of files with these names.
+    fn submission(folder: &Path, names: &[&str]) -> Submission {
+        let files = names.iter().map(|name| {
+            let path = folder.join(name);
+            std::fs::write(&path, LOG).unwrap();
+            SentFile {
                 path,
-                name: "load.log".to_owned(),
-            }],
+                name: (*name).to_owned(),
+            }
+        });
+        Submission {
+            files: files.collect(),
             facts: Map::new(),
             slice_s: 3600,
         }
@@ -257,22 +271,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (client, requests) = serve(move |request, earlier| match request {
             _ if request == gone && earlier < times => (status, "{}"),
-            "POST /uploads/" => (201, ""),
+            ANNOUNCED_LOG => (201, ""),
             "PATCH /uploads/k/" => (204, ""),
             "GET /api/v1/drafts/p-1/" => (200, r#"{"state": "read", "facts": {}}"#),
             "POST /api/v1/drafts/p-1/submit/" => (201, r#"{"submission": {"id": "s-1"}, "notes": []}"#),
             _ => (204, ""),
         });
-        let ended = deliver(&client, &submission(folder.path()), Duration::from_secs(60));
-        let uploads = requests
-            .try_iter()
-            .filter(|each| each == "POST /uploads/")
-            .count();
+        let ended = deliver(
+            &client,
+            &submission(folder.path(), &["load.log"]),
+            Duration::from_secs(60),
+        );
+        let uploads = requests.try_iter().filter(|each| each == ANNOUNCED_LOG).count();
         (ended, uploads)
     }
 
     const DRAFT: &str = "GET /api/v1/drafts/p-1/";
     const SUBMIT: &str = "POST /api/v1/drafts/p-1/submit/";
+    const DELETE: &str = "DELETE /api/v1/drafts/p-1/";
+    const ANNOUNCED_LOG: &str = "POST /uploads/ log";
+    const ANNOUNCED_COMPANION: &str = "POST /uploads/ companion";
 
     #[test]
     fn a_draft_that_vanished_is_sent_again() {
@@ -297,5 +315,43 @@ mod tests {
         let (ended, uploads) = deliver_after(SUBMIT, 409, usize::MAX);
         assert!(matches!(ended, Err(Failure::Request(Error::Refused(refusal))) if refusal.status == 409));
         assert_eq!(uploads, 1);
+    }
+
+    /// Delivers a log and a companion to a register that refuses one of them. Returns the status and all requests.
+    fn deliver_refused(refused: &'static str, status: u16) -> (u16, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let (client, requests) = serve(move |request, _| match request {
+            _ if request == refused => (status, "{}"),
+            ANNOUNCED_LOG | ANNOUNCED_COMPANION => (201, ""),
+            _ => (204, ""),
+        });
+        let submission = submission(folder.path(), &["load.log", "load.log.side.jsonl"]);
+        match deliver(&client, &submission, Duration::from_secs(60)) {
+            Err(Failure::Request(Error::Refused(refusal))) => (refusal.status, requests.try_iter().collect()),
+            ended => panic!("expected a refusal, got {ended:?}"),
+        }
+    }
+
+    #[test]
+    fn each_draft_whose_companion_is_gone_is_deleted_before_the_next_one_begins() {
+        let (status, requests) = deliver_refused(ANNOUNCED_COMPANION, 410);
+        let sent = [ANNOUNCED_LOG, "PATCH /uploads/k/"];
+        let refused = [ANNOUNCED_COMPANION; BEGINNINGS_MAX as usize];
+        let of_draft = [&sent[..], &refused[..], &[DELETE]].concat();
+        assert_eq!(status, 410);
+        assert_eq!(requests, of_draft.repeat(BEGINNINGS_MAX as usize));
+    }
+
+    #[test]
+    fn a_draft_whose_companion_is_refused_is_deleted_and_not_begun_again() {
+        let (status, requests) = deliver_refused(ANNOUNCED_COMPANION, 413);
+        let expected = [ANNOUNCED_LOG, "PATCH /uploads/k/", ANNOUNCED_COMPANION, DELETE];
+        assert_eq!((status, requests), (413, expected.map(str::to_owned).to_vec()));
+    }
+
+    #[test]
+    fn no_draft_is_deleted_if_the_log_is_refused_because_none_began() {
+        let (status, requests) = deliver_refused(ANNOUNCED_LOG, 413);
+        assert_eq!((status, requests), (413, vec![ANNOUNCED_LOG.to_owned()]));
     }
 }
