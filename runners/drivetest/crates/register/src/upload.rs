@@ -14,7 +14,7 @@ use crate::client::{Client, Error, Refusal, Response};
 
 const VERSION: &str = "1.0.0";
 const BODY_TYPE: &str = "application/offset+octet-stream";
-/// How often a file, or all files of a draft, are sent from the beginning.
+/// The number of times that a file, or all files of a draft, are sent from the beginning at most.
 pub const BEGINNINGS_MAX: u32 = 3;
 
 /// A file to send.
