@@ -43,6 +43,8 @@ SAMPLE_PERIOD_S = 1.0
 PAGE_P95_MS, READING_AGE_S, LOCK_WAIT_MS = 200, 60, 50
 MEMORY_GROWTH = 1.10
 READ_PATIENCE_S = 180
+SNAPSHOT_PATIENCE_S = 300
+WARM_UP = 0.1  # of the duration: processes fill their caches, and the database its buffers
 OLDEST = (
     "SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0) FROM results_reading "
     "WHERE state IN ('pending', 'reading')"
@@ -112,6 +114,15 @@ def running_site(directory: Path, **settings: str) -> Iterator[Site]:
         register.end()
 
 
+def wait_for_snapshot(register: Any) -> None:
+    """Wait until the first snapshot of a new register is written; until then, each page is made for each reader."""
+    deadline = time.monotonic() + SNAPSHOT_PATIENCE_S
+    while not (register.data_dir / "snapshots/current").exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"expected a snapshot within {SNAPSHOT_PATIENCE_S} s of the start, got none")
+        time.sleep(0.5)
+
+
 def wait_for_all_kinds(load: Load, rates: Rates) -> None:
     """Wait until each kind of client got an answer: before that, processes import, and clients begin."""
     counts = {
@@ -156,6 +167,7 @@ def measure(site: Site, rates: Rates, duration_s: float, directory: Path) -> Ite
     samples = Samples(site.register)
     with running_load(site, plan, directory) as load, samples.taken():
         wait_for_all_kinds(load, rates)
+        time.sleep(WARM_UP * duration_s)
         began, before = time.time(), use_by_part(site.register)
         time.sleep(duration_s)
         after, found = use_by_part(site.register), load.found().since(began)
@@ -198,6 +210,8 @@ def rows_of(options: argparse.Namespace, directory: Path) -> Iterator[Row]:
     else:
         settings = {} if options.snapshots else WITHOUT_SNAPSHOTS
         with running_site(directory, **settings) as site:
+            if options.snapshots:
+                wait_for_snapshot(site.register)
             yield from measure(site, rates_of(options), options.duration, directory)
 
 
