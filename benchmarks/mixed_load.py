@@ -30,7 +30,7 @@ import django  # noqa: E402
 django.setup()
 
 import psycopg  # noqa: E402
-from account_measures.site import Row, Site  # noqa: E402
+from account_measures.site import Row, Site, wait_for  # noqa: E402
 from mixed.load import COUNTED, Found, Load, Rates, plan_of, running_load  # noqa: E402
 from mixed.processes import use_by_part  # noqa: E402
 
@@ -116,11 +116,7 @@ def running_site(directory: Path, **settings: str) -> Iterator[Site]:
 
 def wait_for_snapshot(register: Any) -> None:
     """Wait until the first snapshot of a new register is written; until then, each page is made for each reader."""
-    deadline = time.monotonic() + SNAPSHOT_PATIENCE_S
-    while not (register.data_dir / "snapshots/current").exists():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"expected a snapshot within {SNAPSHOT_PATIENCE_S} s of the start, got none")
-        time.sleep(0.5)
+    wait_for((register.data_dir / "snapshots/current").exists, SNAPSHOT_PATIENCE_S)
 
 
 def wait_for_all_kinds(load: Load, rates: Rates) -> None:

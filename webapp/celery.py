@@ -39,14 +39,14 @@ WORKER_TTL_S = 15  # Celery's heart beats every 2 s; several beats may be late o
 REMEMBERED_S = 7 * 86_400  # for so long after the last heartbeat the register knows how long a part has been silent
 
 
-def can_give_back(channel: Any) -> bool:
+def can_restore(channel: Any) -> bool:
     """Return whether a channel that closes can give back the messages that it has not acknowledged."""
     return getattr(channel.connection, "client", None) is not None
 
 
 # Celery 5.7.0 closes a lost connection twice. The second time, it has no address any more, and to give back messages
 # would be an AttributeError, which ends the worker. The periodic tasks find the work of the lost messages.
-Channel.do_restore = property(can_give_back)  # type: ignore[assignment]
+Channel.do_restore = property(can_restore)  # type: ignore[assignment]
 
 
 @worker_process_init.connect

@@ -40,7 +40,7 @@ EVIDENCE_BYTES = 8 * 1024**3  # of the file system that becomes full, a sparse f
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault: how it begins and ends, and the alerts of which one must fire. Without an end it is a moment.
+    """A fault: how it begins and ends, and the alerts of which one must fire. Without `end`, it has no duration.
 
     Under a fault of the evidence, `refusals` are the statuses that a sender of files may get.
     """
@@ -272,10 +272,10 @@ class Person:
             facts = {"vendor": "Exemplar", "model": "EX4", "category": "nvme-flash"}
             return self.script.ask("POST", f"{path}submit/", json=facts).status_code == HTTPStatus.CREATED
 
-        while not (is_kept := _succeeds(is_submitted)) and time.monotonic() - started < RESTORED_S:
+        while not (is_done := _succeeds(is_submitted)) and time.monotonic() - started < RESTORED_S:
             time.sleep(PROBE_PERIOD_S)
-        found = f"submitted after {time.monotonic() - started:.1f} s" if is_kept else "not submitted"
-        yield Row(f"draft from before: {fault.name}", f"submitted in {RESTORED_S} s", found, is_kept)
+        found = f"submitted after {time.monotonic() - started:.1f} s" if is_done else "not submitted"
+        yield Row(f"draft from before: {fault.name}", f"submitted in {RESTORED_S} s", found, is_done)
 
     def _submit(self) -> requests.Response:
         return self.script.ask("POST", "/api/v1/submissions/", files={"log": ("load.log", new_log())})

@@ -30,7 +30,7 @@ def script(vera, exemplar):
     return Client(headers={"Authorization": f"Bearer {secret}"})
 
 
-def said_by(answer):
+def response_of(answer):
     assert "no space" in answer.text
     return {"status": answer.status_code, "Retry-After": answer.headers["Retry-After"]}
 
@@ -45,8 +45,8 @@ def test_an_upload_in_pieces_waits_and_continues(client, small_disk):
     new = announce(client, len(LOG), slice_length_s="10").headers["Location"]
     append(client, begun, 0, LOG[:100])
     with small_disk.filled():
-        assert said_by(append(client, begun, 100, LOG[100:])) == AGAIN
-        assert said_by(append(client, new, 0, LOG)) == AGAIN
+        assert response_of(append(client, begun, 100, LOG[100:])) == AGAIN
+        assert response_of(append(client, new, 0, LOG)) == AGAIN
         assert [received(client, address) for address in (begun, new)] == [100, 0]
     assert append(client, begun, 100, LOG[100:]).status_code == 204
     assert append(client, new, 0, LOG).status_code == 204
@@ -56,7 +56,7 @@ def test_an_upload_in_pieces_waits_and_continues(client, small_disk):
 
 def test_a_refused_form_stores_nothing(client, small_disk):
     with small_disk.filled():
-        assert said_by(client.post("/submit/", form())) == AGAIN
+        assert response_of(client.post("/submit/", form())) == AGAIN
     assert (Draft.objects.count(), DraftFile.objects.count()) == (0, 0)
     assert files_below(small_disk.directory) == []
 
@@ -64,7 +64,7 @@ def test_a_refused_form_stores_nothing(client, small_disk):
 def test_a_refused_request_of_a_script_stores_nothing(script, small_disk):
     facts = {"log": SimpleUploadedFile("load.log", LOG), "slice_length_s": "10"} | FACTS
     with small_disk.filled():
-        assert said_by(script.post("/api/v1/submissions/", facts)) == AGAIN
+        assert response_of(script.post("/api/v1/submissions/", facts)) == AGAIN
     assert (Submission.objects.count(), Evidence.objects.count()) == (0, 0)
     assert files_below(small_disk.directory) == []
     facts["log"].seek(0)
@@ -76,8 +76,8 @@ def test_a_draft_can_be_read_and_is_submitted_later(client, script, small_disk):
     with small_disk.filled():
         sweep()
         assert "Submit this result" in client.get(f"/submit/{draft}/").text
-        assert said_by(client.post(f"/submit/{draft}/", FACTS)) == AGAIN
-        assert said_by(script.post(f"/api/v1/drafts/{draft}/submit/", FACTS, "application/json")) == AGAIN
+        assert response_of(client.post(f"/submit/{draft}/", FACTS)) == AGAIN
+        assert response_of(script.post(f"/api/v1/drafts/{draft}/submit/", FACTS, "application/json")) == AGAIN
         assert Submission.objects.count() == 0
     assert client.post(f"/submit/{draft}/", FACTS).status_code == 302
     sweep()
