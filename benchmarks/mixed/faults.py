@@ -25,7 +25,7 @@ from django.conf import settings
 from mixed.load import Load, Plan, Rates, plan_of, running_load
 from mixed.processes import pids_of
 from tests.object_storage import Seaweed, running_seaweed
-from tests.register import WITHOUT_SNAPSHOTS, free_port
+from tests.register import free_port
 from webapp.embedded import Redis
 from webapp.supervisor.data_directory import DataDirectory
 
@@ -170,13 +170,14 @@ def small_file_system(directory: Path) -> Iterator[bool]:
 
 def measure_faults(rates: Rates, directory: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Cause the faults on a register with evidence in a directory, and those of object storage on another one."""
-    from mixed_load import running_site  # noqa: PLC0415 - that module imports this one
+    from mixed_load import running_site, wait_for_snapshot  # noqa: PLC0415 - that module imports this one
 
     def chosen(faults: list[Fault]) -> list[Fault]:
         return [fault for fault in faults if not options.only or options.only in fault.name]
 
     evidence = directory / "var/evidence"
-    with small_file_system(evidence) as is_small, running_site(directory, **WITHOUT_SNAPSHOTS) as site:
+    with small_file_system(evidence) as is_small, running_site(directory) as site:
+        wait_for_snapshot(site.register)
         # Without a file system of its own, the disk of this machine would be filled.
         faults = chosen([*faults_of(site.register), *([full_disk(evidence)] if is_small else [])])
         if faults:
@@ -185,7 +186,8 @@ def measure_faults(rates: Rates, directory: Path, options: argparse.Namespace) -
         return
     other = directory / "object-storage"
     other.mkdir(mode=0o711)
-    with running_seaweed() as seaweed, running_site(other, **WITHOUT_SNAPSHOTS, **store_of(seaweed)) as site:
+    with running_seaweed() as seaweed, running_site(other, **store_of(seaweed)) as site:
+        wait_for_snapshot(site.register)
         alerts, refusals = ("EvidenceStoreDown",), frozenset({503})
         stopped = Fault("object storage stopped", seaweed.kill, seaweed.start, alerts, refusals)
         yield from _cause(site, [stopped], rates, other, options.fault_seconds)
