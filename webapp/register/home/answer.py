@@ -48,8 +48,8 @@ from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-PUBLISHED_ONLY = "The results are published by Aerospike or makers, not verified by the register."
-SURVIVORS = "Makers mostly publish tests that pass: slower results are missing."
+PUBLISHED_ONLY = "Published by Aerospike or makers, not verified by the register."
+SURVIVORS = "Makers mostly publish tests that pass."
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Answer:
                 "threshold": self.question.threshold,
                 "statistic": self.charts.statistic,
                 "loadTps": self.question.tps,
-                "least": {each.column: bound_of(each, text) for each, text in self.question.filters if text},
+                "bounds": [(each.column, each.kind, bound_of(each, text)) for each, text in self.question.filters if text],
                 "limits": {us: units.decimal(limit) for us, limit in limits.by_threshold.items()},
                 "profile": {us: units.decimal(limit) for us, limit in limits.profile_by_threshold.items()},
                 "toDrive": parse_qsl(self.question.drive_query.removeprefix("?")),
