@@ -64,7 +64,7 @@ def _pieces(progress: dict[str, Any]) -> Iterator[_Piece]:
 def _rate_chart(pieces: Sequence[_Piece], time: Linear, requested: Decimal | None) -> LiveChart:
     rates = [piece.reads_count / (piece.end_s - piece.start_s) for piece in pieces]
     compared = None if requested is None else float(requested)
-    bars = [(piece, rate, rate, f"{rate:,.1f} reads/s") for piece, rate in zip(pieces, rates, strict=True)]
+    bars = [(piece, rate, f"{rate:,.1f} reads/s") for piece, rate in zip(pieces, rates, strict=True)]
     unit = f"reads/s, {units.decimal(requested)} requested" if requested else "reads/s"
     return _chart("Rate of reads", unit, bars, time, Linear(0, max([*rates, compared or 0]) * AIR), compared)
 
@@ -74,7 +74,7 @@ def _share_chart(pieces: Sequence[_Piece], time: Linear, place: int, share: dict
     compared = None if limit_pct is None else float(limit_pct)
     known = [piece for piece in pieces if piece.reads_count]
     found = [100 * piece.over_counts[place] / piece.reads_count for piece in known]
-    bars = [(piece, 0.0, share_pct, f"{share_pct:.3g} %") for piece, share_pct in zip(known, found, strict=True)]
+    bars = [(piece, share_pct, f"{share_pct:.3g} %") for piece, share_pct in zip(known, found, strict=True)]
     unit = "% of reads" if limit_pct is None else f"% of reads, limit {units.decimal(limit_pct)} % in any slice"
     axis = Linear(0, max([*found, compared or 0]) * AIR)
     return _chart(f"Reads over {units.threshold(share['threshold_us'])}", unit, bars, time, axis, compared)
@@ -83,7 +83,7 @@ def _share_chart(pieces: Sequence[_Piece], time: Linear, place: int, share: dict
 def _chart(
     quantity: str,
     unit: str,
-    bars: Sequence[tuple[_Piece, float, float, str]],
+    bars: Sequence[tuple[_Piece, float, str]],
     time: Linear,
     axis: Linear,
     compared: float | None,
@@ -93,11 +93,11 @@ def _chart(
         Bar(
             time.part(piece.start_s),
             time.part(piece.end_s),
-            axis.part(least),
-            axis.part(greatest),
+            0,
+            axis.part(value),
             f"{units.span(piece.start_s, piece.end_s)}: {text}",
         )
-        for piece, least, greatest, text in bars
+        for piece, value, text in bars
     )
     picture = drawing(
         f"{quantity} by time, {unit}",
