@@ -102,7 +102,7 @@ class ActConditions:
 
     workload: Annotated[str | None, "storage and index loads issue different I/O"] = None
     statistic: Annotated[str | None, "a worst slice is not comparable with a steady-state figure"] = None
-    time: Annotated[str | None, "one figure includes time in the queue, the other does not"] = None
+    time: Annotated[str | None, "waiting in the queue makes reads slower"] = None
     read_at_us: Annotated[tuple[int, ...] | None, "the percentages are evaluated at different times"] = None
     asked_duration_s: Annotated[int | None, "drives can become slower after hours of load"] = None
     slice_length_s: Annotated[int | None, "shorter slices show higher worst values"] = None

@@ -6,6 +6,7 @@ The counters are those of the last whole block of an ACT log, the last record of
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,9 @@ EDGES = {
 
 # Source: runners/drivetest/crates/load/src/run.rs, warned.
 WARNING = "warning: "
+
+# Of the charts of a live page. Of a day, each covers 10 minutes.
+SAMPLES_MAX = 144
 
 LABEL = re.compile(rb"^after (\d+) sec:$", re.MULTILINE)
 READS = re.compile(rb"^reads \((\d+) total\)\n((?: \(.*\n)*)", re.MULTILINE)
@@ -78,7 +82,7 @@ def _parse_block(chunk: bytes, label: re.Match[bytes], end: int) -> Block | None
     return Block(int(label[1]), int(reads[1]), buckets, blank + 2)
 
 
-def summarise(before: dict[str, Any], blocks: list[Block], unit: str) -> dict[str, Any]:
+def summarise(before: dict[str, Any], blocks: list[Block], unit: str, duration_s: int) -> dict[str, Any]:
     """Return what the page shows after these blocks. Without blocks, return `before` unchanged."""
     if not blocks:
         return before
@@ -92,14 +96,31 @@ def summarise(before: dict[str, Any], blocks: list[Block], unit: str) -> dict[st
         "interval_reads_count": interval_reads_count,
         "reads_per_s": f"{interval_reads_count / interval_s:.1f}" if interval_s > 0 else "",
         "shares": [_share(last, *edge) for edge in EDGES[unit]],
+        "samples": [*before.get("samples", []), *_new_samples(before, blocks, unit, duration_s)],
     }
 
 
+def _new_samples(before: dict[str, Any], blocks: list[Block], unit: str, duration_s: int) -> Iterator[list[int]]:
+    """Yield samples of the run: the time, the reads until then, and those over each threshold.
+
+    They are at least duration_s / SAMPLES_MAX apart. Counts are cumulative, so a poll that skips blocks loses none.
+    """
+    sampled_s = before["samples"][-1][0] if before.get("samples") else 0
+    for block in blocks:
+        if block.label_s > sampled_s and (block.label_s - sampled_s) * SAMPLES_MAX >= duration_s:
+            sampled_s = block.label_s
+            yield [sampled_s, block.reads_count, *(_over_count(block, last_below) for _, _, last_below in EDGES[unit])]
+
+
 def _share(block: Block, threshold_us: int, read_at_us: int, last_below: int) -> dict[str, Any]:
-    over_count = sum(count for bucket, count in block.buckets.items() if bucket > last_below)
+    over_count = _over_count(block, last_below)
     share_pct = act_share_pct(over_count, block.reads_count)
     printed = "" if share_pct is None else str(share_pct)
     return {"threshold_us": threshold_us, "read_at_us": read_at_us, "over_count": over_count, "share_pct": printed}
+
+
+def _over_count(block: Block, last_below: int) -> int:
+    return sum(count for bucket, count in block.buckets.items() if bucket > last_below)
 
 
 def tail(host: LabHost, run: str, log_bytes: int) -> list[str]:

@@ -73,7 +73,8 @@ class ActLoad:
         if not status.log_bytes or status.log_bytes == dispatch.log_bytes:
             return {}
         read_bytes, blocks = follow(host, run, status.log_bytes, dispatch.log_bytes)
-        shown = summarise(dispatch.progress, blocks, unit(dispatch)) | {"tail": tail(host, run, status.log_bytes)}
+        shown = summarise(dispatch.progress, blocks, unit(dispatch), dispatch.duration_s or 0)
+        shown = shown | {"tail": tail(host, run, status.log_bytes)}
         if interval := read_last_record(host, run, status.side_file_bytes, "interval"):
             shown["telemetry"] = summarise_interval(interval)
         return {"log_bytes": read_bytes, "last_label_s": shown.get("label_s", 0), "progress": shown}

@@ -37,9 +37,11 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
     """Show every operation and the first steps."""
-    return render(
-        request, "api/docs.html", {"operations": operations(), "origin": f"{request.scheme}://{request.get_host()}"}
-    )
+    without_token = [each for each in operations() if not each["needs_token"]]
+    with_token = [each for each in operations() if each["needs_token"]]
+    groups = {"Addresses without a token": without_token, "Addresses that need a token": with_token}
+    context = {"groups": groups.items(), "origin": f"{request.scheme}://{request.get_host()}"}
+    return render(request, "api/docs.html", context)
 
 
 @cache

@@ -9,7 +9,7 @@ const TIMES_OVER = 8, ABOVE_LABELLED = 2;
 const TIMES_PLACES = [0.25, 0.4, 0.1, 0.55, 0.7, 0.85], COUNT_PLACES = [4, 1, 14, 24, 34, 44];
 // The first one with room, and what is before the number.
 const COUNT_NAMES = [[['rating allows the tested speed'], 'above the line: '], [['rating allows', 'the tested speed'], ''], [['rating allows'], '']];
-const TIMES_NAME = [`${TIMES_OVER} times its rating:`, 'tested / sustained'];
+const TIMES_NAME = [`${TIMES_OVER} times the speed`, 'that its rating allows'];
 const WIDE_PLOT = [330, 208], PHONE_PLOT = [290, 148], TICK_WIDTHS_PX = [330, 220];
 
 /** Return a number with one decimal below 10, otherwise whole. */

@@ -22,14 +22,14 @@ const LINE_TIMES = 1.4; // Plotly's line is longer than its size
 
 /** Return what the chart of the home page shows, which its attributes describe. */
 export async function resultsOfHome({dataset}) {
-  const store = await load(dataset.file), {categories, loadTps, listed, least = {}, ...query} = JSON.parse(dataset.question);
+  const store = await load(dataset.file), {categories, loadTps, listed, bounds = [], ...query} = JSON.parse(dataset.question);
   const {category, historical} = store.columns, rows = [...Array(store.count).keys()], isListed = new Set(listed);
-  const isLarge = row => Object.entries(least).every(([code, bound]) => store.columns[code].codes[row] >= 0 && store.columns[code].value(row) >= bound);
+  const isInBounds = row => bounds.every(([code, kind, bound]) => store.columns[code].codes[row] >= 0 && (kind === 'most' ? store.columns[code].value(row) <= bound : store.columns[code].value(row) >= bound));
   const [limits, profile] = [query.limits, query.profile].map(texts => new Map(Object.entries(texts)));
   return {
     store, query: {...query, limits, numbers: [['load', loadTps]]},
     plotted: {
-      rows: rows.filter(row => categories.includes(category.word(row)) && historical.word(row) !== 'yes' && isLarge(row)),
+      rows: rows.filter(row => categories.includes(category.word(row)) && historical.word(row) !== 'yes' && isInBounds(row)),
       firstRows: rows.filter(row => isListed.has(store.run[row])), loads: ['load'], passes: checkLimits(store, limits, profile).passes,
     },
   };

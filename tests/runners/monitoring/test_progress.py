@@ -7,8 +7,10 @@ from runners.hosts.protocol import ProgramState, ProgramStatus
 from runners.models import Dispatch
 from runners.monitoring.progress import (
     CHUNK_BYTES,
+    SAMPLES_MAX,
     TAIL_BYTES,
     TAIL_LINES,
+    Block,
     follow,
     last_error_line,
     last_record,
@@ -48,7 +50,7 @@ def test_nothing_is_read_from_a_header_alone():
 @pytest.mark.parametrize(("bucket", "over"), [(10, 0), (11, 1)])
 def test_over_1_ms_begins_at_the_edge_that_a_microsecond_log_has(bucket, over):
     blocks = parse_blocks(b"after 1 sec:\nreads (1 total)\n (%02d: 0000000001)\n\n" % bucket)
-    assert summarise({}, blocks, "us")["shares"][0] == {
+    assert summarise({}, blocks, "us", 60)["shares"][0] == {
         "threshold_us": 1000,
         "read_at_us": 1024,
         "over_count": over,
@@ -61,30 +63,51 @@ def test_over_1_ms_begins_at_the_edge_that_a_microsecond_log_has(bucket, over):
 )
 def test_a_millisecond_log_has_the_thresholds_themselves_as_edges(bucket, over):
     blocks = parse_blocks(b"after 1 sec:\nreads (1 total)\n (%02d: 0000000001)\n\n" % bucket)
-    assert [share["over_count"] for share in summarise({}, blocks, "ms")["shares"]] == over
+    assert [share["over_count"] for share in summarise({}, blocks, "ms", 60)["shares"]] == over
+
+
+def test_the_samples_of_a_short_run_are_all_its_reports():
+    blocks = parse_blocks(REAL_LOG)
+    samples = summarise({}, blocks, "us", 60)["samples"]
+    assert [sample[:2] for sample in samples] == [[block.label_s, block.reads_count] for block in blocks]
+    over_1_ms = sum(count for bucket, count in blocks[0].buckets.items() if bucket > 10)
+    assert samples[0][2] == over_1_ms > 0
+
+
+@pytest.mark.parametrize("polls", [1, 7, 2880])
+def test_the_samples_of_a_day_are_as_many_however_often_the_run_is_polled(polls):
+    day_s, blocks = 86_400, [Block(label_s, label_s * 10, {11: label_s}, 0) for label_s in range(30, 86_401, 30)]
+    shown, each = {}, -(-len(blocks) // polls)
+    for first in range(0, len(blocks), each):
+        shown = summarise(shown, blocks[first : first + each], "us", day_s)
+    assert [sample[0] for sample in shown["samples"]] == list(range(600, day_s + 1, 600))
+    assert len(shown["samples"]) == SAMPLES_MAX
+    assert shown["samples"][-1] == [day_s, 10 * day_s, day_s, 0, 0]
 
 
 def test_the_rate_is_of_the_last_interval():
     shown = summarise(
-        {}, parse_blocks(BLOCK + BLOCK.replace(b"1 sec", b"6 sec").replace(b"10 total", b"35 total")), "us"
+        {}, parse_blocks(BLOCK + BLOCK.replace(b"1 sec", b"6 sec").replace(b"10 total", b"35 total")), "us", 60
     )
     assert (shown["label_s"], shown["interval_s"], shown["interval_reads_count"]) == (6, 5, 25)
     assert shown["reads_per_s"] == "5.0"
 
 
 def test_the_rate_continues_from_the_figures_shown_before():
-    shown = summarise({"label_s": 0, "reads_count": 0}, parse_blocks(BLOCK), "us")
-    later = summarise(shown, parse_blocks(BLOCK.replace(b"1 sec", b"2 sec").replace(b"10 total", b"30 total")), "us")
+    shown = summarise({"label_s": 0, "reads_count": 0}, parse_blocks(BLOCK), "us", 60)
+    later = summarise(
+        shown, parse_blocks(BLOCK.replace(b"1 sec", b"2 sec").replace(b"10 total", b"30 total")), "us", 60
+    )
     assert later["reads_per_s"] == "20.0"
 
 
 def test_no_reads_give_no_share():
-    shown = summarise({}, parse_blocks(b"after 1 sec:\nreads (0 total)\n\n"), "us")
+    shown = summarise({}, parse_blocks(b"after 1 sec:\nreads (0 total)\n\n"), "us", 60)
     assert [share["share_pct"] for share in shown["shares"]] == ["", "", ""]
 
 
 def test_without_new_blocks_the_figures_stay():
-    assert summarise({"label_s": 3}, [], "us") == {"label_s": 3}
+    assert summarise({"label_s": 3}, [], "us", 60) == {"label_s": 3}
 
 
 def test_following_a_log_byte_by_byte_reads_every_block_once():

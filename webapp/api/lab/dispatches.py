@@ -132,6 +132,14 @@ class TemperatureSerializer(serializers.Serializer[Any]):
     limit_celsius = serializers.FloatField(allow_null=True)
 
 
+class SampleSerializer(serializers.Serializer[Any]):
+    """The counts of a run until a time. `over_counts` are in the order of `shares`."""
+
+    elapsed_s = serializers.IntegerField()
+    reads_count = serializers.IntegerField()
+    over_counts = serializers.ListField(child=serializers.IntegerField())
+
+
 class ProgressSerializer(serializers.Serializer[Any]):
     """The progress of a run. Null means not reported. `phase` to `remaining_s` are of preparations.
 
@@ -145,6 +153,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
     interval_reads_count = serializers.IntegerField(allow_null=True)
     reads_per_s = serializers.CharField(allow_null=True, allow_blank=True)
     shares = ProgressShareSerializer(many=True)
+    samples = SampleSerializer(many=True)
     temperatures = TemperatureSerializer(many=True)
     phase = serializers.CharField(allow_null=True)
     done_bytes = serializers.IntegerField(allow_null=True)
@@ -230,6 +239,10 @@ def _progress_of(dispatch: Dispatch) -> dict[str, Any]:
         "elapsed_s": dispatch.last_label_s or None,
         "log_bytes": dispatch.log_bytes,
         "shares": shares_with_limits(shown.get("shares", [])),
+        "samples": [
+            {"elapsed_s": elapsed_s, "reads_count": reads_count, "over_counts": over_counts}
+            for elapsed_s, reads_count, *over_counts in shown.get("samples", [])
+        ],
         "temperatures": shown.get("telemetry", {}).get("temperatures", []),
         "tail": shown.get("tail", []),
     }

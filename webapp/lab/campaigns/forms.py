@@ -69,7 +69,7 @@ class EditableTermsForm(forms.Form):
         label="Confirmed loads, maximum", min_value=1, max_value=100, initial=DEFAULTS.confirmations_max,
         help_text="A confirmation takes two days. After so many confirmations, the campaign ends with the best load.",
     )  # fmt: skip
-    alone_on_host = alone_field()
+    alone_on_host = alone_field(is_usual=True)  # another load on the host could decide its runs
 
     def clean(self) -> dict[str, Any]:
         """Refuse runs with more slices than a reading can store."""

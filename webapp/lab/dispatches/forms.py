@@ -63,11 +63,12 @@ def seconds_field(label: str, default: int, max_s: int, help_text: str = "", min
     return forms.IntegerField(label=label, min_value=min_s, max_value=max_s, initial=default, help_text=help_text)
 
 
-def alone_field() -> forms.BooleanField:
-    """Return the field of loads that share their host with no other run."""
+def alone_field(*, is_usual: bool = False) -> forms.BooleanField:
+    """Return the field of loads that share their host with no other run; ticked if that is usual."""
     return forms.BooleanField(
         label="Alone on its host",
         required=False,
+        initial=is_usual,
         help_text="The load waits until nothing else runs on the host, and other runs wait for its end.",
     )
 

@@ -20,6 +20,7 @@ from runners.models.states import FINAL, State
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES
 from runners.retention import leftover_archive
+from webapp.lab.dispatches.charts import live_charts
 from webapp.lab.dispatches.forms import OrderForm, YcsbForm
 from webapp.lab.shared.outages import (
     HistoryLine,
@@ -72,11 +73,13 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
     too_large = leftover_archive.too_large_event(dispatch)
     is_archiving = state in FINAL and leftover_archive.is_fetch_pending(dispatch)
     ((_, result, is_fail),) = with_results([dispatch])
+    requested_reads_per_s = None if dispatch.nx_load is None else dispatch.nx_load * READS_PER_S
+    shares = shares_with_limits(dispatch.progress.get("shares", []))
     return {
         "version": version_of_dispatch(dispatch),
         "dispatch": dispatch,
         "title": title_of(dispatch),
-        "requested_reads_per_s": None if dispatch.nx_load is None else dispatch.nx_load * READS_PER_S,
+        "requested_reads_per_s": requested_reads_per_s,
         "cancel_took_s": _cancel_took_s(dispatch),
         "result": result,
         "is_fail": is_fail,
@@ -92,7 +95,8 @@ def dispatch_context(dispatch: Dispatch) -> dict[str, Any]:
         "declared_by": _declared_by(dispatch),
         "may_cancel": (state not in FINAL or is_orphaned) and dispatch.cancel_requested_at is None,
         "may_rerun": state is State.DONE and dispatch.recipe in ACT_RECIPES,
-        "shares": shares_with_limits(dispatch.progress.get("shares", [])),
+        "shares": shares,
+        "charts": live_charts(dispatch, shares, requested_reads_per_s),
         "options": _option_rows(dispatch),
         "outage_total": outage_total_message(dispatch),
         "archived": leftover_archive.archive_event(dispatch),

@@ -247,9 +247,11 @@ def load_answer(models: Sequence[ModelAtLoad]) -> str:
         return ""
     tested = sum(each.at_load == AtLoad.YES for each in models)
     rated = sum(each.is_rated_for_load is True for each in models)
+    unknown = sum(not each.products for each in models)
     count = units.counted(len(models), "model")
     verb, are = "was" if tested < 2 else "were", "is" if rated < 2 else "are"
-    return (
+    answer = (
         f"{units.count(tested) if tested else 'None'} of {count} {verb} tested at your load within your limits; "
         f"{units.count(rated) if rated else 'none'} {are} rated for it."
     )
+    return f"{answer} The register does not know {units.count(unknown)} of them." if unknown else answer

@@ -6,8 +6,17 @@ from functools import partial
 
 from results.models import Category
 from results.models.categories import OF_DRIVES
+from webapp.register.drives.search import CAPACITY
 from webapp.register.fleet.listed_drive import NVME, SCSI, ListedDrive
-from webapp.register.fleet.nearest import NEAREST_AT_MOST, Likeness, Near, nearest_sentence, neighbours, warning
+from webapp.register.fleet.nearest import (
+    NEAREST_AT_MOST,
+    Likeness,
+    Near,
+    has_capacity,
+    nearest_sentence,
+    neighbours,
+    warning,
+)
 from webapp.register.products import model_index
 from webapp.register.products.model_index import Figured, Listed, RegisterIndex, name_words
 from webapp.register.products.name_search import one_error_away
@@ -95,14 +104,25 @@ class Matcher:
         return Match((), part, nearest, is_not_compared=_model_key(drive) not in self.nearest)
 
     def _nearest(self, drive: ListedDrive, part: Part | None) -> Sequence[Near]:
-        """Return models one letter away, otherwise the neighbours that the search finds."""
+        """Return models with the listed words and more, otherwise one letter away, otherwise as the search finds."""
         key = _model_key(drive)
         if key not in self.nearest and len(self.nearest) < COMPARED_AT_MOST:
-            misspelt = () if part else _same_kind(drive, self._one_error_away(drive))
-            self.nearest[key] = [Near(each, Likeness.SPELLING) for each in misspelt[:NEAREST_AT_MOST]] or neighbours(
-                drive, part, _same_kind(drive, self.index.listed)
+            self.nearest[key] = (
+                _near(drive, () if part else self._with_more_words(drive), Likeness.LONGER_NAME)
+                or _near(drive, () if part else self._one_error_away(drive), Likeness.SPELLING)
+                or neighbours(drive, part, _same_kind(drive, self.index.listed))
             )
         return self.nearest.get(key, ())
+
+    def _with_more_words(self, drive: ListedDrive) -> list[Listed]:
+        """Return the models of a maker whose names have every listed word: a list has 9300 for 9300 Max."""
+        makers = set(self.index.named_vendors(drive.vendor, drive.model))
+        typed = set(name_words(CAPACITY.sub(" ", drive.model))) - self.index.makers
+        if not any(map(model_index.is_distinctive, typed)):
+            return []
+        names = (each for each in self.index.by_model if typed < set(each))
+        named = [each for name in names for each in self.index.by_model[name]]
+        return [each for each in named if each.current_runs and each.product.vendor.casefold() in makers]
 
     def _one_error_away(self, drive: ListedDrive) -> list[Listed]:
         """Return the models that a misspelt word can mean. A plain number matches only models of a named maker.
@@ -118,6 +138,12 @@ class Matcher:
                 if not word.isdigit() or each.product.vendor.casefold() in makers:
                     found[each.product.pk] = each
         return list(found.values())
+
+
+def _near(drive: ListedDrive, found: Iterable[Listed], likeness: Likeness) -> list[Near]:
+    """Return the first models of the drive's kind, those with its capacity before others."""
+    alike = sorted(_same_kind(drive, found), key=lambda each: not has_capacity(drive, each.product))
+    return [Near(each, likeness) for each in alike[:NEAREST_AT_MOST]]
 
 
 def _same_kind(drive: ListedDrive, listed: Iterable[Listed]) -> list[Listed]:

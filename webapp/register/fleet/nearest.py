@@ -34,6 +34,7 @@ class Likeness(TextChoices):
     """The reason why a drive of the register is near to a listed drive, the strongest first."""
 
     MODEL = "model", "same model"
+    LONGER_NAME = "longer-name", "the model name has more words"
     SPELLING = "spelling", "model name differs by one letter"
     NAME = "name", "similar model name"
     MAKER_AND_NAME = "maker-and-name", "same maker, similar model name"
@@ -62,7 +63,7 @@ def neighbours(drive: ListedDrive, part: Part | None, candidates: Iterable[Liste
     near = [
         Near(by_key[each.key], similar if place < found.similar else rest) for place, each in enumerate(found.drives)
     ]
-    return sorted(near, key=lambda each: not _has_capacity(drive, each.product))[:NEAREST_AT_MOST]
+    return sorted(near, key=lambda each: not has_capacity(drive, each.product))[:NEAREST_AT_MOST]
 
 
 def _searched_words(drive: ListedDrive, part: Part | None) -> tuple[str, ...]:
@@ -86,7 +87,7 @@ def nearest_sentence(drive: ListedDrive, near: Sequence[Near]) -> str:
 def _likeness_text(drive: ListedDrive, near: Near) -> str:
     if drive.capacity_gb is None or near.product.capacity_gb is None:
         return near.likeness.label
-    capacity = "about the same capacity" if _has_capacity(drive, near.product) else "other capacity"
+    capacity = "about the same capacity" if has_capacity(drive, near.product) else "other capacity"
     return f"{near.likeness.label}, {capacity}"
 
 
@@ -96,7 +97,7 @@ def warning(drive: ListedDrive, near: Sequence[Near]) -> str:
         return ""
     if is_consumer(drive):
         return f" {CONSUMER_WARNING}"
-    if drive.capacity_gb is not None and not any(_has_capacity(drive, each.product) for each in near):
+    if drive.capacity_gb is not None and not any(has_capacity(drive, each.product) for each in near):
         return (
             " None of them is known to have the capacity of your drive, and speed and endurance depend on the capacity."
         )
@@ -128,7 +129,7 @@ def _consumer_patterns() -> list[re.Pattern[str]]:
         return [re.compile(f"{BEFORE}(?:{row['pattern']}){AFTER}", re.ASCII) for row in csv.DictReader(file)]
 
 
-def _has_capacity(drive: ListedDrive, product: Product) -> bool:
+def has_capacity(drive: ListedDrive, product: Product) -> bool:
     """Return whether both capacities are known and equal within the rounding of makers and tools."""
     is_known = drive.capacity_gb is not None and product.capacity_gb is not None
     return is_known and is_near(product, drive.capacity_gb, is_rounded=True)

@@ -48,8 +48,8 @@ from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-PUBLISHED_ONLY = "; published by Aerospike or makers, not verified by the register"
-SURVIVORS = "Makers mostly publish passes."
+PUBLISHED_ONLY = "Published by Aerospike or makers, not verified by the register."
+SURVIVORS = "Makers mostly publish tests that pass."
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Answer:
                 "threshold": self.question.threshold,
                 "statistic": self.charts.statistic,
                 "loadTps": self.question.tps,
-                "least": {each.column: bound_of(each, text) for each, text in self.question.filters if text},
+                "bounds": [(each.column, each.kind, bound_of(each, text)) for each, text in self.question.filters if text],
                 "limits": {us: units.decimal(limit) for us, limit in limits.by_threshold.items()},
                 "profile": {us: units.decimal(limit) for us, limit in limits.profile_by_threshold.items()},
                 "toDrive": parse_qsl(self.question.drive_query.removeprefix("?")),
@@ -153,7 +153,7 @@ class Answer:
 
     @property
     def count_sentence(self) -> str:
-        """Return how many drives were tested at the load, and that no log supports this if none does."""
+        """Return how many drives were tested at the load."""
         answers, shown = self.charted.answers.bit_count(), self.charted.shown.bit_count()
         if not shown:
             return "The register has no result of such drives with a speed and slow reads."
@@ -162,7 +162,7 @@ class Answer:
             verb = f"{'was' if answers < 2 else 'were'} tested at your load or more,"
         else:
             verb = "is" if answers < 2 else "are"
-        return f"{count} {self._subject} {verb} within your limits{PUBLISHED_ONLY if self._is_published_only else ''}."
+        return f"{count} {self._subject} {verb} within your limits."
 
     @cached_property
     def _is_published_only(self) -> bool:
@@ -172,8 +172,8 @@ class Answer:
 
     @property
     def caution(self) -> str:
-        """Return what publications leave out; empty if the register has the log of a shown result."""
-        return SURVIVORS if self._is_published_only else ""
+        """Return that no log supports the results, and what publications leave out; empty if there is a log."""
+        return f"{PUBLISHED_ONLY} {SURVIVORS}" if self._is_published_only else ""
 
     @property
     def empty_sentence(self) -> str:

@@ -18,8 +18,8 @@ from webapp.register.limits.reader_limits import LOAD, YourLimits, has_plain_loa
 from webapp.templatetags import units
 
 EXAMPLE_TPS = 500_000  # of the question without parameters; 0 means any speed
-FILTERS = (CAPACITY_RANGE[0], DWPD)  # of the table that the form also has
-FILTER_WORDS = {CAPACITY_RANGE[0].name: "at least {} TB", DWPD.name: "at least {} DWPD"}
+FILTERS = (*CAPACITY_RANGE, DWPD)  # of the table that the form also has
+FILTER_WORDS = {"min_tb": "at least {} TB", "max_tb": "at most {} TB", "min_dwpd": "at least {} DWPD"}
 USUAL = (Category.NVME_FLASH.value,)
 
 

@@ -29,7 +29,7 @@ from webapp.register.svg.scales import LogScale, step_at_least, step_below
 from webapp.templatetags import units
 
 TIMES_OVER = 8
-TIMES_NAME = (f"{TIMES_OVER} times its rating:", "tested / sustained")
+TIMES_NAME = (f"{TIMES_OVER} times the speed", "that its rating allows")
 PLOT_PX, PHONE_PX = (330, 208), (290, 148)
 TICK_WIDTHS_PX = (PLOT_PX[0], 220)
 ABOVE_LABELLED = 2

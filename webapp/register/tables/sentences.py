@@ -106,7 +106,7 @@ def rating_sentence(sustained: int, count: int, speed: str, *, speed_of_one: str
 
 def published_sentence(run: Run) -> str:
     """Return the sentence on a published run."""
-    start = f"As published, {run_name(run)} sustained {units.decimal(run.tps)} tps"
+    start = f"As published, {run_name(run)} was tested at {units.decimal(run.tps)} tps"
     if is_duration_assumed(run):
         return f"{start}{devices_note(run)}; duration {duration_text(run)}."
     lasted = f" for {duration_text(run)}" if run.duration_s else ""

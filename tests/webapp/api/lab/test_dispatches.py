@@ -180,6 +180,7 @@ def test_dispatches_are_filtered_by_state_and_host(watcher, device, new_dispatch
 def test_a_dispatch_shows_its_progress_and_its_steps(watcher, in_state):
     share = {"threshold_us": 1000, "read_at_us": 1024, "over_count": 3, "share_pct": "0.1"}
     progress = {"reads_count": 30, "interval_s": 1, "shares": [share], "tail": ["after 10 sec:"]}
+    progress |= {"samples": [[5, 14, 1], [10, 30, 3]]}
     dispatch = in_state(State.RUNNING, progress=progress, last_label_s=10, log_bytes=99)
     dispatch.steps.create(from_state="preparing", to_state="running", actor="worker")
     shown = watcher.get(f"{ADDRESS}{dispatch.public_id}/").json()
@@ -188,6 +189,10 @@ def test_a_dispatch_shows_its_progress_and_its_steps(watcher, in_state):
     assert (found["tail"], found["phase"], found["temperatures"]) == (["after 10 sec:"], None, [])
     assert found["shares"] == [share | {"limit_pct": found["shares"][0]["limit_pct"]}]
     assert found["shares"][0]["limit_pct"]
+    assert found["samples"] == [
+        {"elapsed_s": 5, "reads_count": 14, "over_counts": [1]},
+        {"elapsed_s": 10, "reads_count": 30, "over_counts": [3]},
+    ]
     assert [(step["to_state"], step["actor"]) for step in shown["steps"]] == [("running", "worker")]
     assert watcher.get(f"{ADDRESS}d-missing2/").status_code == 404
 

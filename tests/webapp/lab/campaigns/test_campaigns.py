@@ -62,6 +62,13 @@ def test_prep_is_the_default(lab_client, device, fake_prep):  # noqa: F811
     assert parse_terms(Campaign.objects.get().terms).with_prep
 
 
+def test_the_loads_of_a_new_campaign_are_alone_on_their_host_unless_the_box_is_cleared(lab_client, device):
+    address = f"/lab/devices/{device.pk}/campaign/"
+    assert "checked" in str(lab_client.get(address).context["form"]["alone_on_host"])
+    lab_client.post(address, ORDER)
+    assert Campaign.objects.get().terms["alone_on_host"] is False
+
+
 def test_staff_without_a_lab_see_what_is_missing(device, staff):
     client = Client()
     client.force_login(staff)

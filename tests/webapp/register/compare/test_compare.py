@@ -227,14 +227,14 @@ def test_the_result_of_a_mixed_set_names_who_differs_and_compares_the_others(cli
     ]
     assert said(client, *runs) == (
         "Exemplar OLD 3.2 TB is not comparable with the other two: time measured differs (in drive plus queue against "
-        "in the drive), and one figure includes time in the queue, the other does not. The other two are comparable: "
+        "in the drive), and waiting in the queue makes reads slower. The other two are comparable: "
         "Exemplar FAST 3.2 TB was tested at 3 times the speed of Exemplar SLOW 3.2 TB: 900,000 against 300,000 tps. "
         "4.00 % against 4.00 % of their reads took over 1 ms. The rating of Exemplar SLOW 3.2 TB allows the highest "
         "speed: 108,000 tps."
     )
     text = client.get(compare_url(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")
     assert "<p>Exemplar OLD 3.2 TB (B) is shown in grey. Comparable results:</p>" in text
-    assert text.split("</head>")[1].count("one figure includes time in the queue") == 2  # the result, and its condition
+    assert text.split("</head>")[1].count("waiting in the queue makes reads slower") == 2  # the result, and its condition
     assert '<tspan class="letter">B</tspan> Exemplar OLD 3.2 TB</text>' in text.split('id="bars"')[1]
 
 
@@ -323,7 +323,7 @@ def test_a_pair_with_and_without_queue_time_offers_the_nearest_pair_of_each_grou
     assert "time in the drive and in the queue" not in str(document["differing"])
     assert said(client, new, old) == (
         "Exemplar NEW 3.2 TB and Exemplar OLD 3.2 TB are not comparable: time measured differs (in the drive and in "
-        "drive plus queue), and one figure includes time in the queue, the other does not."
+        "drive plus queue), and waiting in the queue makes reads slower."
     )
 
 

@@ -228,3 +228,16 @@ def test_the_page_counts_known_models_in_another_capacity_apart_and_links_the_ne
 def test_a_capacity_that_contradicts_a_part_number_is_no_other_capacity(client, catalogue):
     (row,) = ask(client, "INTEL SSDPE2KE064T8,3200")
     assert (row["state"], row["nearest"].split()[0]) == ("unknown", "intel-p4610-6400gb")
+
+
+def test_a_name_without_its_last_word_is_near_to_each_model_with_more_words(client, stands):
+    stands("Micron", "5300 Max", 3840)  # one digit from 9300
+    large, small = stands("Micron", "9300 Max", 6400), stands("Micron", "9300 Pro", 3840)
+    whole, sized, other_maker = ask(client, "Micron 9300,", "Micron 9300,3840", "Exemplar 9300,")
+    assert whole["sentence"] == (
+        "The register does not have this model or part number. Nearest in the register: "
+        f"Micron 9300 Max 6.4{NB}TB, Micron 9300 Pro 3.84{NB}TB (the model name has more words)."
+    )
+    assert whole["nearest"].split() == [large, small]
+    assert sized["nearest"].split() == [small, large]
+    assert "more words" not in other_maker["sentence"]

@@ -33,6 +33,12 @@ def test_the_lead_answers_for_the_load(client, drives):
     assert "Your load is 400,000 tps of each drive." in text
 
 
+@pytest.mark.parametrize(("more", "words"), [("X1,1\n", "1 of them"), ("X1,1\nX2,1\n", "2 of them")])
+def test_the_lead_counts_the_models_that_the_register_does_not_know(client, drives, more, words):
+    text = answer_of(client, list=LIST + more, min_device_tps="400k")
+    assert f"1 is rated for it. The register does not know {words}.</b>" in text
+
+
 def test_each_model_is_one_row_with_its_tests_and_its_rating(client, drives):
     first, slower, over = rows_of(answer_of(client, min_device_tps="400,000"))
     assert first.startswith("Exemplar DC EX4 3.2 TB 5 drives 400,000")

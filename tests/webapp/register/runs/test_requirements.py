@@ -123,7 +123,7 @@ def test_a_published_run_states_whose_rule_its_duration_is(client, make_publishe
     by_rule, other = make_published_run(), make_published_run(duration_s=43_200)
     texts = [client.get(f"/runs/{run.public_id}/").text.replace("\N{NO-BREAK SPACE}", " ") for run in (by_rule, other)]
     assumed = "(assumed: the source requires this duration, but does not state it for this result)"
-    assert f"sustained 300,000 tps; duration 24 h {assumed}." in texts[0]
+    assert f"was tested at 300,000 tps; duration 24 h {assumed}." in texts[0]
     assert "<p>Assumed:</p>" in texts[0]
-    assert "sustained 300,000 tps for 12 h." in texts[1]
+    assert "was tested at 300,000 tps for 12 h." in texts[1]
     assert "by the source&#x27;s rules" not in texts[1]

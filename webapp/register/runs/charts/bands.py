@@ -9,16 +9,14 @@ from decimal import Decimal
 from django.utils.safestring import SafeString
 
 from webapp.register.runs.charts.drawing import (
-    FULL,
     NOTHING,
     Bar,
     Linear,
     Tick,
     band,
     drawing,
-    element,
     joined,
-    percent,
+    level,
     time_ticks,
 )
 from webapp.register.runs.charts.over_time import Column
@@ -46,7 +44,7 @@ def rate_drawing(columns: Sequence[Column], requested: Decimal | None, slices: S
         x_ticks=x_ticks,
         y_ticks=[Tick(axis.part(value), f"{value:,.10g}{' %' if requested else ''}") for value in axis.ticks(TICKS)],
         x_title=x_title,
-        above=_level(axis.part(100)) if requested else NOTHING,
+        above=level(axis.part(100)) if requested else NOTHING,
         kind="rate",
     )
 
@@ -72,10 +70,6 @@ def _range(low: float, high: float) -> str:
     """Return a range with the digits of the table: one decimal at most."""
     texts = [f"{value:,.1f}".removesuffix(".0") for value in (low, high)]
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)
-
-
-def _level(part: float) -> SafeString:
-    return element("line", class_="limit", x1=0, x2=FULL, y1=percent(1 - part), y2=percent(1 - part))
 
 
 def telemetry_drawings(telemetry: Telemetry, slices: SliceMarks | None = None) -> list[tuple[Quantity, SafeString]]:

@@ -132,6 +132,11 @@ def drawing(  # noqa: PLR0913 - the parts of a picture, each with its name
     )  # fmt: skip
 
 
+def level(part: float) -> SafeString:
+    """Return the line of a value that the marks are compared with; `part` is its position on the axis."""
+    return element("line", class_="limit", x1=0, x2=FULL, y1=percent(1 - part), y2=percent(1 - part))
+
+
 def _tick_class(tick: Tick) -> str:
     return "strong" if tick.is_strong else "tick"
 

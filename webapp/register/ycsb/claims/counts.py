@@ -9,12 +9,16 @@ from results.rules.ycsb.statements import Outcome
 from webapp.register.ycsb.claims.entries import ClaimEntry
 from webapp.templatetags import units
 
-# Outcomes of claims whose publication prints all figures that decide them, with the words for one and for several.
-CHECKED: Mapping[Outcome, tuple[str, str]] = {
+# The words for one and for several claims of each outcome.
+WORDS: Mapping[Outcome, tuple[str, str]] = {
     Outcome.CONTRADICTED: ("contradicts its own table", "contradict their own table"),
-    Outcome.IMPOSSIBLE_INPUT: ("agrees but uses an impossible result", "agree but use an impossible result"),
+    Outcome.IMPOSSIBLE_INPUT: ("uses an impossible result", "use an impossible result"),
     Outcome.CONFIRMED: ("is confirmed", "are confirmed"),
+    Outcome.FROM_CHART: ("is read from a chart", "are read from a chart"),
+    Outcome.UNCHECKED: ("cannot be checked", "cannot be checked"),
 }
+# The publication prints all figures that decide these claims.
+CHECKED = (Outcome.CONTRADICTED, Outcome.IMPOSSIBLE_INPUT, Outcome.CONFIRMED)
 
 
 @dataclass(frozen=True)
@@ -35,20 +39,13 @@ class ClaimCounts:
 
     @property
     def split(self) -> str:
-        """Return how many claims are checked and with which outcomes, read from a chart, and cannot be checked."""
+        """Return how many claims have each outcome, as a list in words."""
         parts = [
             f"{units.count(number)} {words[number != 1]}"
-            for outcome, words in CHECKED.items()
+            for outcome, words in WORDS.items()
             if (number := self.by_outcome.get(outcome, 0))
         ]
-        checked = f"{units.count(self.checked)} checked"
-        others = (
-            (self.by_outcome.get(Outcome.FROM_CHART, 0), "read from a chart"),
-            (self.by_outcome.get(Outcome.UNCHECKED, 0), "cannot be checked"),
-        )
-        found = [f"{checked}, of which {listed(parts)}"] if parts else []
-        found += [f"{units.count(number)} {words}" for number, words in others if number]
-        return "; ".join(found)
+        return listed(parts)
 
 
 def count_claims(found: Sequence[ClaimEntry]) -> ClaimCounts:

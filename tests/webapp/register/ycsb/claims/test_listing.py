@@ -12,8 +12,8 @@ from tests.webapp.register.pages import read_rows
 from webapp.register.ycsb.claims.entries import LABELS, entries
 
 CLAIMS = (
-    "62 claims in 4 publications: 38 checked, of which 1 contradicts its own table, 4 agree but use an impossible "
-    "result and 33 are confirmed; 4 read from a chart; 20 cannot be checked."
+    "62 claims in 4 publications: 1 contradicts its own table, 4 use an impossible result, 33 are confirmed, 4 are "
+    "read from a chart and 20 cannot be checked."
 )
 
 
