@@ -130,7 +130,9 @@ class Answer:
                 "threshold": self.question.threshold,
                 "statistic": self.charts.statistic,
                 "loadTps": self.question.tps,
-                "bounds": [(each.column, each.kind, bound_of(each, text)) for each, text in self.question.filters if text],
+                "bounds": [
+                    (each.column, each.kind, bound_of(each, text)) for each, text in self.question.filters if text
+                ],
                 "limits": {us: units.decimal(limit) for us, limit in limits.by_threshold.items()},
                 "profile": {us: units.decimal(limit) for us, limit in limits.profile_by_threshold.items()},
                 "toDrive": parse_qsl(self.question.drive_query.removeprefix("?")),

@@ -234,7 +234,9 @@ def test_the_result_of_a_mixed_set_names_who_differs_and_compares_the_others(cli
     )
     text = client.get(compare_url(*runs)).text.replace("\N{NO-BREAK SPACE}", " ")
     assert "<p>Exemplar OLD 3.2 TB (B) is shown in grey. Comparable results:</p>" in text
-    assert text.split("</head>")[1].count("waiting in the queue makes reads slower") == 2  # the result, and its condition
+    assert (
+        text.split("</head>")[1].count("waiting in the queue makes reads slower") == 2
+    )  # the result, and its condition
     assert '<tspan class="letter">B</tspan> Exemplar OLD 3.2 TB</text>' in text.split('id="bars"')[1]
 
 

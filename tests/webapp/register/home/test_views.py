@@ -478,7 +478,8 @@ def test_a_row_over_its_endurance_rating_is_not_marked_as_within_the_limits(
     ("query", "models"),
     [
         ("min_tb=3.2", ["EX-B", "EX-C"]), ("min_tb=3.2&min_dwpd=3", ["EX-C"]),
-        ("max_tb=3.1", ["EX-A"]), ("min_tb=3.2&max_tb=3.2", ["EX-B", "EX-C"]), ("min_tb=1.7&max_tb=3.1", []), ("min_dwpd=1", ["EX-A", "EX-C"]),
+        ("max_tb=3.1", ["EX-A"]), ("min_tb=3.2&max_tb=3.2", ["EX-B", "EX-C"]), ("min_tb=1.7&max_tb=3.1", []),
+        ("min_dwpd=1", ["EX-A", "EX-C"]),
         ("min_dwpd=3.01", []),
     ],
 )  # fmt: skip
