@@ -12,7 +12,7 @@ from django.http import QueryDict
 
 from results.lifecycle.review_claims import claimed_by, free_for
 from results.lifecycle.review_queue import Missing
-from results.lifecycle.submission_states import StatedSubmission, SubmissionState, in_states
+from results.lifecycle.submission_states import SubmissionState, in_states
 from results.models import Run, Submission, Verdict
 from webapp.accounts.models import User
 
@@ -21,7 +21,7 @@ VERDICTS = [("", "any"), *Verdict.Outcome.choices, (NONE, "no verdict")]
 SEARCHED = ("public_id", "vendor", "model", "part_number", "organisation__name")
 WORDS_AT_MOST = 8
 PAGE_ROWS = 50
-Submissions = QuerySet[Submission] | QuerySet[StatedSubmission]
+Submissions = QuerySet[Any]  # of Submission, with the columns of with_state() or without them
 
 
 class ListForm(forms.Form):
