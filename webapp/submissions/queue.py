@@ -1,6 +1,7 @@
 """The review queue: search, filters, order, and one decision about several submissions."""
 
 from django.contrib import messages
+from django.db.models import Case
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -33,7 +34,7 @@ def review_list(request: UserRequest) -> HttpResponse:
     if request.method == "POST":
         return _decide_several(request)
     is_by_missing = request.GET.get("sort") == BY_MISSING
-    order = [*([by_missing()] if is_by_missing else []), "received_at", "pk"]
+    order: list[str | Case] = [*([by_missing()] if is_by_missing else []), "received_at", "pk"]
     form = QueueForm(request.user, request.GET)
     waiting = form.filtered(with_missing(in_states(Submission.objects.all(), REVIEWABLE)))
     page = page_of_keys(waiting.order_by(*order), request.GET.get("page"))

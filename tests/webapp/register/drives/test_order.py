@@ -7,7 +7,7 @@ from webapp.register.drives.order import JoinedRows
 BANDS = [[5, 3], [], [9, 1, 4]]
 
 
-class UnreadRows(list):
+class UnreadRows(list[int]):
     """Rows that may be counted, but not read."""
 
     def __getitem__(self, place):
