@@ -42,6 +42,8 @@ FROM results_evidence WHERE NOT EXISTS (SELECT FROM results_reading WHERE eviden
 UPDATE results_run run SET submission_id = submission.id, reading_id = reading.id
 FROM results_submission submission JOIN results_reading reading ON reading.evidence_id = submission.log_id
 WHERE submission.public_id = 's-' || substr(run.public_id, 3) AND run.submission_id IS NULL;
+UPDATE results_submission SET has_runs = true
+WHERE NOT has_runs AND EXISTS (SELECT FROM results_run WHERE submission_id = results_submission.id);
 INSERT INTO results_event (at, kind, subject_type, subject_id, reason, details)
 SELECT published_at, 'run-published', 'run', public_id, '', '{{}}' FROM results_run run
 WHERE visibility = 'public' AND published_at IS NOT NULL

@@ -153,3 +153,16 @@ def drop_template(name):
         psycopg.connect(settings.DATABASE_URL, dbname="postgres", autocommit=True) as maintenance,
     ):
         maintenance.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def rows_read(work):
+    """Return the rows of tables that PostgreSQL reads for some work, as it counts them in this transaction."""
+    before = _rows_read()
+    work()
+    return _rows_read() - before
+
+
+def _rows_read():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables")
+        return cursor.fetchone()[0]

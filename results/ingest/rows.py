@@ -103,8 +103,9 @@ def record_runs(reading: Reading, document: Document, profile: Profile) -> int:
     submission = reading.evidence.submission
     meant = submission.product or match_product(submission)
     submission.product = locked_for_runs(meant) if meant else None
-    submission.save(update_fields=["product"])
     act_runs, ycsb_runs = document["runs"], document.get("ycsb_runs", [])
+    submission.has_runs = submission.has_runs or bool(act_runs or ycsb_runs)
+    submission.save(update_fields=["product", "has_runs"])
     for read in act_runs:
         run = _new_run(reading, read["ordinal"], _act_columns(read), read)
         if run is not None:

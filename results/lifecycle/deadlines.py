@@ -19,7 +19,7 @@ from results.errors import contained
 from results.history import record_event
 from results.lifecycle.approvals import void_approvals
 from results.lifecycle.questions import open_question
-from results.lifecycle.submission_states import DECLINED_KIND, StatedSubmission, SubmissionState, with_state
+from results.lifecycle.submission_states import DECLINED_KIND, StatedSubmission, SubmissionState, in_states
 from results.models import Deadline, Event, Question, Run, Submission, Visibility, VoidReason, WaitingStep
 
 log = logging.getLogger(__name__)
@@ -123,7 +123,7 @@ def sweep_deadlines() -> int:
 
     Repeated calls do no harm: each limit is handled once, also by two workers at the same time.
     """
-    waiting = with_state(Submission.objects.all()).filter(state__in=STEPS).order_by("pk")
+    waiting = in_states(Submission.objects.all(), STEPS).order_by("pk")
     Deadline.objects.exclude(submission__in=waiting.values("pk")).delete()
     passed = 0
     for submission in waiting.select_related("organisation"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
@@ -11,6 +11,8 @@ from django.db.models.functions import Coalesce
 from results.models import Event, Reading, Run, Submission, Visibility
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from django_stubs_ext import WithAnnotations
 
 DECLINED_KIND = "submission-declined"
@@ -41,6 +43,7 @@ UNFINISHED = frozenset({SubmissionState.RECEIVED, SubmissionState.READING})
 # Nothing of these is published, unless a reviewer or the sender acts.
 NEVER_PUBLIC = frozenset({SubmissionState.FAILED, SubmissionState.DECLINED, SubmissionState.RETRACTED})
 REVIEWABLE = frozenset({SubmissionState.AWAITING_IDENTITY, SubmissionState.IN_REVIEW})
+INDEXED = UNFINISHED | REVIEWABLE | {SubmissionState.EMBARGOED}
 
 
 class StateColumn(TypedDict):
@@ -55,6 +58,30 @@ if TYPE_CHECKING:
     StatedSubmission = WithAnnotations[Submission, StateColumn]
 else:
     StatedSubmission = Submission
+
+
+def in_states(submissions: QuerySet[Submission], states: Collection[SubmissionState]) -> QuerySet[StatedSubmission]:
+    """Return the submissions in some states, with the columns of with_state().
+
+    Most submissions of a register have ended. If all states are before the end, the database finds the candidates by
+    indexes that have only these.
+    """
+    found = submissions.filter(pk__in=_candidates(frozenset(states))) if INDEXED.issuperset(states) else submissions
+    return with_state(found).filter(state__in=states)
+
+
+def _candidates(states: frozenset[SubmissionState]) -> QuerySet[Any]:
+    """Return the keys of all submissions that may be in one of the states, and of few others."""
+    keys: list[QuerySet[Any]] = []
+    if states & UNFINISHED:
+        keys.append(Submission.objects.filter(log__in=Reading.objects.unfinished().values("evidence")).values("pk"))
+    if states & REVIEWABLE:
+        keys.append(Run.objects.filter(visibility=Visibility.UNREVIEWED).values("submission"))
+        keys.append(Submission.objects.filter(has_runs=False).values("pk"))
+    if SubmissionState.EMBARGOED in states:
+        keys.append(Run.objects.filter(visibility=Visibility.EMBARGOED).values("submission"))
+    first, *others = keys
+    return first.union(*others) if others else first
 
 
 def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:

@@ -101,6 +101,7 @@ class Submission(models.Model):
     `embargo_until` is a whole minute: none of its runs is public before it (results/lifecycle/embargo.py).
     `link_digest` is the SHA-256 of the key in its secret link (results/access/links.py); it is empty without a link.
     `demo_run_id` is the fixed public id of an example run of the register (results/demonstration); empty for others.
+    `has_runs` is set with the first runs that the intake writes. Where it is false, only the runs show if there is one.
     """
 
     class Origin(models.TextChoices):
@@ -136,11 +137,13 @@ class Submission(models.Model):
     embargo_until = models.DateTimeField(null=True)
     link_digest = models.CharField(max_length=SHA256_HEX_CHARS, blank=True, default="", db_default="")
     link_expires_at = models.DateTimeField(null=True)
+    has_runs = models.BooleanField(default=False, db_default=False)
 
     class Meta:
-        """A slice has a length."""
+        """A slice has a length. Submissions without runs are few, and some of them wait for a reviewer."""
 
         constraints = [models.CheckConstraint(condition=Q(slice_length_s__gt=0), name="slice_length_positive")]
+        indexes = [models.Index(fields=["id"], condition=Q(has_runs=False), name="submission_without_runs")]
 
     def __str__(self) -> str:
         return self.public_id

@@ -41,7 +41,7 @@ class Product(models.Model):
     objects = ProductQuerySet.as_manager()
 
     class Meta:
-        """Identity is unique also where capacity is unknown."""
+        """Identity is unique also where capacity is unknown. The index has the order of the list of products."""
 
         constraints = [
             models.UniqueConstraint(
@@ -50,6 +50,7 @@ class Product(models.Model):
                 name="one_product_per_identity",
             )
         ]
+        indexes = [models.Index(fields=["vendor", "model", "capacity_gb", "id"], name="product_by_name")]
 
     def __str__(self) -> str:
         return f"{self.vendor} {self.model}"

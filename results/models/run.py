@@ -111,7 +111,10 @@ class Run(models.Model):
     objects = RunQuerySet.as_manager()
 
     class Meta:
-        """A reading yields each of its runs once; a run is superseded by another one, and is current if by none."""
+        """A reading yields each of its runs once; a run is superseded by another one, and is current if by none.
+
+        The indexes are of few runs: those that are not public yet, and those of YCSB.
+        """
 
         constraints = [
             models.UniqueConstraint(fields=["reading", "ordinal"], name="run_unique_in_reading"),
@@ -135,6 +138,13 @@ class Run(models.Model):
                 condition=Q(is_demo=False) | Q(is_virtual=True, product__isnull=True),
                 name="example_run_is_of_no_product",
             ),
+        ]
+        indexes = [
+            *(
+                models.Index(fields=["submission"], condition=Q(visibility=each.value), name=f"run_{each.value}")
+                for each in (Visibility.UNREVIEWED, Visibility.EMBARGOED)
+            ),
+            models.Index(fields=["product"], condition=Q(workload="ycsb"), name="run_of_ycsb"),
         ]
 
     def __str__(self) -> str:

@@ -5,18 +5,21 @@ reads and at most these writes, and never more: no rate is scaled into another o
 sectors than the tested ones are untested.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from math import floor, log10
+from typing import Generic, TypeVar
 
 from results.rules.act.loads import READS_PER_S, TPS
 
 SECTOR_BYTES = 512  # Source: ACT's logs: "minimum IO size = 512 bytes"; a read is of whole ones
 RECORD_STEP_BYTES = 16  # Source: aerospike/act src/storage/cfg_storage.c, RBLOCK_SIZE: records are rounded up to it
 SECONDS_PER_DAY = 86_400
+T = TypeVar("T")
 THROUGHPUT, CAPACITY, ENDURANCE, COPIES = "throughput", "capacity", "endurance", "copies"
 NARROW_MARGIN = Fraction(1, 2)  # a load that doubles uses up the rating of a drive with this margin
 
@@ -314,8 +317,7 @@ def size(demand: Demand, offer: Offer, tested: Tested) -> Size:
         else None,
     )
     binding, working_nodes = _binding_need(demand, needs)
-    nodes = working_nodes + demand.spare_nodes
-    drives = nodes * demand.drives_per_node
+    nodes, drives = _with_spare_nodes(demand, working_nodes)
     if needs.throughput is None:
         return Size(mix, needs, "", None, None, None, None, None, Least(binding, nodes, drives))
     working = working_nodes * demand.drives_per_node
@@ -338,7 +340,64 @@ def _binding_need(demand: Demand, needs: Needs) -> tuple[str, int]:
     needed = {THROUGHPUT: needs.throughput, CAPACITY: needs.capacity, ENDURANCE: needs.endurance}
     required = {name: drives for name, drives in needed.items() if drives is not None}
     binding = max(required, key=lambda name: required[name])
-    working_nodes = max(-(-required[binding] // demand.drives_per_node), 1)
-    if working_nodes < demand.replication_factor:  # each copy needs its own node
-        return COPIES, demand.replication_factor
-    return binding, working_nodes
+    working_nodes = _working_nodes(demand, required[binding])
+    return COPIES if working_nodes < demand.replication_factor else binding, _with_copies(demand, working_nodes)
+
+
+def _working_nodes(demand: Demand, drives: int) -> int:
+    return max(-(-drives // demand.drives_per_node), 1)
+
+
+def _with_copies(demand: Demand, working_nodes: int) -> int:
+    """Return the nodes of which each copy has one."""
+    return max(working_nodes, demand.replication_factor)
+
+
+def _with_spare_nodes(demand: Demand, working_nodes: int) -> tuple[int, int]:
+    """Return the nodes together with the spare ones, and their drives."""
+    nodes = working_nodes + demand.spare_nodes
+    return nodes, nodes * demand.drives_per_node
+
+
+class Offers:
+    """Many offers, to compute only their numbers of drives: thousands have few different rates and capacities."""
+
+    def __init__(self, offers: Sequence[Offer]) -> None:
+        self._rates = _Distinct((offer.reads_per_s, offer.writes_per_s) for offer in offers)
+        self._capacities = _Distinct(offer.bytes_for_data for offer in offers)
+        self._ratings = _Distinct((offer.capacity_bytes, offer.dwpd) for offer in offers)
+
+    def drives(self, demand: Demand, tested: Tested) -> list[int]:
+        """Return the drives of each offer, as `size` does; for an untested load the known minimum."""
+        totals = demand.totals
+
+        def by_throughput(rates: tuple[Fraction, Fraction]) -> int:
+            offer = Offer(*rates, 1)
+            return max(drives_for_reads(demand, offer), drives_for_writes(demand, offer))
+
+        def by_endurance(rating: tuple[int, Fraction | None]) -> int:
+            capacity, dwpd = rating
+            return _ceil_of_quotient(totals.rated_bytes_per_day, capacity, dwpd) if dwpd else 0
+
+        needs = [
+            self._capacities.each(lambda capacity: _ceil_of_quotient(totals.capacity_bytes, capacity)),
+            self._ratings.each(by_endurance),
+        ]
+        if mix_of(demand, tested) is not Mix.UNTESTED:
+            needs.append(self._rates.each(by_throughput))
+        return _Distinct(map(max, *needs)).each(
+            lambda drives: _with_spare_nodes(demand, _with_copies(demand, _working_nodes(demand, drives)))[1]
+        )
+
+
+class _Distinct(Generic[T]):
+    """Values with few different ones, of which each is computed with once."""
+
+    def __init__(self, values: Iterable[T]) -> None:
+        places: dict[T, int] = {}
+        self.places = [places.setdefault(value, len(places)) for value in values]
+        self.values = list(places)
+
+    def each(self, compute: Callable[[T], int]) -> list[int]:
+        """Return a number for each value, in the order of all."""
+        return list(map(list(map(compute, self.values)).__getitem__, self.places))

@@ -20,7 +20,7 @@ from results.lifecycle.deadlines import RULES, deadline_of
 from results.lifecycle.questions import answer, ask
 from results.lifecycle.review import decline, retract_approval
 from results.lifecycle.review_queue import with_missing
-from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, with_state
+from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, in_states, with_state
 from results.models import Question, Run, Submission, WaitingStep
 from webapp.accounts.models import Scope
 from webapp.api.authentication import ReadThrottle, SubmitThrottle, token_of
@@ -141,8 +141,7 @@ class ReviewQueue(ListView):
     throttle_classes = [ReadThrottle]
 
     def get_queryset(self) -> QuerySet[StatedSubmission]:
-        waiting = with_state(Submission.objects.select_related("organisation")).filter(state__in=REVIEWABLE)
-        return with_missing(waiting)
+        return with_missing(in_states(Submission.objects.select_related("organisation"), REVIEWABLE))
 
 
 class SubmissionReview(View):

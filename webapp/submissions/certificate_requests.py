@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from results.errors import ReviewRefusedError
 from results.intake.certificate_requests import request_certificate
-from results.lifecycle.submission_states import SubmissionState, with_state
+from results.lifecycle.submission_states import StatedSubmission, SubmissionState, in_states, with_state
 from results.models import CertificateRequest, Profile, Run, Submission, Verdict, Visibility
 from webapp.accounts.permissions import Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, members_only
@@ -41,6 +41,21 @@ class RequestForm(forms.Form):
         self.fields["submissions"].queryset = own  # type: ignore[attr-defined]
 
 
+def _newest(own: QuerySet[Submission]) -> list[StatedSubmission]:
+    """Return the newest submissions that can be chosen. The states of older ones are not computed.
+
+    Submissions are read in parts, because some cannot be chosen.
+    """
+    found: list[StatedSubmission] = []
+    keys = own.order_by("-pk").values_list("pk", flat=True)
+    part = list(keys[:SHOWN])
+    while part:
+        choices = in_states(Submission.objects.filter(pk__in=part), REQUESTABLE).select_related("log")
+        found += choices.order_by("-pk")
+        part = [] if len(found) >= SHOWN else list(keys.filter(pk__lt=part[-1])[:SHOWN])
+    return found[:SHOWN]
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @members_only
 def request_list(request: UserRequest) -> HttpResponse:
@@ -48,8 +63,8 @@ def request_list(request: UserRequest) -> HttpResponse:
     organisations = organisations_of(request.user, Action.SUBMIT)
     if request.method == "POST" and not organisations.exists():
         raise PermissionDenied("Only owners and submitters of an organisation request certificates.")
-    own = with_state(Submission.objects.filter(organisation__in=organisations)).filter(state__in=REQUESTABLE)
-    form = RequestForm(own, *([request.POST] if request.method == "POST" else []))
+    own = Submission.objects.filter(organisation__in=organisations)
+    form = RequestForm(in_states(own, REQUESTABLE), *([request.POST] if request.method == "POST" else []))
     if request.method == "POST" and form.is_valid():
         chosen = list(form.cleaned_data["submissions"].select_related("organisation"))
         try:
@@ -60,7 +75,7 @@ def request_list(request: UserRequest) -> HttpResponse:
     readable = organisations_of(request.user, Action.READ)
     page = {
         "form": form,
-        "choices": own.select_related("log").order_by("-pk")[:SHOWN],
+        "choices": _newest(own),
         "chosen": request.POST.getlist("submissions"),
         "requests": CertificateRequest.objects.filter(organisation__in=readable).order_by("-pk")[:SHOWN],
         "section": "submit",

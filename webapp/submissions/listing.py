@@ -6,12 +6,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
+from django.core.paginator import Page, Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import QueryDict
 
 from results.lifecycle.review_claims import claimed_by, free_for
 from results.lifecycle.review_queue import Missing
-from results.lifecycle.submission_states import StatedSubmission, SubmissionState
+from results.lifecycle.submission_states import SubmissionState, in_states
 from results.models import Run, Submission, Verdict
 from webapp.accounts.models import User
 
@@ -19,6 +20,8 @@ NONE = "none"  # the filter for submissions without a verdict
 VERDICTS = [("", "any"), *Verdict.Outcome.choices, (NONE, "no verdict")]
 SEARCHED = ("public_id", "vendor", "model", "part_number", "organisation__name")
 WORDS_AT_MOST = 8
+PAGE_ROWS = 50
+Submissions = QuerySet[Any]  # of Submission, with the columns of with_state() or without them
 
 
 class ListForm(forms.Form):
@@ -37,7 +40,7 @@ class ListForm(forms.Form):
         values = {name: self.chosen(name) for name in self.fields}
         return "".join(f"&{urlencode({name: value})}" for name, value in values.items() if value)
 
-    def filtered(self, submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
+    def filtered(self, submissions: Submissions) -> Submissions:
         """Return the submissions with every typed word, and with the chosen verdict."""
         for word in self.chosen("q").split()[:WORDS_AT_MOST]:
             anywhere = Q()
@@ -60,10 +63,10 @@ class OwnListForm(ListForm):
     state = forms.ChoiceField(choices=[("", "any"), *SubmissionState.choices], required=False)
     field_order = ["q", "state", "verdict"]
 
-    def filtered(self, submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
+    def filtered(self, submissions: Submissions) -> Submissions:
         state = self.chosen("state")
         found = super().filtered(submissions)
-        return found.filter(state=state) if state else found
+        return in_states(found, {SubmissionState(state)}) if state else found
 
 
 class QueueForm(ListForm):
@@ -78,13 +81,20 @@ class QueueForm(ListForm):
         super().__init__(data)
         self.reviewer = reviewer
 
-    def filtered(self, submissions: QuerySet[StatedSubmission]) -> QuerySet[StatedSubmission]:
+    def filtered(self, submissions: Submissions) -> Submissions:
         found = super().filtered(submissions)
         if missing := self.chosen("missing"):
             found = found.filter(Q(missing=missing))
         if claim := self.chosen("claim"):
             found = (claimed_by if claim == "mine" else free_for)(found, self.reviewer)
         return found
+
+
+def page_of_keys(found: Submissions, number: str | None) -> Page[int]:
+    """Return a page of the keys of submissions. What a page shows of them is read for these alone."""
+    page = Paginator(found.values_list("pk", flat=True), PAGE_ROWS).get_page(number)
+    page.object_list = list(page.object_list)
+    return page
 
 
 def with_newest_outcome(runs: QuerySet[Run]) -> QuerySet[Any]:

@@ -1,7 +1,7 @@
 """The review queue: search, filters, order, and one decision about several submissions."""
 
 from django.contrib import messages
-from django.core.paginator import Paginator
+from django.db.models import Case
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -9,16 +9,15 @@ from django.views.decorators.http import require_http_methods
 
 from results.errors import ReviewRefusedError
 from results.lifecycle.review_queue import by_missing, with_missing
-from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, with_state
+from results.lifecycle.submission_states import REVIEWABLE, SubmissionState, in_states, with_state
 from results.models import Submission
 from webapp.accounts.requests import UserRequest, reviewers_only
-from webapp.submissions.listing import QueueForm
+from webapp.submissions.listing import PAGE_ROWS, QueueForm, page_of_keys
 from webapp.submissions.objections.review import waiting_objections
 from webapp.submissions.review import DECISIONS
 from webapp.submissions.review_warnings import with_virtual_device_flag
 from webapp.submissions.waiting import queue_rows
 
-PAGE_ROWS = 50
 BY_MISSING = "missing"
 BATCH = {
     "claim": "Claim",
@@ -34,18 +33,19 @@ def review_list(request: UserRequest) -> HttpResponse:
     """List what waits for a reviewer and what waits for the end of its embargo, or decide about several submissions."""
     if request.method == "POST":
         return _decide_several(request)
-    stated = with_state(Submission.objects.select_related("organisation", "log", "product"))
     is_by_missing = request.GET.get("sort") == BY_MISSING
-    waiting = with_missing(with_virtual_device_flag(stated).filter(state__in=REVIEWABLE)).select_related("deadline")
+    order: list[str | Case] = [*([by_missing()] if is_by_missing else []), "received_at", "pk"]
     form = QueueForm(request.user, request.GET)
-    rows = form.filtered(waiting).order_by(*([by_missing()] if is_by_missing else []), "received_at", "pk")
-    embargoed = stated.filter(state=SubmissionState.EMBARGOED).order_by("embargo_until", "pk")[:PAGE_ROWS]
-    page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
+    waiting = form.filtered(with_missing(in_states(Submission.objects.all(), REVIEWABLE)))
+    page = page_of_keys(waiting.order_by(*order), request.GET.get("page"))
+    listed = Submission.objects.select_related("organisation", "log", "product")
+    shown = with_missing(with_virtual_device_flag(with_state(listed.filter(pk__in=page.object_list))))
+    embargoed = in_states(listed, {SubmissionState.EMBARGOED}).order_by("embargo_until", "pk")[:PAGE_ROWS]
     query = form.query()
     context = {
         "section": "submit",
         "page": page,
-        "rows": queue_rows(page.object_list),
+        "rows": queue_rows(shown.select_related("deadline").order_by(*order)),
         "form": form,
         "query": query,
         "sort_query": f"&sort={BY_MISSING}" if is_by_missing else "",

@@ -3,7 +3,6 @@
 from urllib.parse import urlencode
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -29,7 +28,7 @@ from webapp.submissions.changes import embargo_form, embargo_sentence, find_subm
 from webapp.submissions.comparison import comparison_part
 from webapp.submissions.forms import AnswerForm, IdentityForm, ProductForm, QuestionForm, ReasonForm
 from webapp.submissions.hidden_files import file_parts
-from webapp.submissions.listing import OwnListForm, listed_rows
+from webapp.submissions.listing import PAGE_ROWS, OwnListForm, listed_rows, page_of_keys
 from webapp.submissions.objections.replies import replies_part
 from webapp.submissions.own_withdrawal import withdrawal_parts
 from webapp.submissions.page import (
@@ -46,19 +45,17 @@ from webapp.submissions.review_warnings import review_warnings, size_sentences, 
 from webapp.submissions.run_facts import facts_form
 from webapp.submissions.waiting import next_in_queue, waiting_part
 
-PAGE_ROWS = 50
-
 
 @require_safe
 @members_only
 def submission_list(request: UserRequest) -> HttpResponse:
     own = Submission.objects.filter(organisation__in=organisations_of(request.user, Action.READ))
-    rows = with_virtual_device_flag(with_state(own)).select_related("organisation", "log")
-    form = OwnListForm(request.GET)
-    found = form.filtered(rows).order_by("-received_at", "-pk")
-    page = Paginator(found, PAGE_ROWS).get_page(request.GET.get("page"))
+    form, order = OwnListForm(request.GET), ("-received_at", "-pk")
+    page = page_of_keys(form.filtered(own).order_by(*order), request.GET.get("page"))
+    shown = with_virtual_device_flag(with_state(Submission.objects.filter(pk__in=page.object_list)))
+    rows = listed_rows(shown.select_related("organisation", "log").order_by(*order))
     objections = Objection.objects.filter(filed_by=request.user).select_related("run").order_by("-filed_at", "-pk")
-    context = {"page": page, "rows": listed_rows(page.object_list), "form": form, "section": "submit"}
+    context = {"page": page, "rows": rows, "form": form, "section": "submit"}
     context |= {"objections": [line_of(each) for each in objections[:PAGE_ROWS]]}
     return render(request, "submissions/list.html", context | {"has_any": bool(page.object_list) or own.exists()})
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from results.lifecycle.deadlines import RULES, Party, deadline_of, listed_deadline
 from results.lifecycle.review_claims import claims_of, free_for
 from results.lifecycle.review_queue import Missing, next_of
-from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, with_state
+from results.lifecycle.submission_states import REVIEWABLE, StatedSubmission, in_states
 from results.models import Submission, WaitingStep
 from webapp.accounts.models import User
 from webapp.submissions.listing import verdict_words
@@ -76,5 +76,5 @@ def queue_rows(submissions: Iterable[StatedSubmission]) -> list[dict[str, Any]]:
 
 def next_in_queue(submission: StatedSubmission, reviewer: User) -> StatedSubmission | None:
     """Return the submission that a reviewer opens after this one: none that is approved by them, or another's."""
-    queue = with_state(Submission.objects.all()).filter(state__in=REVIEWABLE)
+    queue = in_states(Submission.objects.all(), REVIEWABLE)
     return next_of(free_for(queue, reviewer), submission)

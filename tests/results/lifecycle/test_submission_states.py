@@ -1,14 +1,28 @@
 """The state of a submission of several runs: it is in review while one of its runs waits for a reviewer."""
 
+from itertools import combinations_with_replacement
+from itertools import product as product_of
+
 import pytest
+from django.db import connection
 
 from results.errors import ReviewRefusedError
 from results.lifecycle import visibility
 from results.lifecycle.review import decline, publish
-from results.lifecycle.submission_states import with_state
-from results.models import Run, Submission
-from tests.results.builders import make_user
-from tests.results.rows import from_a_log, make_product
+from results.lifecycle.submission_states import (
+    DECLINED_KIND,
+    INDEXED,
+    RECALLED_KIND,
+    REVIEWABLE,
+    UNFINISHED,
+    SubmissionState,
+    in_states,
+    with_state,
+)
+from results.models import Event, Evidence, Reading, Run, Submission, Visibility
+from tests.database import rows_read
+from tests.results.builders import make_organisation, make_user
+from tests.results.rows import from_a_log, make_product, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -72,3 +86,85 @@ def test_a_declined_run_that_is_recalled_waits_again(submission, rita):
     assert state_of(submission) == "in-review"
     decline(submission, rita, "still the wrong drive")
     assert state_of(submission) == "declined"
+
+
+READINGS = (None, "pending", "reading", "failed", "done")
+RUNS = [case for count in range(3) for case in combinations_with_replacement(Visibility.values, count)]
+DECISIONS = ((), ("declined",), ("declined", "recalled"))
+ENDED = Visibility.SUPERSEDED
+
+
+def every_case(organisation, product):
+    """Store a submission for each combination of a reading, runs, decisions, an example and a product."""
+    cases = list(product_of(READINGS, RUNS, DECISIONS, ("", "demo"), (None, product)))
+    logs = Evidence.objects.bulk_create(
+        Evidence(organisation=organisation, sha256=f"{number:064x}", size_bytes=1) for number in range(len(cases))
+    )
+    submissions = Submission.objects.bulk_create(
+        # A process of the earlier release does not set has_runs.
+        Submission(organisation=organisation, origin="form", log=log, demo_run_id=demo and f"demo-{number}",
+                   product=named, has_runs=bool(runs) and number % 3 > 0)
+        for number, (log, (_, runs, _, demo, named)) in enumerate(zip(logs, cases, strict=True))
+    )  # fmt: skip
+    Reading.objects.bulk_create(
+        Reading(evidence=log, reader_version="1", state=state)
+        for log, (state, *_) in zip(logs, cases, strict=True)
+        if state
+    )
+    successor = make_run(product)
+    all_runs, events = [], []
+    for submission, (_, visibilities, decisions, _, named) in zip(submissions, cases, strict=True):
+        runs = [
+            Run(submission=submission, product=named, visibility=each, tier="reviewed", statistic="worst-slice",
+                superseded_by=successor if each == ENDED else None, predates_approvals=True)
+            for each in visibilities
+        ]  # fmt: skip
+        all_runs += runs
+        for decision in decisions:
+            subject = ("submission", submission.public_id)
+            if decision == "recalled":
+                subject = ("run", runs[0].public_id if runs else "r-none")
+            events.append(
+                Event(kind=DECLINED_KIND if decision == "declined" else RECALLED_KIND, subject_type=subject[0],
+                      subject_id=subject[1])
+            )  # fmt: skip
+    Run.objects.bulk_create(all_runs)
+    Event.objects.bulk_create(events)
+
+
+def test_submissions_of_every_combination_are_found_by_their_states(db):
+    every_case(make_organisation(), make_product())
+    states = dict(with_state(Submission.objects.all()).values_list("pk", "state"))
+    for wanted in (REVIEWABLE, UNFINISHED, INDEXED, *({each} for each in SubmissionState)):
+        found = in_states(Submission.objects.all(), wanted).values_list("pk", flat=True)
+        assert set(found) == {pk for pk, state in states.items() if state in wanted} != set(), wanted
+        assert len(found) == len(set(found)), wanted
+
+
+def test_the_queue_does_not_read_submissions_that_have_ended(submission):
+    def read(submissions):
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE results_submission, results_run, results_reading, results_event")
+        return rows_read(lambda: list(submissions))
+
+    waiting = in_states(Submission.objects.all(), INDEXED)
+    few = read(waiting.all())
+    add_published(make_organisation("other"), make_product(), 2000)
+    assert read(waiting.all()) <= few + 50
+    assert read(with_state(Submission.objects.all()).filter(state__in=INDEXED)) > 4000
+    assert [each.pk for each in waiting] == [submission.pk]
+
+
+def add_published(organisation, product, count):
+    logs = Evidence.objects.bulk_create(
+        Evidence(organisation=organisation, sha256=f"{number:064x}", size_bytes=1) for number in range(count)
+    )
+    Reading.objects.bulk_create(Reading(evidence=log, reader_version="1", state="done") for log in logs)
+    submissions = Submission.objects.bulk_create(
+        Submission(organisation=organisation, origin="form", log=log, product=product, has_runs=True) for log in logs
+    )
+    Run.objects.bulk_create(
+        Run(submission=each, product=product, visibility="public", tier="reviewed", statistic="worst-slice",
+            predates_approvals=True)
+        for each in submissions
+    )  # fmt: skip

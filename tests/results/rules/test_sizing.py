@@ -1,6 +1,7 @@
 """Sizing in hand-made cases: one for each requirement, both sides of each edge, and properties over many demands."""
 
 import itertools
+import random
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -313,3 +314,26 @@ def test_the_tested_mix_by_hand():
 def test_headroom_leaves_a_part_of_the_tested_speed_unused(speed_pct, drives):
     found = sized(offer_of(200_000, 10**15, Fraction(1000)), speed_ratio=Fraction(speed_pct) / 100)
     assert (found.drives, found.binding) == (drives, "throughput")
+
+
+@pytest.mark.parametrize("object_bytes", [1536, 4096], ids=["tested", "untested"])
+@pytest.mark.parametrize("speed_ratio", [Fraction(1), Fraction(4, 5)])
+@pytest.mark.parametrize(("per_node", "spare", "copies"), [(1, 0, 2), (4, 1, 3), (3, 2, 1)])
+@pytest.mark.parametrize("scale", [0, Fraction(1, 7), 1, 300])
+def test_the_drives_of_many_offers_are_those_of_each(object_bytes, speed_ratio, per_node, spare, copies, scale):
+    draw = random.Random(7)  # noqa: S311 - cases, no secret
+    offers = [
+        replace(
+            offer_of(draw.randrange(1, 400) * 1000, draw.randrange(1, 30) * TB, draw.choice((None, Fraction(1, 3), 5))),
+            tested_bytes=draw.choice((None, TB)),
+        )
+        for _ in range(200)
+    ]
+    demand = replace(
+        DEMAND, object_bytes=object_bytes, speed_ratio=speed_ratio, drives_per_node=per_node, spare_nodes=spare,
+        replication_factor=copies, reads_per_s=DEMAND.reads_per_s * scale, data_bytes=DEMAND.data_bytes * (scale or 1),
+    )  # fmt: skip
+    found = [sizing.size(demand, each, PROFILE) for each in offers]
+    expected = [each.least.drives if each.least else each.drives for each in found]
+    assert sizing.Offers(offers).drives(demand, PROFILE) == expected
+    assert len(set(expected)) > 1

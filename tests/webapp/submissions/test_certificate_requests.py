@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from results.ingest.queue import sweep
-from results.models import CertificateRequest, Event, Run
+from results.lifecycle.submission_states import with_state
+from results.models import CertificateRequest, Event, Evidence, Reading, Run, Submission
 from tests.results.builders import FACTS, log_bytes, send
+from webapp.submissions import certificate_requests
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("evidence_dir", "stand_in")]
 PAGE = "/submissions/certificate-requests/"
@@ -58,3 +60,24 @@ def test_another_organisation_neither_requests_nor_sees_one(as_user, vera, otto,
     request = CertificateRequest.objects.get()
     assert as_user(otto).get(f"{PAGE}{request.public_id}/").status_code == 404
     assert request.public_id not in as_user(otto).get(PAGE).text
+
+
+def add_read(organisation, states):
+    """Store submissions with a reading in each of the states."""
+    logs = Evidence.objects.bulk_create(
+        Evidence(organisation=organisation, sha256=f"{number:064x}", size_bytes=1) for number in range(len(states))
+    )
+    Reading.objects.bulk_create(
+        Reading(evidence=log, reader_version="1", state=state) for log, state in zip(logs, states, strict=True)
+    )
+    return Submission.objects.bulk_create(Submission(organisation=organisation, origin="form", log=log) for log in logs)
+
+
+@pytest.mark.parametrize("shown", [1, 2, 3, 5, 50])
+def test_the_newest_submissions_that_can_be_chosen_are_offered(as_user, vera, exemplar, monkeypatch, shown):
+    monkeypatch.setattr(certificate_requests, "SHOWN", shown)
+    add_read(exemplar, ["done", "failed", "pending", "done", "failed", "failed", "done", "reading", "done"])
+    stated = with_state(Submission.objects.all()).filter(state__in=certificate_requests.REQUESTABLE)
+    choices = as_user(vera).get(PAGE).context["choices"]
+    assert choices == list(stated.order_by("-pk")[:shown])
+    assert len(choices) == min(shown, 4)

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from results.lifecycle.deadlines import STEPS
-from results.lifecycle.submission_states import with_state
+from results.lifecycle.submission_states import in_states
 from results.models import Organisation, Submission
 from webapp.accounts.audit.trail import Actor, Kind, record
 from webapp.accounts.memberships.members import end_membership, other_owners
@@ -60,7 +60,7 @@ def _obstacles(user: User) -> Iterator[str]:
         organisation = membership.organisation
         if Membership.objects.filter(organisation=organisation, user__is_active=True).exclude(user=user).exists():
             yield OTHER_MEMBERS.format(organisation=organisation)
-        waiting = with_state(Submission.objects.filter(organisation=organisation)).filter(state__in=STEPS)
+        waiting = in_states(Submission.objects.filter(organisation=organisation), STEPS)
         if example := waiting.order_by("received_at").first():
             count, example_id = waiting.count(), example.public_id
             yield UNPUBLISHED.format(organisation=organisation, count=count, example=example_id)

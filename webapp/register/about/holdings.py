@@ -6,6 +6,7 @@ from django.db.models import Count, Q
 
 from results.models import YCSB, Organisation, Run, Tier
 from results.rules.plural import listed
+from webapp.register.drives.store.column_store import current_store
 from webapp.templatetags import units
 
 
@@ -49,7 +50,12 @@ class Holdings:
 
 
 def holdings() -> Holdings:
-    """Return the numbers of listed results, in one query."""
+    """Return the numbers of listed results. Each process counts them once for each state of the register."""
+    return current_store().cached("holdings", _count)
+
+
+def _count() -> Holdings:
+    """Count the listed results in one query."""
     from_logs = ~Q(tier=Tier.PUBLISHED)
     return Holdings(
         **Run.objects.listed().aggregate(
@@ -63,9 +69,14 @@ def holdings() -> Holdings:
 
 def senders_sentence() -> str:
     """Return which organisations sent the logs of listed results; the pages of these results name them too."""
-    runs = Run.objects.listed().filter(submission__isnull=False)
-    names = Organisation.objects.filter(pk__in=runs.values("submission__organisation")).order_by("name")
-    found = list(names.values_list("name", flat=True))
+    senders = current_store().cached("senders of listed results", _senders)
+    found = list(Organisation.objects.filter(pk__in=senders).order_by("name").values_list("name", flat=True))
     if not found:
         return "No organisation has a public result from a log yet."
     return f"The logs of public results are from {listed(found)}."
+
+
+def _senders() -> list[int]:
+    """Return the keys of the organisations that sent a listed result."""
+    runs = Run.objects.listed().filter(submission__isnull=False)
+    return list(runs.order_by("submission__organisation").values_list("submission__organisation", flat=True).distinct())

@@ -1,10 +1,10 @@
 """The order of rows: sorted within their comparison group, in pages of a hundred."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from typing import overload
 
 from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedColumn, Rows, flags_of
@@ -42,6 +42,40 @@ class SortedRows(Sequence[int]):
     def __getitem__(self, place: slice) -> list[int]: ...
     def __getitem__(self, place: int | slice) -> int | list[int]:
         return self._ordered[place]
+
+
+class JoinedRows(Sequence[int]):
+    """The rows of several bands one after another. Reading the first rows sorts only the first band."""
+
+    def __init__(self, bands: Sequence[Sequence[int]]) -> None:
+        self.bands = bands
+
+    def __len__(self) -> int:
+        return sum(map(len, self.bands))
+
+    def __iter__(self) -> Iterator[int]:
+        return chain.from_iterable(self.bands)
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[int]: ...
+    def __getitem__(self, place: int | slice) -> int | list[int]:
+        if isinstance(place, slice):
+            start, end, step = place.indices(len(self))
+            return self._between(start, end)[::step]
+        start = range(len(self))[place]
+        return self._between(start, start + 1)[0]
+
+    def _between(self, start: int, end: int) -> list[int]:
+        found: list[int] = []
+        before = 0
+        for band in self.bands:
+            first, last = max(start - before, 0), end - before
+            if first < len(band) and last > 0:
+                found += band[first:last]
+            before += len(band)
+        return found
 
 
 def in_order(store: ColumnStore, rows: Rows, sort: Sort) -> list[int]:

@@ -17,7 +17,7 @@ from webapp.register.drives.device_counts import notes_on_other_counts
 from webapp.register.drives.filters import Test
 from webapp.register.drives.layouts import ALWAYS_SHOWN, LOADS, PageLayout
 from webapp.register.drives.limit_check import LimitCheck, limits_sentence
-from webapp.register.drives.order import ROWS_A_PAGE, RowGroup, grouped, page_of, pages_count
+from webapp.register.drives.order import ROWS_A_PAGE, JoinedRows, RowGroup, grouped, page_of, pages_count
 from webapp.register.drives.query import DrivesQuery
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, set_of
 from webapp.register.drives.store.ranking import (
@@ -243,9 +243,9 @@ class DrivesPage:
         return replace(self.query, sort=BY_NAME, page=1).address
 
     @cached_property
-    def rows(self) -> list[int]:
-        """Return every matching row of all pages, in order."""
-        return [row for groups in self.groups for group in groups for row in group.rows]
+    def rows(self) -> Sequence[int]:
+        """Return every matching row of all pages, in order. A band is sorted when one of its rows is read."""
+        return JoinedRows([group.rows for groups in self.groups for group in groups])
 
     @cached_property
     def reasons(self) -> list[tuple[Test, int, int]]:

@@ -1,10 +1,15 @@
 """Candidates for a cluster: drives, or cloud instances, each with its tested load within the limits."""
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from math import floor
+from typing import Any
 
 from django.db.models import F, Q
 
@@ -14,7 +19,8 @@ from results.models.querysets import RunQuerySet
 from results.rules.act.comparison_groups import ComparisonGroup
 from results.rules.act.limits import Limit
 from results.rules.act.loads import TPS
-from results.rules.sizing import Offer, rates_of_act
+from results.rules.sizing import Offer, Offers, rates_of_act
+from webapp.register.drives.runs import public_vendors
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.http.query_params import ParameterError
 from webapp.register.sizing.query import SLUG, Kind
@@ -27,6 +33,7 @@ from webapp.templatetags import units
 
 BYTES_PER_GB = 10**9
 ASSUMED_DEVICES = 1  # for publications without a number of devices: they name one drive
+Certified = Mapping[int, tuple[Certificate, Run]]  # the certificate of each product, and its load test
 LAST_PLACE = Decimal("0.0001")  # N is rounded separately in runs and certificates
 
 
@@ -73,6 +80,79 @@ class Candidate:
         """Return whether the reads and the writes a second are ACT's, because the source reports only their sum."""
         return self.run is not None and not self.run.is_mix_reported
 
+    def is_named(self, name: str) -> bool:
+        """Return whether an address names it, by its key or its product."""
+        return name in {self.key, self.product.slug}
+
+
+class Candidates:
+    """The candidates of a question, and what is the same for each load: their orders, groups and vendors.
+
+    `every` has them in the order of their speed, those that cannot be ranked last. Orders are lists of places in it.
+    """
+
+    def __init__(self, every: Sequence[Candidate]) -> None:
+        self.every = every
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.every)
+
+    def priced(self, prices: Mapping[str, Fraction]) -> Candidates:
+        """Return the same candidates with the prices of a reader, which change none of the orders."""
+        if not prices:
+            return self
+        found = copy(self)
+        found.every = [_priced(each, prices.get(each.product.slug)) for each in self.every]
+        return found
+
+    @cached_property
+    def offers(self) -> Offers:
+        """Return the offers of all, to compute with."""
+        return Offers([each.offer for each in self.every])
+
+    @cached_property
+    def by_group(self) -> dict[ComparisonGroup, list[int]]:
+        """Return the places of each comparison group, the highest speed first, then by key."""
+        found: dict[ComparisonGroup, list[int]] = {}
+        for place in self._sorted(lambda each: (-each.offer.tps, each.key)):
+            found.setdefault(self.every[place].group, []).append(place)
+        return found
+
+    @cached_property
+    def is_unrated(self) -> list[bool]:
+        """Return for each candidate whether its endurance is not known."""
+        return [not each.offer.dwpd for each in self.every]
+
+    @cached_property
+    def rank_by_name(self) -> list[int]:
+        """Return the rank of each candidate in the order of names."""
+        return _ranks(self._sorted(lambda each: each.name.casefold()))
+
+    @cached_property
+    def rank_by_key(self) -> list[int]:
+        """Return the rank of each candidate in the order of keys."""
+        return _ranks(self._sorted(lambda each: each.key))
+
+    @cached_property
+    def vendors(self) -> dict[str, str]:
+        """Return the vendors of all candidates by their codes."""
+        return {vendor_slug(each.product.vendor): each.product.vendor for each in self.every}
+
+    def _sorted(self, key: Callable[[Candidate], Any]) -> list[int]:
+        keys = list(map(key, self.every))
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
+
+def _ranks(order: Sequence[int]) -> list[int]:
+    found = [0] * len(order)
+    for rank, place in enumerate(order):
+        found[place] = rank
+    return found
+
+
+def _priced(candidate: Candidate, price: Fraction | None) -> Candidate:
+    return candidate if price is None else replace(candidate, offer=replace(candidate.offer, price=price))
+
 
 def candidates(
     limits: Iterable[Limit],
@@ -80,7 +160,7 @@ def candidates(
     *,
     is_own: bool = False,
     kind: Kind = Kind.DRIVES,
-) -> list[Candidate]:
+) -> Candidates:
     """Return the drives or instances that sustain a load within the limits, each once, in a fixed number of queries.
 
     A current certificate of a drive takes precedence over runs if its load test is within the limits; it does not cover
@@ -89,15 +169,21 @@ def candidates(
     systems are left out. `is_own`: the limits are a reader's own.
     """
     limits = tuple(limits)
+    certified = {} if kind is Kind.INSTANCES else _certified(limits, is_own=is_own)
     if is_own:
-        found = _uncertified(limits, kind, is_own=True)
+        found = Candidates(_with_certificates(_uncertified(limits, kind, is_own=True), certified))
     else:
-        key = ("sizing candidates", limits, kind)
-        found = current_store().cached(key, lambda: _uncertified(limits, kind, is_own=False))
-    if kind is Kind.INSTANCES:
-        return found
-    certified = _certified(limits, is_own=is_own)
-    return [_certified_or_priced(each, certified, prices) for each in found]
+        found = _of_profile(limits, kind, certified)
+    return found if kind is Kind.INSTANCES else found.priced(prices)
+
+
+def _of_profile(limits: tuple[Limit, ...], kind: Kind, certified: Certified) -> Candidates:
+    """Return the candidates of a state of the register, in the orders that each process computes once."""
+    store = current_store()
+    runs = store.cached(("sizing candidates", limits, kind), lambda: _uncertified(limits, kind, is_own=False))
+    named = tuple((pk, each.public_id, each.exact_nx, run.pk) for pk, (each, run) in sorted(certified.items()))
+    key = ("sizing orders", limits, kind, named)
+    return store.recent(key, lambda: Candidates(_with_certificates(runs, certified)))
 
 
 def _uncertified(limits: tuple[Limit, ...], kind: Kind, *, is_own: bool) -> list[Candidate]:
@@ -111,15 +197,16 @@ def _uncertified(limits: tuple[Limit, ...], kind: Kind, *, is_own: bool) -> list
     return _instances(ordered) if kind is Kind.INSTANCES else _drives(ordered)
 
 
-def _certified_or_priced(
-    candidate: Candidate, certified: Mapping[int, tuple[Certificate, Run]], prices: Mapping[str, Fraction]
-) -> Candidate:
-    found, price = certified.get(candidate.product.pk), prices.get(candidate.product.slug)
-    if found is None:
-        return candidate if price is None else replace(candidate, offer=replace(candidate.offer, price=price))
-    certificate, tested = found
+def _with_certificates(found: Iterable[Candidate], certified: Certified) -> list[Candidate]:
+    return [
+        _certified_candidate(each, *certified[each.product.pk]) if each.product.pk in certified else each
+        for each in found
+    ]
+
+
+def _certified_candidate(candidate: Candidate, certificate: Certificate, tested: Run) -> Candidate:
     capacity_gb = candidate.offer.capacity_bytes // BYTES_PER_GB
-    offer = _offer(rates_of_act(Fraction(certificate.exact_nx) * TPS), candidate.product, capacity_gb, tested, price)
+    offer = _offer(rates_of_act(Fraction(certificate.exact_nx) * TPS), candidate.product, capacity_gb, tested)
     basis = f"certificate {certificate.public_id}{_spare_note(tested, capacity_gb)}"
     return replace(candidate, run=None, offer=offer, basis=basis, tier=None, group=group_of(tested))
 
@@ -175,15 +262,11 @@ def refuse_unknown_drives(slug_by_parameter: Mapping[str, str], shown: str = "")
 
 def refuse_unknown_vendor(slug: str) -> None:
     """Raise ParameterError for a vendor without a drive in the register."""
-    if slug and slug not in (known := {vendor_slug(name) for name in _vendors()}):
+    if slug and slug not in (known := {vendor_slug(name) for name in public_vendors()}):
         raise ParameterError("vendor", f"expected one of {', '.join(sorted(known))}", slug)
 
 
-def _vendors() -> Iterable[str]:
-    return Product.objects.public().order_by("vendor").values_list("vendor", flat=True).distinct()
-
-
-def _certified(limits: Iterable[Limit], *, is_own: bool) -> dict[int, tuple[Certificate, Run]]:
+def _certified(limits: Iterable[Limit], *, is_own: bool) -> Certified:
     """Return the highest current certificate of each product whose load test is within the limits, with that test.
 
     Stress tests run at other loads and only need to finish, so limits do not apply to them.
@@ -221,13 +304,12 @@ def _offer(
     product: SizedProduct,
     capacity_gb: int,
     tested: Run,
-    price: Fraction | None = None,
 ) -> Offer:
     """Return a drive with the load of each drive, and the capacity that its test used."""
     dwpd = None if product.endurance_dwpd is None else Fraction(product.endurance_dwpd)
     tested_gb = _tested_gb(tested, capacity_gb)
     tested_bytes = None if tested_gb is None else tested_gb * BYTES_PER_GB
-    return Offer(*rates, capacity_gb * BYTES_PER_GB, dwpd, price, tested_bytes)
+    return Offer(*rates, capacity_gb * BYTES_PER_GB, dwpd, None, tested_bytes)
 
 
 def _spare_note(tested: Run, capacity_gb: int) -> str:

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from operator import attrgetter
-from typing import Any
+from typing import Any, overload
 
 from results.models import Statistic
 from results.rules import sizing
@@ -16,7 +14,7 @@ from results.rules.endurance import sustained_tps, three_digits
 from results.rules.plural import counted, listed
 from results.rules.sizing import Demand, Mix, Size, Tested, differences_from_test, mix_of
 from webapp.register.http.files import Value
-from webapp.register.sizing.offers import Candidate
+from webapp.register.sizing.offers import Candidate, Candidates
 from webapp.register.sizing.query import Kind, Restrictions, SizingQuestion
 from webapp.register.sizing.steps import UNTESTED, figure, steps
 from webapp.register.tables.groups import STATISTIC_WORDS, TIME_WORDS, group_label, why_separate
@@ -36,7 +34,6 @@ TIED_NAMED = 5  # other winners in the sentence
 SMALL_MARGIN = Fraction(1, 10)
 LOAD_WITH_RESERVE = Fraction(4, 5)  # of the tested speed: the answer says when a drive is loaded with more
 BYTES_PER_GB = 10**9
-BY_DRIVES = attrgetter("by_drives")
 
 
 @dataclass(frozen=True)
@@ -57,12 +54,6 @@ class SizingRow:
     def speed_ratio(self) -> Fraction:
         """Return the part of its tested speed that it is loaded with at most."""
         return self.demand.speed_ratio
-
-    @cached_property
-    def by_drives(self) -> tuple[bool, int, Fraction, str]:
-        """Return the sort key by the number, or minimum number, of drives; drives of unknown endurance come last."""
-        drives = self.size.least.drives if self.size.least else self.size.drives or 0
-        return self.is_unrated, drives, -self.candidate.offer.tps, self.key
 
     @property
     def key(self) -> str:
@@ -133,12 +124,125 @@ class SizingRow:
         return self.candidate.offer.capacity_bytes // BYTES_PER_GB
 
 
+class Sizes:
+    """The number of drives of each candidate for a demand. A row with everything that is shown is made on request."""
+
+    def __init__(self, demand: Demand, found: Candidates, tested: Tested) -> None:
+        self.demand, self.found, self.tested = demand, found, tested
+        self.drives = found.offers.drives(demand, tested)
+        self.is_untested = mix_of(demand, tested) is Mix.UNTESTED
+        # Drives of unknown endurance come last.
+        after_all = max(self.drives, default=0) + 1
+        self.ranks = [
+            drives + after_all * is_unrated for drives, is_unrated in zip(self.drives, found.is_unrated, strict=True)
+        ]
+        self._rows: dict[int, SizingRow] = {}
+
+    def row(self, place: int) -> SizingRow:
+        """Return the row of a candidate, always the same one."""
+        if place not in self._rows:
+            candidate = self.found.every[place]
+            self._rows[place] = SizingRow(
+                candidate, sizing.size(self.demand, candidate.offer, self.tested), self.demand
+            )
+        return self._rows[place]
+
+    def ordered(self, places: Iterable[int], sort: str) -> list[int]:
+        """Return places, which are in the order of speed, in the requested one; unknown values come last."""
+        if sort == "name":
+            return sorted(places, key=self.found.rank_by_name.__getitem__)
+        if sort == "cheapest":
+            return sorted(sorted(places, key=self.found.rank_by_key.__getitem__), key=self._by_price)
+        return sorted(places, key=self.ranks.__getitem__)
+
+    def _by_price(self, place: int) -> tuple[bool, Fraction, int]:
+        drives = 0 if self.is_untested else self.drives[place]
+        price = self.price(place)
+        return price is None, price or Fraction(0), drives
+
+    def price(self, place: int) -> Fraction | None:
+        """Return the price of all drives; None without a price, or if their number is not known."""
+        of_one = self.found.every[place].offer.price
+        return None if of_one is None or self.is_untested else of_one * self.drives[place]
+
+    def allowed(self, places: Iterable[int], restrictions: Restrictions) -> list[int]:
+        """Return the places that no restriction leaves out.
+
+        A margin that is not known is not large enough. An untested load has no margin, so it leaves no row out.
+        """
+        vendor, least_margin = restrictions.vendor, None if self.is_untested else restrictions.least_margin
+        least, most = (
+            None if bound is None else capacity_bound(bound, is_least=is_least)
+            for bound, is_least in ((restrictions.least_bytes, True), (restrictions.most_bytes, False))
+        )
+        margins: dict[tuple[int, int, Fraction | None], Fraction | None] = {}
+
+        def is_allowed(place: int) -> bool:
+            candidate = self.found.every[place]
+            capacity_bytes, dwpd = candidate.offer.capacity_bytes, candidate.offer.dwpd
+            if vendor not in {"", vendor_slug(candidate.product.vendor)}:
+                return False
+            if (least is not None and capacity_bytes < least) or (most is not None and capacity_bytes > most):
+                return False
+            if least_margin is None:
+                return True
+            key = self.drives[place], capacity_bytes, dwpd  # drives with the same values have the same margin
+            if key not in margins:
+                margins[key] = self.row(place).size.margin
+            margin = margins[key]
+            return margin is not None and margin >= least_margin
+
+        return [place for place in places if is_allowed(place)]
+
+
+class Rows(Sequence[SizingRow]):
+    """Rows of a group, at least one, each made when it is read: a page shows a hundred of thousands."""
+
+    def __init__(self, sizes: Sizes, by_speed: Sequence[int], sort: str) -> None:
+        self.sizes, self.places = sizes, sizes.ordered(by_speed, sort)
+        self._fewest = min(by_speed, key=sizes.ranks.__getitem__)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> SizingRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[SizingRow]: ...
+    def __getitem__(self, index: int | slice) -> SizingRow | list[SizingRow]:
+        if isinstance(index, slice):
+            return list(map(self.sizes.row, self.places[index]))
+        return self.sizes.row(self.places[index])
+
+    @property
+    def fewest(self) -> SizingRow:
+        """Return the row with the fewest drives, the fastest of these."""
+        return self.sizes.row(self._fewest)
+
+    @property
+    def cheapest(self) -> SizingRow | None:
+        """Return the row with the lowest price; those of unknown endurance come last."""
+        priced = (self.sizes.row(place) for place in self.places if self.sizes.price(place) is not None)
+        return min(priced, key=lambda row: (row.is_unrated, *_by_price(row)), default=None)
+
+    @property
+    def tied(self) -> list[int]:
+        """Return the places of the others with as few drives as `fewest`."""
+        ranks, fewest = self.sizes.ranks, self._fewest
+        return [place for place in self.places if ranks[place] == ranks[fewest] and place != fewest]
+
+    def find(self, name: str) -> SizingRow | None:
+        """Return the first row of a key or a product."""
+        every = self.sizes.found.every
+        return next((self.sizes.row(each) for each in self.places if every[each].is_named(name)), None)
+
+
 @dataclass(frozen=True)
 class SizingGroup:
     """The rows of one comparison group, which are ranked among each other; `total` also counts rows not shown."""
 
     group: ComparisonGroup
-    rows: list[SizingRow]
+    rows: Sequence[SizingRow]
     kind: Kind
     total: int
 
@@ -156,18 +260,18 @@ class SizingGroup:
         return why_separate(self.group)
 
 
-def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Tested) -> dict[str, Any]:
+def sizing_page(question: SizingQuestion, found: Candidates, tested: Tested) -> dict[str, Any]:
     """Return the answer to a query. The page lists at most SHOWN_ROWS rows, and files list all of them."""
-    every = [_row(question.demand, each, tested) for each in found]
-    allowed = [row for row in every if _is_allowed(row, question.restrictions)]
-    groups = _groups(allowed, question)
-    sizes = [row for group in groups for row in group.rows]
-    first = groups[0].rows if groups else []  # sizes of two groups do not compare
-    fewest, cheapest = _fewest(first), _cheapest(first)
-    selected = next((each for each in sizes if question.drive in {each.key, each.slug}), None)
-    shown = selected or fewest
+    ranked = _rows_by_group(Sizes(question.demand, found, tested), question)
+    groups = [SizingGroup(group, rows, question.kind, len(rows)) for group, rows in ranked.items()]
+    count = sum(group.total for group in groups)
+    first = next(iter(ranked.values()), None)  # sizes of two groups do not compare
+    fewest = first.fewest if first else None
+    cheapest = first.cheapest if first and question.prices else None
+    named = (rows.find(question.drive) for rows in ranked.values()) if question.drive else iter(())
+    shown = next(filter(None, named), None) or fewest
     differences = differences_from_test(question.demand, tested)
-    shown_groups = _first_rows(groups, SHOWN_ROWS) if question.form == "html" else groups
+    shown_groups = _first_rows(groups, SHOWN_ROWS if question.form == "html" else count)
     first_groups = _first_rows(shown_groups, FIRST_ROWS)
     more_groups = _rows_after(shown_groups, FIRST_ROWS)
     return {
@@ -178,59 +282,35 @@ def sizing_page(question: SizingQuestion, found: Iterable[Candidate], tested: Te
         "groups": first_groups,
         "more_groups": more_groups,
         "group_count": len(shown_groups),
-        "vendors": _vendors(every, question.restrictions.vendor),
-        "hidden": len(every) - len(allowed),
+        "vendors": _vendors(found, question.restrictions.vendor),
+        "hidden": len(found.every) - count,
         "shown": shown,
         "steps": steps(question.demand, shown.candidate, shown.size, tested) if shown else [],
         "sentence": _sentence(question, first, cheapest, differences),
         "remarks": " ".join(filter(None, [_reserve(question, fewest, tested), _remarks(question, groups, differences)]))
         if fewest
         else "",
-        "count_sentence": _count_sentence(question, len(sizes)),
+        "count_sentence": _count_sentence(question, count),
         "object_size_note": sizing.object_size_note(question.demand, tested),
     }
 
 
-def _vendors(rows: Iterable[SizingRow], chosen: str) -> list[tuple[str, str]]:
-    """Return code and name of the vendors of all rows, and of the chosen one."""
-    found = {vendor_slug(row.candidate.product.vendor): row.candidate.product.vendor for row in rows}
-    return sorted((({chosen: chosen} if chosen else {}) | found).items())
+def _vendors(found: Candidates, chosen: str) -> list[tuple[str, str]]:
+    """Return code and name of the vendors of all candidates, and of the chosen one."""
+    return sorted((({chosen: chosen} if chosen else {}) | found.vendors).items())
 
 
-def _row(demand: Demand, candidate: Candidate, tested: Tested) -> SizingRow:
-    return SizingRow(candidate, sizing.size(demand, candidate.offer, tested), demand)
-
-
-def _is_allowed(row: SizingRow, restrictions: Restrictions) -> bool:
-    """Return whether no restriction leaves a row out.
-
-    A margin that is not known is not large enough. An untested load has no margin, so it leaves no row out.
-    """
-    capacity_bytes, margin = row.candidate.offer.capacity_bytes, row.size.margin
-    least_margin = None if row.size.mix is Mix.UNTESTED else restrictions.least_margin
-    return (
-        restrictions.vendor in {"", vendor_slug(row.candidate.product.vendor)}
-        and (
-            restrictions.least_bytes is None
-            or capacity_bytes >= capacity_bound(restrictions.least_bytes, is_least=True)
-        )
-        and (
-            restrictions.most_bytes is None or capacity_bytes <= capacity_bound(restrictions.most_bytes, is_least=False)
-        )
-        and (least_margin is None or (margin is not None and margin >= least_margin))
-    )
-
-
-def _groups(rows: Sequence[SizingRow], question: SizingQuestion) -> list[SizingGroup]:
+def _rows_by_group(sizes: Sizes, question: SizingQuestion) -> dict[ComparisonGroup, Rows]:
     """Return the rows by comparison group: those that can be ranked, current versions of ACT and large groups first."""
-    found: dict[ComparisonGroup, list[SizingRow]] = {}
-    for row in _sorted(rows, question.sort):
-        found.setdefault(row.candidate.group, []).append(row)
+    found = sizes.found.by_group
+    if question.restrictions.is_set:
+        allowed = {group: sizes.allowed(places, question.restrictions) for group, places in found.items()}
+        found = {group: places for group, places in allowed.items() if places}
     ordered = sorted(
         found,
         key=lambda group: (not group.is_ranked, group.time is not ReadTime.SERVICE, -len(found[group]), group.code),
     )
-    return [SizingGroup(group, found[group], question.kind, len(found[group])) for group in ordered]
+    return {group: Rows(sizes, found[group], question.sort) for group in ordered}
 
 
 def _first_rows(groups: Iterable[SizingGroup], count: int) -> list[SizingGroup]:
@@ -253,55 +333,37 @@ def _rows_after(groups: Iterable[SizingGroup], count: int) -> list[SizingGroup]:
     return shown
 
 
-def _fewest(sizes: Iterable[SizingRow]) -> SizingRow | None:
-    return min(sizes, key=BY_DRIVES, default=None)
-
-
-def _cheapest(sizes: Iterable[SizingRow]) -> SizingRow | None:
-    """Return the cluster with the lowest price; those of unknown endurance come last."""
-    priced = (row for row in sizes if row.size.price is not None)
-    return min(priced, key=lambda row: (row.is_unrated, *_by_price(row)), default=None)
-
-
 def _by_price(row: SizingRow) -> tuple[Fraction, int, str]:
     return row.size.price or Fraction(0), row.size.drives or 0, row.key
 
 
-def _sorted(sizes: Sequence[SizingRow], sort: str) -> list[SizingRow]:
-    """Return the drives in the requested order; unknown values come last."""
-    if sort == "name":
-        return sorted(sizes, key=lambda each: each.name.casefold())
-    if sort == "cheapest":
-        return sorted(sizes, key=lambda each: (each.size.price is None, *_by_price(each), *each.by_drives))
-    return sorted(sizes, key=BY_DRIVES)
-
-
 def _sentence(
-    question: SizingQuestion, rows: Sequence[SizingRow], cheapest: SizingRow | None, differences: Sequence[str]
+    question: SizingQuestion, rows: Rows | None, cheapest: SizingRow | None, differences: Sequence[str]
 ) -> str:
     """Return the answer in sentences that can be quoted."""
-    noun, fewest = question.kind.one, _fewest(rows)
-    if fewest is None and question.restrictions.is_set:
+    noun = question.kind.one
+    if rows is None and question.restrictions.is_set:
         return f"No {noun} with a result within these limits meets your restrictions."
-    if fewest is None:
+    if rows is None:
         return f"No {noun} has a result within these limits. Historical {noun}s are left out."
+    fewest = rows.fewest
     if fewest.size.mix is Mix.UNTESTED:
         start = f"No {noun} was tested at this workload: {'; '.join(differences)}. Results are not scaled."
         return start + _least(fewest)
     nodes = f" in {units.count(fewest.size.nodes)} nodes" if question.kind is Kind.DRIVES else ""
     start = f"Fewest {noun}s: {_times(fewest)}{nodes}, limited by {fewest.limited_by}"
     bound = " This is an upper bound: it may be fewer." if fewest.size.mix is Mix.BOUND else ""
-    smallest = f"{start}{_tied(rows, fewest)}.{bound}{_unrated(question, fewest)}"
+    smallest = f"{start}{_tied(rows)}.{bound}{_unrated(question, fewest)}"
     if cheapest is None:
         return smallest
     priced = f"Cheapest of those with a price: {_times(cheapest)}, {cheapest.price}.{_unrated(question, cheapest)}"
     return f"{smallest} {priced}"
 
 
-def _tied(rows: Iterable[SizingRow], fewest: SizingRow) -> str:
+def _tied(rows: Rows) -> str:
     """Return the others with the same number of drives as the row that is named; empty if no other has."""
-    same = [row for row in rows if row.by_drives[:2] == fewest.by_drives[:2] and row is not fewest]
-    names = [_times(row) for row in same[:TIED_NAMED]]
+    same = rows.tied
+    names = [_times(rows.sizes.row(place)) for place in same[:TIED_NAMED]]
     if len(same) > TIED_NAMED:
         names.append(f"{units.count(len(same) - TIED_NAMED)} more")
     return f"; equally {listed(names)}" if names else ""

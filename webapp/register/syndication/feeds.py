@@ -14,6 +14,7 @@ from django.utils.xmlutils import SimplerXMLGenerator
 from results.history import event_label, for_everyone
 from results.models import Category, Certificate, Event, Product, Run
 from results.models.querysets import RunQuerySet
+from webapp.register.drives.runs import public_vendors
 from webapp.register.http.former_slugs import follows_renames
 from webapp.register.http.responses import public_page
 from webapp.register.news import objection_sentences
@@ -160,8 +161,7 @@ def _results_of_category(category: str) -> Found:
 
 def _results_of_vendor(vendor: str) -> Found:
     """Return the results of a vendor or cloud provider."""
-    names = Product.objects.public().order_by("vendor").values_list("vendor", flat=True).distinct()
-    named = [name for name in names if vendor_slug(name) == vendor]
+    named = [name for name in public_vendors() if vendor_slug(name) == vendor]
     if not named:
         raise Http404(f"There is no vendor {vendor}.")
     return ", ".join(named), "/", Run.objects.public().filter(product__vendor__in=named)

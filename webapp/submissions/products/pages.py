@@ -5,7 +5,8 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from results.errors import ReviewRefusedError
 from results.history import event_label
-from results.models import Event, ListPrice, Product, ProductAlias, ProductMove
+from results.models import Event, ListPrice, Product, ProductAlias, ProductMove, Run
 from results.naming.addresses import all_slugs, current_product, product_of_slug
 from results.naming.aliases import IDENTITY, revoke_alias
 from results.products import creation, facts, moves
@@ -49,7 +50,8 @@ def product_list(request: UserRequest) -> HttpResponse:
             | Q(slug__icontains=word)
             | Q(part_number__icontains=word)
         )
-    counted = products.annotate(runs_count=Count("runs"))
+    runs = Run.objects.filter(product=OuterRef("pk")).order_by().values("product").annotate(all=Count("pk"))
+    counted = products.annotate(runs_count=Coalesce(Subquery(runs.values("all")), 0))  # counted for the page alone
     page = Paginator(counted, PAGE_ROWS).get_page(request.GET.get("page"))
     context = {"section": "submit", "page": page, "q": " ".join(words)}
     return render(request, "submissions/products/list.html", context)

@@ -1,6 +1,8 @@
 """What the register has and what is missing: counts of public results, and the organisations that sent logs."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from results.models import Tier
 from tests.results.builders import make_organisation, send
@@ -33,6 +35,30 @@ def test_the_senders_of_public_logs_are_named_and_others_are_not(client):
     assert "Hidden" not in text
     assert "1 of 1 public result has a log." in text
     assert "1 result is from a lab of the register." in text
+
+
+def test_results_are_counted_once_for_each_state_of_the_register(client):
+    product = make_product()
+
+    def add(count):
+        for _ in range(count):
+            make_run(product, tier=Tier.LAB_VERIFIED)
+        return client.get("/about/").text
+
+    assert "1 of 1 public result has a log." in add(1)
+    assert "3 of 3 public results have a log." in add(2)
+    with CaptureQueriesContext(connection) as queries:
+        client.get("/about/")
+    assert [each["sql"] for each in queries if 'FROM "results_run" WHERE' in each["sql"].partition("EXISTS")[0]] == []
+
+
+def test_a_sender_has_its_present_name(client):
+    sender = make_organisation("shown-drives")
+    make_run(make_product(), tier=Tier.LAB_VERIFIED, submission=send(sender, b"log"))
+    assert "from Shown-Drives." in client.get("/about/").text
+    sender.name = "Other Drives"
+    sender.save()
+    assert "from Other Drives." in client.get("/about/").text
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Feeds of changes of results, with entries that keep their ids."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from results.catalogue.claims import import_claims
 from results.history import record_event, run_subject
 from results.lifecycle import visibility
-from results.models import Certificate, Event, Visibility
+from results.models import Certificate, Event, Product, Visibility
 from tests.results.rows import make_product
 from tests.webapp.register.certificates.test_page import certify
 from tests.webapp.register.syndication.answers import read_xml
@@ -107,6 +109,17 @@ def test_a_feed_needs_as_many_queries_for_one_entry_as_for_fifty(make_published_
     for _ in range(49):
         record_event(None, "run-annotated", run_subject(make_published_run()), "x")
     assert count_queries("/feed.atom") == one
+
+
+def test_the_feed_of_a_vendor_does_not_read_all_products(client, make_product, make_published_run):
+    make_published_run(product=make_product(vendor="Exemplar"))
+    client.get("/vendors/exemplar/feed.atom")
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get("/vendors/exemplar/feed.atom").status_code == 200
+    assert [each["sql"] for each in queries if "DISTINCT" in each["sql"]] == []
+    Product.objects.filter(vendor="Exemplar").update(vendor="Example")
+    assert client.get("/vendors/exemplar/feed.atom").status_code == 404
+    assert client.get("/vendors/example/feed.atom").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/drives/none/feed.atom", "/vendors/none/feed.atom", "/drive/none/feed.atom"])

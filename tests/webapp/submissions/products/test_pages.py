@@ -2,6 +2,7 @@ import pytest
 
 from results.models import Event, ListPrice, Product, ProductAlias, ProductMove, Run
 from results.naming.aliases import add_alias
+from tests.database import rows_read
 from tests.results.rows import make_product, make_run
 from webapp.register.syndication.citations import product_id
 
@@ -36,6 +37,23 @@ def test_the_list_finds_products_by_words(as_user, rita, product):
     found = client.get("/review/products/?q=ex4+exemplar").text
     assert "Exemplar EX4" in found
     assert "Other OX1" not in found
+
+
+def test_the_list_counts_runs_of_its_page_alone(as_user, rita, product):
+    client = as_user(rita)
+    for number in range(60):
+        other = make_product(vendor="Zeta", model=f"Z{number:02}")
+        for _ in range(number % 3):
+            make_run(other)
+    page = client.get("/review/products/").text
+    assert '<td class="n">1</td>' in page.partition("Exemplar EX4")[2].partition("</tr>")[0]
+    for model, count in (("Z00", 0), ("Z01", 1), ("Z02", 2)):
+        assert f'<td class="n">{count}</td>' in page.partition(f"Zeta {model}")[2].partition("</tr>")[0]
+    last = Product.objects.order_by("-model").first()
+    few = rows_read(lambda: client.get("/review/products/"))
+    for _ in range(300):
+        make_run(last)
+    assert rows_read(lambda: client.get("/review/products/")) == few
 
 
 def test_a_reviewer_changes_facts_and_the_public_page_shows_them(client, as_user, rita, product):
