@@ -207,7 +207,7 @@ class AgentExchangeList(OfAgent):
         responses=ExchangesSerializer,
     )
     def get(self, request: Request) -> Response:
-        """The ETag names the exchanges: the process of waiting clients sees from it whether one is new to the agent."""
+        """Return the exchanges, with an ETag that names them: the live server finds new ones by it."""
         waiting = AgentExchange.objects.filter(host=self.agent.host_id, answered_at=None, expires_at__gt=Now())
         exchanges = [
             {"id": each.public_id, "requests": b64encode(each.payload).decode()} for each in waiting[:EXCHANGES_SHOWN]
