@@ -154,14 +154,19 @@ async def wait_until(is_true: Callable[[], bool], patience_s: float) -> None:
         await asyncio.sleep(0.1)
 
 
-async def wait_until_connected(session: ClientSession, live_url: str, agents: int) -> None:
-    """Wait until the polls of all agents are open."""
+async def wait_until_connected(session: ClientSession, live_url: str, agents: list[SimulatedAgent]) -> None:
+    """Wait until all agents have their first list, wait for the next one, and the server has read it for them."""
     async with asyncio.timeout(PATIENCE_S):
-        while True:
-            async with session.get(f"{live_url}/healthz") as response:
-                if (await response.json())["waiting"] >= agents:
-                    return
+        while not all(agent.known for agent in agents) or await _waiting_clients(session, live_url) < len(agents):
             await asyncio.sleep(0.1)
+        # The server reads in the order of the requests: this one comes after all others.
+        async with session.get(f"{agents[0].wait_url.partition('?')[0]}?wait=0", headers=agents[0].headers):
+            pass
+
+
+async def _waiting_clients(session: ClientSession, live_url: str) -> int:
+    async with session.get(f"{live_url}/healthz") as response:
+        return int((await response.json())["waiting"])
 
 
 class Phases:
@@ -197,7 +202,7 @@ async def run_all(site: Site, size: Size, created: dict[str, Any], paths: list[s
         tasks = [asyncio.create_task(agent.run(session)) for agent in agents]
         scripts = Scripts(session, site.url, created["tokens"])
         with samples.taken():
-            await wait_until_connected(session, live, size.agents)
+            await wait_until_connected(session, live, agents)
             reads = read_pages(reading, site.url, paths, size.pages_per_s, pages)
             tasks.append(asyncio.create_task(reads))
             orders = scripts.orders
