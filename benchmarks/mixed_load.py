@@ -50,7 +50,10 @@ OLDEST = (
     "WHERE state IN ('pending', 'reading')"
 )
 LOCK_WAIT = "SELECT coalesce(max(extract(epoch FROM clock_timestamp() - waitstart)), 0) FROM pg_locks WHERE NOT granted"
-CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+CONNECTIONS = (  # without those of the server itself and of this measure
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' "
+    "AND application_name <> 'samples'"
+)
 
 
 class Samples:
@@ -75,7 +78,7 @@ class Samples:
     def _take(self, is_over: threading.Event) -> None:
         while not is_over.is_set():
             try:
-                with psycopg.connect(self.url, autocommit=True, connect_timeout=5) as connection:
+                with self._connect() as connection:
                     while not is_over.wait(SAMPLE_PERIOD_S):
                         for query, largest in self.largest.items():
                             row = connection.execute(query.encode()).fetchone()
@@ -83,15 +86,18 @@ class Samples:
             except psycopg.Error:
                 is_over.wait(SAMPLE_PERIOD_S)
 
+    def _connect(self) -> psycopg.Connection[Any]:
+        return psycopg.connect(self.url, autocommit=True, connect_timeout=5, application_name="samples")
+
     def value(self, query: str) -> float:
         """Return the result of a query now."""
-        with psycopg.connect(self.url, autocommit=True, connect_timeout=5) as connection:
+        with self._connect() as connection:
             row = connection.execute(query.encode()).fetchone()
         return float(row[0]) if row else 0.0
 
     def stored(self) -> set[str]:
         """Return the hashes of all evidence."""
-        with psycopg.connect(self.url, autocommit=True) as connection:
+        with self._connect() as connection:
             return {row[0] for row in connection.execute("SELECT sha256 FROM results_evidence")}
 
 

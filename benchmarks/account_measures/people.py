@@ -2,14 +2,20 @@
 
 import io
 import json
+from datetime import timedelta
 from hashlib import sha256
 from secrets import token_hex, token_urlsafe
 from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from simulated_agents import identity_of
 
 from results.intake.submissions import accept_submission
 from results.models import Organisation, Reading, Run, Submission, Visibility
 from runners.inventory.agents import enrol_agent_host, join
 from runners.inventory.enrolment import own_program_sha256
+from runners.models import Agent, Device, Host
 from tests.results.builders import FACTS, log_bytes, make_organisation, make_user
 from webapp.accounts.tokens.rules import issue_token
 
@@ -84,3 +90,39 @@ def create_senders(agents: int, tokens: int) -> None:
     receipt = accept_submission(organisation, content, "load.log", FACTS, Submission.Origin.API, user)
     issued = [issue_token(user, organisation, f"script {number}")[1] for number in range(tokens)]
     print(json.dumps({"tokens": issued, "agents": secrets, "submission": receipt.submission.public_id}))
+
+
+def create_agent_hosts(agents: int, tokens: int) -> None:
+    """Create hosts with an agent and a drive each. Prints secrets, orders of devices, the program and tokens.
+
+    The rows are those of hosts that have joined, were found fit, and have a bound drive. Their next checks are spread.
+    """
+    columns = {"kind": Organisation.Kind.LAB, "confirmed_at": "2026-01-01T00:00Z"}
+    lab = Organisation.objects.create(slug="a-lab", name="A lab", **columns)
+    operator = make_user("olga", lab, is_operator=True)
+    program, secrets = own_program_sha256(), [token_hex(32) for _ in range(agents)]
+    pinned = {"kind": Host.Kind.AGENT, "program_sha256": program}
+    now, period = timezone.now(), timedelta(seconds=settings.HOST_CHECK_PERIOD_S)
+    hosts = Host.objects.bulk_create(
+        Host(name=f"agent-{number}", checked_at=now, next_check_at=now + period * (number + 1) / agents, **pinned)
+        for number in range(agents)
+    )
+    Agent.objects.bulk_create(
+        Agent(host=host, secret_hash=sha256(secret.encode()).hexdigest(), joined_at=now)
+        for host, secret in zip(hosts, secrets, strict=True)
+    )
+    devices = Device.objects.bulk_create(_device_of(host, number) for number, host in enumerate(hosts))
+    scopes = ["order", "read-own"]
+    issued = [issue_token(operator, lab, f"script {number}", scopes)[1] for number in range(tokens)]
+    orders = [
+        {"device": each.pk, "typed_label": each.label, "shown_place": f"{each.path} of {each.size_bytes} bytes"}
+        for each in devices
+    ]
+    print(json.dumps({"secrets": secrets, "devices": orders, "program_sha256": program, "tokens": issued}))
+
+
+def _device_of(host: Host, number: int) -> Device:
+    document = identity_of(number)
+    names = ("drive_key", "path", "size_bytes")
+    seen = {name: document[name] for name in names} | {"identity_kind": document["kind"], "identity": document}
+    return Device(host=host, label=f"drive {number}", **seen)

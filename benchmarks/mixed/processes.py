@@ -24,10 +24,14 @@ PSS = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
 
 @dataclass
 class Use:
-    """What the processes of a part use: how many there are, their memory, and the processor time until now."""
+    """What the processes of a part use: how many there are, their memory, and the processor time until now.
+
+    `largest_megabytes` is the memory of the largest process.
+    """
 
     processes: int = 0
     megabytes: float = 0.0
+    largest_megabytes: float = 0.0
     processor_s: float = 0.0
 
 
@@ -53,6 +57,7 @@ def use_by_part(register: Any) -> dict[str, Use]:
             use = found.setdefault(part, Use())
             use.processes += 1
             use.megabytes += kilobytes / 1000
+            use.largest_megabytes = max(use.largest_megabytes, kilobytes / 1000)
             use.processor_s += sum(map(int, fields[11:15])) / TICKS_PER_S  # utime stime cutime cstime
     return found
 

@@ -100,7 +100,8 @@ def _waits_for_window(dispatch: Dispatch) -> bool:
 
 def _start(dispatch: Dispatch, host: LabHost) -> bool:
     """Start the program, or find that a worker started it and died before it recorded that."""
-    if host.status(stages.current_run(dispatch)).state is ProgramState.ABSENT:
+    is_absent = host.status(stages.current_run(dispatch)).state is ProgramState.ABSENT
+    if is_absent:
         if dispatch.cancel_requested_at:
             return _close_start(dispatch, host)
         if dispatch.stage == 0 and _waits_for_window(dispatch):
@@ -111,7 +112,7 @@ def _start(dispatch: Dispatch, host: LabHost) -> bool:
         if objections:
             return _close_start(dispatch, host, refusal="; ".join(objections))
         store_drive_state(dispatch, DriveState.Moment.BEFORE, identity)
-    return _save_start(dispatch, host, _start_stage(dispatch, host))
+    return _save_start(dispatch, host, _start_stage(dispatch, host, is_absent=is_absent))
 
 
 def _close_start(dispatch: Dispatch, host: LabHost, refusal: str = "") -> bool:
@@ -128,12 +129,15 @@ def _close_start(dispatch: Dispatch, host: LabHost, refusal: str = "") -> bool:
     return transition(dispatch, State.PREPARING, state, reason, is_never_started=never)
 
 
-def _start_stage(dispatch: Dispatch, host: LabHost) -> ProgramStatus:
-    """Send the files of the current stage and start it. A repetition reports the same process."""
+def _start_stage(dispatch: Dispatch, host: LabHost, *, is_absent: bool) -> ProgramStatus:
+    """Send the files of the current stage if its program is absent, and start it.
+
+    A repetition reports the same process. An earlier start may take effect meanwhile: it had the same files.
+    """
     stage, run = stages.current_stage(dispatch), stages.current_run(dispatch)
     if stage.resets_drive and dispatch.resets_drive_at is None:
         Dispatch.objects.filter(pk=dispatch.pk).update(resets_drive_at=timezone.now())
-    if host.status(run).state is ProgramState.ABSENT:
+    if is_absent:
         host.put(run, stage.files)
     return host.start(run, dispatch.drive_key, dispatch.generation, stage.argv)
 
@@ -192,7 +196,7 @@ def _start_next_stage(dispatch: Dispatch, host: LabHost) -> bool:
             found = f"the stage was not started: expected drive {dispatch.drive_key} at {identity.path}, "
             found += f"found drive {identity.drive_key}"
             return _skip_stage(dispatch, host, found)
-        started = _start_stage(dispatch, host)
+        started = _start_stage(dispatch, host, is_absent=True)
     except HostError as error:
         if error.retry:
             raise

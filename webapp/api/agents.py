@@ -1,6 +1,9 @@
 """Endpoints of the agents of lab hosts: they join with a code, fetch requests, answer them, and fetch drivetest."""
 
+import hashlib
+import json
 from base64 import b64encode
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +42,7 @@ TOO_LONG = "Expected at most {most} bytes of answer, got more."
 NO_PROGRAM = "This register has no drivetest to offer. Build one (`make drivetest-static`) and copy it to the host."
 OTHER_PROGRAM = "This register's drivetest has the SHA-256 {own}. Pin that one on the page of the host."
 OCTETS = "application/octet-stream"
+DIGEST_CHARS = 16
 
 
 class AgentAuthentication(BaseAuthentication):
@@ -203,6 +207,7 @@ class AgentExchangeList(OfAgent):
         responses=ExchangesSerializer,
     )
     def get(self, request: Request) -> Response:
+        """Return the exchanges, with an ETag that names them: the live server finds new ones by it."""
         waiting = AgentExchange.objects.filter(host=self.agent.host_id, answered_at=None, expires_at__gt=Now())
         exchanges = [
             {"id": each.public_id, "requests": b64encode(each.payload).decode()} for each in waiting[:EXCHANGES_SHOWN]
@@ -211,9 +216,9 @@ class AgentExchangeList(OfAgent):
             "agent": self.agent.public_id,
             "program_sha256": self.agent.host.program_sha256,
             "answer_within_s": settings.HOST_ANSWER_TIMEOUT_S,
-            "exchanges": exchanges,
         }
-        return Response(ExchangesSerializer(shown).data)
+        etag = exchanges_etag(shown, [each["id"] for each in exchanges])
+        return Response(ExchangesSerializer({**shown, "exchanges": exchanges}).data, headers={"ETag": etag})
 
 
 class AgentExchangeDetail(OfAgent):
@@ -239,6 +244,22 @@ class AgentExchangeDetail(OfAgent):
         if not is_stored and not own.exclude(answered_at=None).exists():
             raise Problem(410, LATE, code="exchange-over")
         return Response(status=204)
+
+
+def exchanges_etag(rest: Mapping[str, Any], ids: Iterable[str]) -> str:
+    """Return the ETag of a list of exchanges: a digest of the rest of the document, and the ids."""
+    digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()[:DIGEST_CHARS]
+    return f'"{".".join([digest, *ids])}"'
+
+
+def has_no_new_exchange(etag: str, known: Iterable[str]) -> bool:
+    """Return whether an agent that knows one of some ETags knows every exchange of a list, and the rest of it."""
+    digest, *ids = _parts(etag)
+    return any(digest == before and set(ids) <= set(earlier) for before, *earlier in map(_parts, known))
+
+
+def _parts(etag: str) -> list[str]:
+    return etag.removeprefix("W/").strip('"').split(".")
 
 
 PROGRAM = {(200, OCTETS): OpenApiResponse(OpenApiTypes.BINARY, description="the program")}

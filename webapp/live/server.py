@@ -28,6 +28,7 @@ from django.utils.http import parse_etags
 from results.models.ids import ALPHABET, ID_CHARS
 from webapp.accounts.models import hash_token
 from webapp.accounts.tokens.rules import bearer_secret
+from webapp.api.agents import has_no_new_exchange
 from webapp.live.changes import Changes
 
 Scope = MutableMapping[str, Any]
@@ -142,9 +143,13 @@ class LiveServer:
                 await serving
 
     async def _poll(self, waiting: Waiting, send: Send) -> None:
-        """Answer as soon as the state differs from the one that the client knows, or with 304 after the wait."""
+        """Answer as soon as the state differs from the one that the client knows, or with 304 after the wait.
+
+        An agent gets no answer for a list that has only lost exchanges: it would send its next poll at once.
+        """
+        is_known = _is_known_to_agent if waiting.scope["path"] == API + OF_AGENTS else _is_known
         async for state in self._states(waiting.scope, time.monotonic() + waiting.wait_s):
-            if not state.is_readable or not _is_known(state.etag, waiting.known):
+            if not state.is_readable or not is_known(state.etag, waiting.known):
                 await _respond(send, state)
                 return
             last = state
@@ -174,7 +179,10 @@ class LiveServer:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _states(self, scope: Scope, deadline: float, period_s: float = WAIT_MOST_S) -> AsyncIterator[State]:
-        """Yield the present state, and again after each change and each period; the last time at the deadline."""
+        """Yield the present state, and again after each change and each period; the last time at the deadline.
+
+        An agent's list is read at the deadline only if it has changed.
+        """
         is_repeat, is_of_agent = False, scope["path"] == API + OF_AGENTS  # a worker waits for an agent
         while True:
             since = self.changes.count
@@ -184,8 +192,11 @@ class LiveServer:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
                 return
+            has_changed = await self.changes.wait(state.ids, since, min(remaining, period_s))
+            if is_of_agent and not has_changed and remaining <= period_s:
+                return  # all that concerns an agent is announced, and a thousand idle agents read a lot
             # The last state, at the deadline, also has what no notification announces.
-            if await self.changes.wait(state.ids, since, min(remaining, period_s)) and not is_of_agent:
+            if has_changed and not is_of_agent:
                 await asyncio.sleep(min(STATE_PERIOD_S, remaining))
 
     def _read(self, scope: Scope, is_repeat: bool) -> State:
@@ -249,6 +260,10 @@ def _header(scope: Scope, name: bytes) -> bytes:
 def _is_known(etag: str, known: str) -> bool:
     """Return whether a client knows a state, by the weak comparison of RFC 9110."""
     return etag.removeprefix("W/") in {each.removeprefix("W/") for each in parse_etags(known)}
+
+
+def _is_known_to_agent(etag: str, known: str) -> bool:
+    return has_no_new_exchange(etag, parse_etags(known))
 
 
 def _state_of(response: HttpResponseBase) -> State:

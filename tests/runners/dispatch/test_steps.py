@@ -24,6 +24,20 @@ def test_an_ordered_dispatch_is_started_once(dispatch, connect, fake):
     assert "read-reqs-per-sec: 2000\n" in fake.files[dispatch.public_id]["config"].decode()
 
 
+def test_a_start_takes_five_requests_to_the_host(dispatch, fake):
+    """Each is a round trip, through an agent in particular."""
+    requests = []
+
+    class Recorded:
+        def __getattr__(self, name):
+            if name != "timer":
+                requests.append(name)
+            return getattr(fake, name)
+
+    assert poll_state(dispatch, lambda _: Recorded()) == State.RUNNING
+    assert requests[: requests.index("start") + 1] == ["identify", "status", "identify", "put", "start"]
+
+
 def test_each_advance_makes_one_step(dispatch, connect):
     states = [dispatch.state]
     while advance(dispatch, connect):

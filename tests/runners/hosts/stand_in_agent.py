@@ -76,7 +76,7 @@ class StandInAgent:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             while not self._ended.is_set():
                 try:
-                    status, etag, content = self._poll(known)
+                    status, etag, content = self.poll(known)
                 except (OSError, http.client.HTTPException):
                     if self._ended.is_set():
                         return
@@ -94,12 +94,13 @@ class StandInAgent:
     def _serve(self, exchange: str, requests: bytes) -> None:
         self.answer(exchange, self.serve(requests))
 
-    def _poll(self, known: str) -> tuple[int, str, bytes]:
+    def poll(self, known: str, wait_s: int = WAIT_S) -> tuple[int, str, bytes]:
+        """Wait for exchanges, unless the list has one that is not in the list with the ETag `known`."""
         connection = http.client.HTTPConnection("127.0.0.1", self.live_port, timeout=WAIT_S + 10)
         connection.connect()
         self._waiting = connection
         headers = self._authorization | ({"If-None-Match": known} if known else {})
-        path = f"/api/v1/live/agents/exchanges/?wait={WAIT_S}"
+        path = f"/api/v1/live/agents/exchanges/?wait={wait_s}"
         try:
             connection.request("GET", path, headers=headers | {"Host": "localhost"})
             response = connection.getresponse()

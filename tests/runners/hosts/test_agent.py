@@ -142,6 +142,25 @@ def test_an_expired_exchange_is_never_handed_out_and_takes_no_answer(new_agent):
     assert agent.answer(fresh.public_id, b"") == 410
 
 
+def test_only_a_new_exchange_or_another_program_answers_a_poll(new_agent):
+    host, agent = new_agent()
+    first, second = (
+        AgentExchange.objects.create(host=host, payload=b"", expires_at=Now() + timedelta(minutes=1)) for _ in range(2)
+    )
+    status, known, _ = agent.poll("", wait_s=0)
+    assert (status, agent.poll(known, wait_s=0)[0]) == (200, 304)
+    agent.answer(first.public_id, b"")
+    assert agent.poll(known, wait_s=0)[0] == 304
+    third = AgentExchange.objects.create(host=host, payload=b"", expires_at=Now() + timedelta(minutes=1))
+    status, known, content = agent.poll(known, wait_s=0)
+    assert (status, [each["id"] for each in json.loads(content)["exchanges"]]) == (
+        200,
+        [second.public_id, third.public_id],
+    )
+    Host.objects.filter(pk=host.pk).update(program_sha256="5e" * 32)
+    assert agent.poll(known, wait_s=0)[0] == 200
+
+
 def test_at_most_16_exchanges_are_handed_out_the_oldest_first(new_agent):
     host, agent = new_agent()
     rows = [AgentExchange(host=host, payload=b"", expires_at=Now() + timedelta(minutes=1)) for _ in range(17)]
