@@ -66,7 +66,8 @@ def in_states(submissions: QuerySet[Submission], states: Collection[SubmissionSt
     Most submissions of a register have ended. If all states are before the end, the database finds the candidates by
     indexes that have only these.
     """
-    found = submissions.filter(pk__in=_candidates(frozenset(states))) if INDEXED.issuperset(states) else submissions
+    is_indexed = bool(states) and INDEXED.issuperset(states)
+    found = submissions.filter(pk__in=_candidates(frozenset(states))) if is_indexed else submissions
     return with_state(found).filter(state__in=states)
 
 

@@ -391,7 +391,7 @@ class Offers:
 
 
 class _Distinct(Generic[T]):
-    """Values with few different ones, of which each is computed with once."""
+    """Values with many repetitions. Each different value is computed once."""
 
     def __init__(self, values: Iterable[T]) -> None:
         places: dict[T, int] = {}

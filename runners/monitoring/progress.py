@@ -30,7 +30,7 @@ EDGES = {
 # Source: runners/drivetest/crates/load/src/run.rs, warned.
 WARNING = "warning: "
 
-# Of the charts of a live page. Of a day, each covers 10 minutes.
+# Of the live charts: one each 10 minutes in a run of a day.
 SAMPLES_MAX = 144
 
 LABEL = re.compile(rb"^after (\d+) sec:$", re.MULTILINE)

@@ -55,7 +55,7 @@ def _pieces(progress: dict[str, Any]) -> Iterator[_Piece]:
         return
     last = (progress["label_s"], progress["reads_count"], *(share["over_count"] for share in progress["shares"]))
     start = (0,) * len(last)
-    for before, after in pairwise([start, *samples, *([last] if last > samples[-1] else [])]):
+    for before, after in pairwise([start, *samples, *([last] if last[0] > samples[-1][0] else [])]):
         start_s, end_s = before[0], after[0]
         reads_count, *over_counts = (later - earlier for earlier, later in zip(before[1:], after[1:], strict=True))
         yield _Piece(start_s, end_s, reads_count, tuple(over_counts))

@@ -63,7 +63,7 @@ class JoinedRows(Sequence[int]):
     def __getitem__(self, place: int | slice) -> int | list[int]:
         if isinstance(place, slice):
             start, end, step = place.indices(len(self))
-            return self._between(start, end)[::step]
+            return self._between(start, end)[::step] if step > 0 else list(self)[place]
         start = range(len(self))[place]
         return self._between(start, start + 1)[0]
 

@@ -15,7 +15,7 @@ from webapp.register.drives.limit_check import LimitCheck
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore, rows_of
 from webapp.register.drives.store.ranking import current_rows, on_drives, speeds_of
-from webapp.register.fleet.answers import FleetAnswer
+from webapp.register.fleet.answers import FleetAnswer, State
 from webapp.register.http.files import Value
 from webapp.register.http.query_params import labelled_errors
 from webapp.register.limits.profile import current_limits
@@ -247,7 +247,7 @@ def load_answer(models: Sequence[ModelAtLoad]) -> str:
         return ""
     tested = sum(each.at_load == AtLoad.YES for each in models)
     rated = sum(each.is_rated_for_load is True for each in models)
-    unknown = sum(not each.products for each in models)
+    unknown = sum(not each.products and each.answer.state == State.UNKNOWN for each in models)
     count = units.counted(len(models), "model")
     verb, are = "was" if tested < 2 else "were", "is" if rated < 2 else "are"
     answer = (

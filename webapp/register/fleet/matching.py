@@ -118,11 +118,10 @@ class Matcher:
         """Return the models of a maker whose names have every listed word: a list has 9300 for 9300 Max."""
         makers = set(self.index.named_vendors(drive.vendor, drive.model))
         typed = set(name_words(CAPACITY.sub(" ", drive.model))) - self.index.makers
-        if not any(map(model_index.is_distinctive, typed)):
-            return []
-        names = (each for each in self.index.by_model if typed < set(each))
-        named = [each for name in names for each in self.index.by_model[name]]
-        return [each for each in named if each.current_runs and each.product.vendor.casefold() in makers]
+        candidates = self.index.by_word.get(next(filter(model_index.is_distinctive, typed), ""), ())
+        names = (name for name in candidates if typed < set(name))
+        named = {each.product.pk: each for name in names for each in self.index.by_model[name]}
+        return [each for each in named.values() if each.current_runs and each.product.vendor.casefold() in makers]
 
     def _one_error_away(self, drive: ListedDrive) -> list[Listed]:
         """Return the models that a misspelt word can mean. A plain number matches only models of a named maker.

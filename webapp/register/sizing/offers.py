@@ -101,9 +101,14 @@ class Candidates:
         """Return the same candidates with the prices of a reader, which change none of the orders."""
         if not prices:
             return self
+        self.prepare()  # once for all readers: a copy has what is computed before
         found = copy(self)
         found.every = [_priced(each, prices.get(each.product.slug)) for each in self.every]
         return found
+
+    def prepare(self) -> None:
+        """Compute the orders, which no price changes."""
+        _ = self.offers, self.by_group, self.is_unrated, self.rank_by_name, self.rank_by_key, self.vendors
 
     @cached_property
     def offers(self) -> Offers:

@@ -22,7 +22,7 @@ def test_a_campaign_is_started_with_the_terms_of_the_page(olga, device, a_lab, s
     started = Campaign.objects.get()
     assert (answer.status_code, answer.headers["Location"]) == (201, f"{ADDRESS}{started.public_id}/")
     assert (started.organisation, started.ordered_by, started.facts["vendor"]) == (a_lab, staff, "Acme")
-    assert parse_terms(started.terms) == Terms().changed(max_nx=400, with_prep=False)
+    assert parse_terms(started.terms) == Terms().changed(max_nx=400, with_prep=False, alone_on_host=True)
     shown = answer.json()
     assert (shown["state"], shown["loads"], shown["terms"]["max_nx"]) == ("active", [], "400")
     assert shown["next_load"]["purpose"] == "screening"
@@ -31,6 +31,11 @@ def test_a_campaign_is_started_with_the_terms_of_the_page(olga, device, a_lab, s
 
 def test_a_preparation_is_the_default(olga, device):
     assert post(olga, device=device.pk).json()["next_load"]["purpose"] == "prep"
+
+
+@pytest.mark.parametrize(("fields", "is_alone"), [({}, True), ({"alone_on_host": False}, False)])
+def test_loads_are_alone_on_their_host_unless_the_order_says_otherwise(olga, device, fields, is_alone):
+    assert post(olga, device=device.pk, **fields).json()["terms"]["alone_on_host"] is is_alone
 
 
 def test_a_wrong_term_is_named(olga, device):

@@ -61,6 +61,11 @@ def test_an_interval_without_reads_has_a_rate_of_0_and_no_share():
     assert titles(share) == ["10-20\N{NO-BREAK SPACE}s: 4.29 %"]
 
 
+def test_a_report_with_the_time_of_the_last_sample_is_no_bar_of_its_own():
+    rate, _ = charts(PROGRESS | {"label_s": 20, "reads_count": 301})
+    assert len(titles(rate)) == 2
+
+
 @pytest.mark.parametrize("progress", [{}, {"tail": ["a line"]}, {key: PROGRESS[key] for key in ("label_s", "shares")}])
 def test_a_run_without_samples_has_no_charts(progress):
     assert charts(progress) == []

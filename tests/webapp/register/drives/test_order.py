@@ -22,6 +22,11 @@ def test_a_part_of_the_rows_is_that_of_the_joined_list(start, end):
     assert (list(rows), len(rows)) == (joined, len(joined))
 
 
+@pytest.mark.parametrize("step", [2, -1, -2])
+def test_rows_can_be_read_in_steps(step):
+    assert JoinedRows(BANDS)[::step] == [row for band in BANDS for row in band][::step]
+
+
 def test_a_single_row_is_found_from_both_ends():
     rows = JoinedRows(BANDS)
     assert [rows[place] for place in (0, 2, 4, -1, -5)] == [5, 9, 4, 4, 5]

@@ -241,3 +241,9 @@ def test_a_name_without_its_last_word_is_near_to_each_model_with_more_words(clie
     assert whole["nearest"].split() == [large, small]
     assert sized["nearest"].split() == [small, large]
     assert "more words" not in other_maker["sentence"]
+
+
+def test_a_model_with_two_names_is_near_once(client, stands):
+    slug = stands("Exemplar", "DC X900 Max", 3200)
+    (row,) = ask(client, "Exemplar X900,")
+    assert row["nearest"] == slug

@@ -39,6 +39,14 @@ def test_the_lead_counts_the_models_that_the_register_does_not_know(client, driv
     assert f"1 is rated for it. The register does not know {words}.</b>" in text
 
 
+def test_a_model_in_another_capacity_is_not_counted_as_unknown(client, drives):
+    text = answer_of(
+        client, list="model,capacity_gb\nExemplar DC EX4,3200\nExemplar DC EX4,6400\n", min_device_tps="400k"
+    )
+    assert "known, other capacity" in text
+    assert "does not know" not in text
+
+
 def test_each_model_is_one_row_with_its_tests_and_its_rating(client, drives):
     first, slower, over = rows_of(answer_of(client, min_device_tps="400,000"))
     assert first.startswith("Exemplar DC EX4 3.2 TB 5 drives 400,000")

@@ -4,16 +4,11 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """A column of submissions, and indexes. Migration 0064 fills the column of stored submissions."""
+    """Indexes alone: while they are built, rows can be read."""
 
-    dependencies = [("results", "0062_listing_changes")]
+    dependencies = [("results", "0063_whether_a_submission_has_runs")]
 
     operations = [
-        migrations.AddField(
-            model_name="submission",
-            name="has_runs",
-            field=models.BooleanField(db_default=False, default=False),
-        ),
         migrations.AddIndex(
             model_name="submission",
             index=models.Index(
