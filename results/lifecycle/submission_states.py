@@ -63,8 +63,8 @@ else:
 def in_states(submissions: QuerySet[Submission], states: Collection[SubmissionState]) -> QuerySet[StatedSubmission]:
     """Return the submissions in some states, with the columns of with_state().
 
-    Most submissions of a register have ended. If all states are before the end, the database finds the candidates by
-    indexes that have only these.
+    If all states are in INDEXED, the database reads only rows that partial indexes find: most submissions of a register
+    have ended. Otherwise it reads all.
     """
     is_indexed = bool(states) and INDEXED.issuperset(states)
     found = submissions.filter(pk__in=_candidates(frozenset(states))) if is_indexed else submissions
@@ -72,7 +72,7 @@ def in_states(submissions: QuerySet[Submission], states: Collection[SubmissionSt
 
 
 def _candidates(states: frozenset[SubmissionState]) -> QuerySet[Any]:
-    """Return the keys of all submissions that may be in one of the states, and of few others."""
+    """Return the keys of every submission in one of the states, which are in INDEXED, and of some others."""
     keys: list[QuerySet[Any]] = []
     if states & UNFINISHED:
         keys.append(Submission.objects.filter(log__in=Reading.objects.unfinished().values("evidence")).values("pk"))

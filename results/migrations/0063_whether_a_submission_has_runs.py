@@ -1,4 +1,4 @@
-"""A column that tells the submissions with runs from the others."""
+"""Add `has_runs` to submissions."""
 
 from django.db import migrations, models
 

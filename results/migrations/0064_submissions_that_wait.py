@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Indexes alone: while they are built, rows can be read."""
+    """Indexes alone. Changes of these tables wait while an index is built; reading does not."""
 
     dependencies = [("results", "0063_whether_a_submission_has_runs")]
 

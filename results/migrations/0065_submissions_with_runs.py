@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-AT_ONCE = 1_000  # each statement locks so many rows at most
+AT_ONCE = 1_000  # rows
 MARK = """
 UPDATE results_submission SET has_runs = true
 WHERE id BETWEEN %s AND %s AND NOT has_runs
@@ -18,9 +18,9 @@ def mark(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    """False is never wrong: a process of the earlier release does not set the column.
+    """False means unknown: a process of the previous release does not set the column.
 
-    Each statement is a transaction of its own, so that a reviewer waits for a part of the rows only.
+    Each statement is a transaction of its own, which locks at most AT_ONCE rows.
     """
 
     atomic = False

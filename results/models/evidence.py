@@ -101,7 +101,7 @@ class Submission(models.Model):
     `embargo_until` is a whole minute: none of its runs is public before it (results/lifecycle/embargo.py).
     `link_digest` is the SHA-256 of the key in its secret link (results/access/links.py); it is empty without a link.
     `demo_run_id` is the fixed public id of an example run of the register (results/demonstration); empty for others.
-    `has_runs` is set with the first runs that the intake writes. False means that the runs must be checked.
+    `has_runs`: the ingest has written a run of it. False means unknown: query the runs.
     """
 
     class Origin(models.TextChoices):

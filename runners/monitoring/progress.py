@@ -103,7 +103,8 @@ def summarise(before: dict[str, Any], blocks: list[Block], unit: str, duration_s
 def _new_samples(before: dict[str, Any], blocks: list[Block], unit: str, duration_s: int) -> Iterator[list[int]]:
     """Yield samples of the run: the time, the reads until then, and those over each threshold.
 
-    They are at least duration_s / SAMPLES_MAX apart. Counts are cumulative, so a poll that skips blocks loses none.
+    They are at least duration_s / SAMPLES_MAX apart. Counts are cumulative: a skipped block loses
+    its sample, but no reads.
     """
     sampled_s = before["samples"][-1][0] if before.get("samples") else 0
     for block in blocks:

@@ -253,7 +253,7 @@ def exchanges_etag(rest: Mapping[str, Any], ids: Iterable[str]) -> str:
 
 
 def has_no_new_exchange(etag: str, known: Iterable[str]) -> bool:
-    """Return whether an agent that knows one of some ETags knows every exchange of a list, and the rest of it."""
+    """Return whether one of the known ETags has the digest of an ETag and all its ids."""
     digest, *ids = _parts(etag)
     return any(digest == before and set(ids) <= set(earlier) for before, *earlier in map(_parts, known))
 

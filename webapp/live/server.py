@@ -181,7 +181,7 @@ class LiveServer:
     async def _states(self, scope: Scope, deadline: float, period_s: float = WAIT_MOST_S) -> AsyncIterator[State]:
         """Yield the present state, and again after each change and each period; the last time at the deadline.
 
-        An agent's list is read at the deadline only if it has changed.
+        The poll of an agent ends at the deadline without another reading of its list.
         """
         is_repeat, is_of_agent = False, scope["path"] == API + OF_AGENTS  # a worker waits for an agent
         while True:

@@ -122,6 +122,19 @@ def test_a_repetition_of_a_start_that_was_not_saved_reports_the_same_process(dis
     assert (dispatch.pid, fake.starts_count) == (4001, 1)
 
 
+def test_an_earlier_start_that_takes_effect_after_the_status_is_the_only_load(in_state, connect, fake):
+    dispatch = in_state(State.PREPARING)
+    identify = fake.identify
+
+    def take_effect_then_identify(path):
+        fake.start(dispatch.public_id, dispatch.drive_key, dispatch.generation, [])
+        return identify(path)
+
+    fake.identify = take_effect_then_identify
+    assert poll_state(dispatch, connect) == State.RUNNING
+    assert (fake.starts_count, fake.most_loads, dispatch.pid) == (1, 1, 4001)
+
+
 def test_a_repeated_start_does_not_check_the_drive_of_its_own_program(dispatch, connect, fake):
     fake.dies_after = "start"
     with pytest.raises(WorkerKilledError):

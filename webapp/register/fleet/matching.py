@@ -115,7 +115,10 @@ class Matcher:
         return self.nearest.get(key, ())
 
     def _with_more_words(self, drive: ListedDrive) -> list[Listed]:
-        """Return the models of a maker whose names have every listed word: a list has 9300 for 9300 Max."""
+        """Return models of the named maker that have every listed word and more: 9300 Max for 9300.
+
+        Words of makers and capacities do not count, and models without current results are left out.
+        """
         makers = set(self.index.named_vendors(drive.vendor, drive.model))
         typed = set(name_words(CAPACITY.sub(" ", drive.model))) - self.index.makers
         candidates = self.index.by_word.get(next(filter(model_index.is_distinctive, typed), ""), ())

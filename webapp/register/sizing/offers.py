@@ -88,7 +88,8 @@ class Candidate:
 class Candidates:
     """The candidates of a question, and what is the same for each load: their orders, groups and vendors.
 
-    `every` has them in the order of their speed, those that cannot be ranked last. Orders are lists of places in it.
+    `every` has them in the order of the speeds of their runs; those of groups that are not ranked come last. Orders are
+    lists of places in it.
     """
 
     def __init__(self, every: Sequence[Candidate]) -> None:
@@ -107,7 +108,7 @@ class Candidates:
         return found
 
     def prepare(self) -> None:
-        """Compute the orders, which no price changes."""
+        """Compute everything that is the same for all prices."""
         _ = self.offers, self.by_group, self.is_unrated, self.rank_by_name, self.rank_by_key, self.vendors
 
     @cached_property
