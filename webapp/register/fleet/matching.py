@@ -144,8 +144,8 @@ class Matcher:
 
 def _near(drive: ListedDrive, found: Iterable[Listed], likeness: Likeness) -> list[Near]:
     """Return the first models of the drive's kind, those with its capacity before others."""
-    alike = sorted(_same_kind(drive, found), key=lambda each: not has_capacity(drive, each.product))
-    return [Near(each, likeness) for each in alike[:NEAREST_AT_MOST]]
+    ordered = sorted(_same_kind(drive, found), key=lambda each: not has_capacity(drive, each.product))
+    return [Near(each, likeness) for each in ordered[:NEAREST_AT_MOST]]
 
 
 def _same_kind(drive: ListedDrive, listed: Iterable[Listed]) -> list[Listed]:

@@ -152,10 +152,11 @@ class Sizes:
         if sort == "name":
             return sorted(places, key=self.found.rank_by_name.__getitem__)
         if sort == "cheapest":
-            return sorted(sorted(places, key=self.found.rank_by_key.__getitem__), key=self._by_price)
+            return sorted(sorted(places, key=self.found.rank_by_key.__getitem__), key=self.by_price)
         return sorted(places, key=self.ranks.__getitem__)
 
-    def _by_price(self, place: int) -> tuple[bool, Fraction, int]:
+    def by_price(self, place: int) -> tuple[bool, Fraction, int]:
+        """Return the sort key by price, then by drives; those without a price come last."""
         drives = 0 if self.is_untested else self.drives[place]
         price = self.price(place)
         return price is None, price or Fraction(0), drives
@@ -222,8 +223,13 @@ class Rows(Sequence[SizingRow]):
     @property
     def cheapest(self) -> SizingRow | None:
         """Return the row with the lowest price; those of unknown endurance come last."""
-        priced = (self.sizes.row(place) for place in self.places if self.sizes.price(place) is not None)
-        return min(priced, key=lambda row: (row.is_unrated, *_by_price(row)), default=None)
+        sizes, found = self.sizes, self.sizes.found
+        priced = [place for place in self.places if sizes.price(place) is not None]
+        if not priced:
+            return None
+        return sizes.row(
+            min(priced, key=lambda each: (found.is_unrated[each], *sizes.by_price(each), found.rank_by_key[each]))
+        )
 
     @property
     def tied(self) -> list[int]:
@@ -331,10 +337,6 @@ def _rows_after(groups: Iterable[SizingGroup], count: int) -> list[SizingGroup]:
             shown.append(replace(group, rows=group.rows[left:]))
         left = max(left - len(group.rows), 0)
     return shown
-
-
-def _by_price(row: SizingRow) -> tuple[Fraction, int, str]:
-    return row.size.price or Fraction(0), row.size.drives or 0, row.key
 
 
 def _sentence(
