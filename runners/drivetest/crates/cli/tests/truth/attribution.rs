@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use drivetest_fault_drive::Operation;
 use serde_json::Value;
 
-use crate::bench::{report_retries, skip};
+use crate::bench::skip;
 use crate::loaded::Loaded;
+use crate::quiet::{Disturbance, ProcessorTime, until_undisturbed};
 
 /// More than enough for a run to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -25,9 +26,6 @@ const SPARE_DELAY: Duration = Duration::from_micros(700);
 /// A host is idle if its processors were busy for at most this part of the run. The load needs a third.
 /// An interval in which they are over 90 % busy makes them busier than this.
 const MOST_BUSY: f64 = 0.5;
-
-/// The maximum number of runs until other programs do not disturb one.
-const TRIES: usize = 5;
 
 /// Which parts are overloaded.
 #[derive(Debug, Clone, Copy)]
@@ -44,41 +42,6 @@ struct Reported {
     headline: String,
     /// The main part of the response time of the reads is backlog.
     is_backlog_main: bool,
-}
-
-/// Why a run does not count.
-#[derive(Debug, PartialEq, Eq)]
-enum Disturbance {
-    /// Other programs kept the processors busy, or the hypervisor gave them to other machines.
-    Busy,
-    /// The drive or the generator was late.
-    Paused(String),
-}
-
-/// Time of all processors since the start of the machine, in ticks.
-struct ProcessorTime {
-    idle: u64,
-    total: u64,
-}
-
-impl ProcessorTime {
-    fn now() -> Self {
-        let text = fs::read_to_string("/proc/stat").unwrap();
-        let all = text.lines().next().unwrap().split_whitespace().skip(1);
-        // User, nice, system, idle, waiting for I/O, interrupts (two) and stolen. Guests are part of user and nice.
-        let ticks: Vec<u64> = all.take(8).map(|ticks| ticks.parse().unwrap()).collect();
-        Self {
-            idle: ticks[3] + ticks[4],
-            total: ticks.iter().sum(),
-        }
-    }
-
-    /// Returns the part of the time since then in which the processors were busy.
-    fn busy_since(&self) -> f64 {
-        let now = Self::now();
-        let (idle, total) = (now.idle.saturating_sub(self.idle), now.total - self.total);
-        1.0 - idle as f64 / total.max(1) as f64
-    }
 }
 
 impl Reported {
@@ -112,14 +75,14 @@ impl Case {
         let (reported, truth) = (reported(loaded), loaded.drive.ground_truth().read);
         if truth.late_count * 100 > truth.answered_count {
             let (late, all) = (truth.late_count, truth.answered_count);
-            Err(Disturbance::Paused(format!(
+            Err(Disturbance::Late(format!(
                 "the drive sent {late} of {all} replies late"
             )))
         } else if !self.is_host_overloaded && (busy > MOST_BUSY || reported.has("host-stolen")) {
             Err(Disturbance::Busy)
         } else if !self.is_host_overloaded && reported.has("generator-late") {
             // A machine that stands still for some milliseconds makes the generator late.
-            Err(Disturbance::Paused(format!("{reported:?}")))
+            Err(Disturbance::Late(format!("{reported:?}")))
         } else {
             Ok(reported)
         }
@@ -141,31 +104,16 @@ impl Case {
     /// Runs the case with each engine until a run is not disturbed, and checks what is reported.
     fn check(self, expect: impl Fn(&str, &Reported)) {
         for engine in ["threads", "io_uring"] {
-            let mut disturbances = Vec::new();
-            while disturbances.len() < TRIES {
+            until_undisturbed(&format!("{self:?}, {engine}"), || {
                 let Some(loaded) = Loaded::file() else {
-                    return;
+                    return Ok(());
                 };
                 if self.is_host_overloaded && !may_burn(&loaded) {
-                    return;
+                    return Ok(());
                 }
-                match self.run(&loaded, engine) {
-                    Ok(reported) => {
-                        expect(engine, &reported);
-                        break;
-                    }
-                    Err(disturbance) => disturbances.push(disturbance),
-                }
-            }
-            report_retries(
-                &format!("{self:?}, {engine}, {disturbances:?}"),
-                disturbances.len() as u32,
-            );
-            if disturbances.len() == TRIES {
-                let is_busy = disturbances.iter().all(|each| *each == Disturbance::Busy);
-                assert!(is_busy, "{self:?}, {engine}: {disturbances:?}");
-                skip("other programs or machines use the processors; this test needs an idle host");
-            }
+                expect(engine, &self.run(&loaded, engine)?);
+                Ok(())
+            });
         }
     }
 }

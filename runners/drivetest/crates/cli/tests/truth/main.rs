@@ -11,5 +11,6 @@ mod bench;
 mod honesty;
 mod loaded;
 mod offsets;
+mod quiet;
 mod shares;
 mod stalls;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use drivetest_fault_drive::{Delay, Operation};
 
-use crate::bench::report_retries;
 use crate::loaded::Loaded;
+use crate::quiet::{Disturbance, until_undisturbed};
 
 /// Two-sided 99.9 % of the normal distribution.
 const Z: f64 = 3.290_527;
@@ -75,15 +75,13 @@ fn run(loaded: &Loaded, lines: &str) -> Option<Vec<Found>> {
     Some([1_000, 8_000, 64_000].map(found).into())
 }
 
-/// Other programs on the host sometimes add slow reads, and never remove any. One undisturbed run of five is
-/// enough, but no run may show fewer than the drive delayed. Below `quiet_from_us`, only the second rule applies.
+/// Other programs on the host sometimes add slow reads, and never remove any. One undisturbed run is enough, but no run
+/// may show fewer than the drive delayed. Below `quiet_from_us`, only the second rule applies.
 fn check(loaded: impl Fn() -> Option<Loaded>, lines: &str, quiet_from_us: u64) {
-    let mut printed = Vec::new();
-    for disturbed_runs in 0..5 {
-        let Some(loaded) = loaded() else { return };
+    until_undisturbed(&format!("shares, {lines:?}"), || {
+        let Some(loaded) = loaded() else { return Ok(()) };
         let Some(found) = run(&loaded, lines) else {
-            printed.push("reads are missing".to_owned());
-            continue;
+            return Err(Disturbance::Late("reads are missing".to_owned()));
         };
         let less = found.iter().find(|found| found.found < found.injected);
         assert!(less.is_none(), "{lines}: {}", less.unwrap().describe());
@@ -93,11 +91,11 @@ fn check(loaded: impl Fn() -> Option<Loaded>, lines: &str, quiet_from_us: u64) {
             .map(Found::describe)
             .collect();
         if unlikely.is_empty() {
-            return report_retries(&format!("shares, {lines:?}"), disturbed_runs);
+            Ok(())
+        } else {
+            Err(Disturbance::Late(unlikely.join("; ")))
         }
-        printed.extend(unlikely);
-    }
-    panic!("{lines}: {printed:?}");
+    });
 }
 
 #[test]
@@ -118,10 +116,11 @@ fn shares_of_a_block_device_are_those_that_were_injected() {
 
 #[test]
 fn a_load_on_a_fast_drive_has_no_time_above_8_ms() {
-    // As in check(): the host may stall for a moment, but hardly in each of five runs.
-    let mut printed = Vec::new();
-    for disturbed_runs in 0..5 {
-        let Some(loaded) = Loaded::file() else { return };
+    // As in check(): the host may stall for a moment, but hardly in each run.
+    until_undisturbed("a fast drive", || {
+        let Some(loaded) = Loaded::file() else {
+            return Ok(());
+        };
         loaded
             .drive
             .set_base_delay(Operation::Read, Duration::from_micros(100));
@@ -130,9 +129,11 @@ fn a_load_on_a_fast_drive_has_no_time_above_8_ms() {
         // The drive reports which requests it delayed longer because the host took the processor away from it.
         let more = end["over"]["8000"].as_u64().unwrap() - loaded.drive.ground_truth().read.over[&8_000];
         if more <= 6 {
-            return report_retries("a fast drive", disturbed_runs);
+            Ok(())
+        } else {
+            Err(Disturbance::Late(format!(
+                "{more} of 6000 reads over 8 ms that the drive held less long"
+            )))
         }
-        printed.push(more);
-    }
-    panic!("of 6000 reads over 8 ms, held less by the drive, in each run: {printed:?}");
+    });
 }
