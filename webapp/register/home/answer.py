@@ -48,7 +48,7 @@ from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-PUBLISHED_ONLY = "Published by Aerospike or makers, not verified by the register."
+PUBLISHED_ONLY = "Aerospike or the makers published these results; the register has not verified them."
 SURVIVORS = "Makers mostly publish tests that pass."
 
 

@@ -43,7 +43,7 @@ from webapp.register.limits.virtual_devices import DEMO_TITLE
 from webapp.register.objections.page import objections_part
 from webapp.register.runs.side_file import Pair, filled
 from webapp.register.runs.verdict import reason_text
-from webapp.register.tables.columns import duration_text, is_duration_assumed
+from webapp.register.tables.columns import duration_text
 from webapp.register.tables.groups import taken_as_one_sentence
 from webapp.register.tables.rating_origin import rating_origin
 from webapp.register.tables.sentences import product_name
@@ -179,7 +179,7 @@ def missing_facts(run: Run) -> str:
         "number of devices": run.device_count,
         "firmware": run.firmware,
         "date of the test": run.started_at,
-        "duration": run.duration_s and not is_duration_assumed(run),
+        "duration": run.duration_s,  # shown, if it is assumed, with the reason
         "compression of the data": run.compress_pct,
         "share of reads": run.reads_per_s,
     }

@@ -39,7 +39,7 @@ def test_the_operator_is_shown_as_the_settings_state_it(client, settings):
     assert "(as the operator states it)" in text
     assert "<bdi>None.</bdi> " in text
     assert "has not stated" not in text
-    assert text.count('href="#contact"') == 2
+    assert text.count('href="#contact"') == 3
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_a_published_run_has_no_verdict_and_states_that_it_has_no_log(client, ca
     assert "a measurement, not a certificate" in text
     assert "the register has no log of it" in text
     assert '<span class="over">12.47</span>' in text
-    assert "Not reported: firmware, date of the test, duration, compression of the data, share of reads." in text
+    assert "Not reported: firmware, date of the test, compression of the data, share of reads." in text
 
 
 def test_markup_in_a_log_is_escaped(client, make_log_run):
