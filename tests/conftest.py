@@ -48,6 +48,7 @@ from tests.database import (  # noqa: E402
 )
 from tests.results.builders import verify_address  # noqa: E402
 from tests.results.stored_files import use_directory  # noqa: E402
+from tests.runners.ycsb_from_maven import NO_ROCKSDB  # noqa: E402
 from webapp.accounts.models import Membership, Role  # noqa: E402
 from webapp.accounts.sessions import hash_key  # noqa: E402
 
@@ -209,7 +210,7 @@ def pytest_sessionfinish(session, exitstatus):
         template = template_name(nodes.testrunuid)
         drop_template(template)
         drop_template(catalogue_name(template))
-    if exitstatus == pytest.ExitCode.OK and os.environ.get("CI") == "true" and left_out(session.config):
+    if exitstatus == pytest.ExitCode.OK and fails_without(left_out(session.config)):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
@@ -220,6 +221,14 @@ def left_out(config):
     return Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
 
 
+def fails_without(reasons):
+    """Return whether a session fails because tests were skipped for these reasons: in CI, if a part can be installed.
+
+    YCSB's binding for RocksDB cannot be: no registry has it.
+    """
+    return os.environ.get("CI") == "true" and bool(set(reasons) - {NO_ROCKSDB})
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
     """List at the end which parts were missing: root, namespaces, sshd, Chromium, java."""
@@ -228,7 +237,7 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.section("TESTS LEFT OUT", sep="!", red=True, bold=True)
     for reason, tests_count in sorted(reasons.items()):
         terminalreporter.line(f"{tests_count} not run: {reason}")
-    if reasons and os.environ.get("CI") == "true":
+    if fails_without(reasons):
         terminalreporter.line("FAILED because of CI=true: install the missing parts, or unset CI")
 
 

@@ -19,7 +19,7 @@ from runners.hosts.protocol import LabHost, ProgramStatus
 from runners.models import Dispatch, Host, StageEnd
 from runners.monitoring.progress import follow_client, parse_record, tail
 from runners.recipes.base import Role, Stage, consent, run_of
-from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, ROCKSDB, workload_text
+from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, ROCKSDB, SERVERS, workload_text
 from runners.recipes.ycsb_setup import (
     CONFIGURATION_FILE,
     HDR_PREFIX,
@@ -68,10 +68,12 @@ def _before(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
         yield Stage(
             "mount", _watch_argv(dispatch, ["mount", "-t", plan.file_system, *options, DEVICE, plan.mount_point])
         )
-    if plan.binding == AEROSPIKE:
-        start = _overwrite(dispatch, ["aerospike-start", f"../{CONFIGURATION_FILE}"])
-        # A namespace on a raw device is wiped by its first start.
-        yield Stage("database", start, _configuration(setup), resets_drive=True)
+    if plan.binding in SERVERS:
+        start = [SERVERS[plan.binding][0], f"../{CONFIGURATION_FILE}"]
+        # Aerospike wipes a raw device at its first start. MongoDB has a file system, which was just made.
+        is_raw = plan.binding == AEROSPIKE
+        argv = (_overwrite if is_raw else _watch_argv)(dispatch, start)
+        yield Stage("database", argv, _configuration(setup), resets_drive=is_raw)
 
 
 def _measured(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
@@ -86,8 +88,8 @@ def _measured(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
 
 
 def _after(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
-    if setup.plan.binding == AEROSPIKE:
-        yield Stage("stop", _watch_argv(dispatch, ["aerospike-stop"]), is_cleanup=True)
+    if setup.plan.binding in SERVERS:
+        yield Stage("stop", _watch_argv(dispatch, [SERVERS[setup.plan.binding][1]]), is_cleanup=True)
     if setup.plan.file_system:
         yield Stage("unmount", _watch_argv(dispatch, ["unmount", setup.plan.mount_point]), is_cleanup=True)
 

@@ -5,9 +5,11 @@ Sources: Micron's briefs on the 7400 and 7450 (RocksDB) and X100 (Aerospike), KI
 
 from dataclasses import dataclass, replace
 
-ROCKSDB, AEROSPIKE, BASIC = "rocksdb", "aerospike", "basic"
-# The tests run their command lines with a stand-in program, and not with the database.
-NOT_RUN_WITH_DATABASE = frozenset({ROCKSDB, AEROSPIKE})
+ROCKSDB, AEROSPIKE, MONGODB, BASIC = "rocksdb", "aerospike", "mongodb", "basic"
+# The programs that start and stop the databases that are servers.
+SERVERS = {AEROSPIKE: ("aerospike-start", "aerospike-stop"), MONGODB: ("mongodb-start", "mongodb-stop")}
+# The tests run their command lines with stand-in programs, and not with the database.
+NOT_RUN_WITH_DATABASE = frozenset(SERVERS)
 XFS_OPTIONS = "noatime,nodiratime,norelatime"
 UNIFORM = "uniform"
 
@@ -105,6 +107,20 @@ PRESETS: dict[str, Preset] = {
         load_threads=128,
         configuration="Aerospike 5.7.0.8, index and data on the drive, transaction-pending-limit 0; "
         "the brief's workload E is the load",
+    ),
+    "mongodb": Preset(
+        label="MongoDB on xfs; no published brief",
+        source="YCSB, mongodb/README.md; its default records",
+        binding=MONGODB,
+        record_count=10_000_000,
+        field_count=10,
+        field_bytes=100,
+        workloads=("a", "b", "c"),
+        threads=(16, 32, 64, 128),
+        load_threads=16,
+        file_system="xfs",
+        mount_point="/var/lib/mongodb",
+        mount_options=XFS_OPTIONS,
     ),
     "no-database": Preset(
         label="YCSB's BasicDB: tests the procedure without a database or a drive",

@@ -4,13 +4,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from runners.errors import RequestRefusedError
-from runners.recipes.ycsb_presets import AEROSPIKE, BASIC, PRESETS, ROCKSDB, STANDARD_WORKLOADS, Preset
+from runners.recipes.ycsb_presets import (
+    AEROSPIKE,
+    BASIC,
+    MONGODB,
+    PRESETS,
+    ROCKSDB,
+    SERVERS,
+    STANDARD_WORKLOADS,
+    Preset,
+)
 
 JAVA, GO = "java", "go"
 PROGRAMS = {JAVA: "ycsb", GO: "go-ycsb"}
 JAVA_BINDINGS = {
     ROCKSDB: "site.ycsb.db.rocksdb.RocksDBClient",
     AEROSPIKE: "site.ycsb.db.AerospikeClient",
+    MONGODB: "site.ycsb.db.MongoDbClient",
     BASIC: "site.ycsb.BasicDB",
 }
 # The client runs in out/ of the run directory; the files that were sent are above it.
@@ -19,7 +29,7 @@ WORKLOAD_FILE, CONFIGURATION_FILE = "workload{}", "database.conf"
 HDR_PREFIX = "hdr-"
 PERCENTILES = "50,95,99,99.9,99.99"
 STATUS_INTERVAL_S = 10
-AEROSPIKE_PORT = 3000
+AEROSPIKE_PORT, MONGODB_PORT = 3000, 27017
 # YCSB stores these counts in an int. Source: site.ycsb.Client, Integer.parseInt of operationcount.
 COUNT_MAX = 2**31 - 1
 # An archive of logs is read up to this many; a load and the runs of a sweep are one each. Source: drivetest, LOGS_MAX.
@@ -73,7 +83,7 @@ def parse_setup(options: dict[str, Any]) -> Setup:
 def objections_to(setup: Setup) -> list[str]:
     """Return, as sentences, why a sweep cannot run as ordered; empty if it can."""
     plan = setup.plan
-    inserts_again = plan.binding == AEROSPIKE and {"d", "e"} & set(plan.workloads) and len(plan.threads) > 1
+    inserts_again = plan.binding in SERVERS and {"d", "e"} & set(plan.workloads) and len(plan.threads) > 1
     has_others = bool(set(plan.workloads) - set(STANDARD_WORKLOADS))
     found = {
         f"client: expected java or go, got {setup.client!r}": setup.client not in PROGRAMS,
@@ -82,7 +92,7 @@ def objections_to(setup: Setup) -> list[str]:
         "operation_count: the source does not state it; enter one": plan.operation_count is None,
         f"counts: expected at most {COUNT_MAX}": max(plan.record_count, plan.operation_count or 0) > COUNT_MAX,
         "go-ycsb has no time limit; leave max_execution_s out": setup.client == GO and bool(setup.max_execution_s),
-        "Aerospike refuses to insert a record again: order d or e with one thread count only": inserts_again,
+        "Aerospike and MongoDB refuse to insert a record again: order d or e with one thread count only": inserts_again,
         f"a sweep of {_runs_count(plan)} runs: expected at most {LOGS_MAX - 1}": _runs_count(plan) >= LOGS_MAX,
         "threads and workloads: expected one of each at least": _runs_count(plan) == 0,
     }  # fmt: skip
@@ -97,8 +107,7 @@ def needed_programs(setup: Setup) -> list[str]:
     """Return the names of the programs that the hosts of a sweep have to allow, in the order of its stages."""
     plan = setup.plan
     file_system = [f"mkfs-{plan.file_system}", "mount", "unmount"] if plan.file_system else []
-    database = ["aerospike-start", "aerospike-stop"] if plan.binding == AEROSPIKE else []
-    return [*file_system, *database, PROGRAMS[setup.client]]
+    return [*file_system, *SERVERS.get(plan.binding, ()), PROGRAMS[setup.client]]
 
 
 def load_line(setup: Setup) -> list[str]:
@@ -148,6 +157,8 @@ def _of_binding(setup: Setup) -> dict[str, str]:
         prefix, namespace = ("as", "as.namespace") if is_java else ("aerospike", "aerospike.ns")
         address = {f"{prefix}.host": setup.database_host, f"{prefix}.port": str(AEROSPIKE_PORT)}
         return address | {namespace: setup.namespace}
+    if setup.plan.binding == MONGODB:
+        return {"mongodb.url": f"mongodb://{setup.database_host}:{MONGODB_PORT}/{setup.namespace}?w=1"}
     return {}
 
 

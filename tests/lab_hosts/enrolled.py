@@ -25,9 +25,9 @@ def new_enrolled(db, drivetest, settings, new_lab_host, loop_drives, warm_connec
     """Return a booted host with one drive at /dev/nvme0n1, listed, and its row: (namespace host, row)."""
     settings.HOST_FREE_MIB_MIN = 1
 
-    def make(name="lab-host", **options):
+    def make(name="lab-host", drive_mib=64, **options):
         there = new_lab_host(name, **options)
-        drive = loop_drives.add(f"{name}-drive")
+        drive = loop_drives.add(f"{name}-drive", drive_mib)
         there.give("nvme0n1", drive)
         row = enrol_host(there, name)
         list_drives(there, loop_drives.key_of(drive))

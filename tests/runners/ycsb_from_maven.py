@@ -1,6 +1,10 @@
-"""The real YCSB client, fetched once from Maven for all tests that run it."""
+"""The real YCSB client, fetched once from Maven for all tests that run it, and its binding for RocksDB if it is built.
+
+Maven has no binding for RocksDB: see CONTRIBUTING.md for what YCSB_ROCKSDB_JARS has to contain.
+"""
 
 import fcntl
+import os
 import shutil
 import subprocess
 import time
@@ -9,11 +13,13 @@ from pathlib import Path
 import pytest
 from django.conf import settings as django_settings
 
-__all__ = ["client_argv", "jars"]
+__all__ = ["NO_ROCKSDB", "client_argv", "jars", "needs_rocksdb", "rocksdb_jars"]
 
 CLIENT = Path(__file__).parent / "ycsb_client"
 JARS = Path(django_settings.BASE_DIR) / "var/ycsb-0.17.0"
 MAVEN_LIMIT_S = 300
+NO_ROCKSDB = "YCSB_ROCKSDB_JARS is not set: CONTRIBUTING.md says how to build YCSB's binding for RocksDB"
+needs_rocksdb = pytest.mark.skipif("YCSB_ROCKSDB_JARS" not in os.environ, reason=NO_ROCKSDB)
 # The download is retried, never a test: a registry may be unreachable for minutes.
 PAUSES_S = (0, 5, 20, 60, 120, 240)
 # Full coordinates, because Maven asks every repository to resolve the short prefix `dependency:`.
@@ -50,6 +56,12 @@ def jars():
     if not is_fetched():
         pytest.skip(f"YCSB cannot be fetched, sweeps are not tested with it: {printed[:600]}")
     return JARS
+
+
+@pytest.fixture(scope="session")
+def rocksdb_jars():
+    """YCSB with its binding for RocksDB, from the folder that the environment names."""
+    return Path(os.environ["YCSB_ROCKSDB_JARS"])
 
 
 def client_argv(jars):

@@ -41,7 +41,7 @@ def join_agent(there, register):
 @pytest.fixture
 def enrolled(request, new_enrolled):
     """Yield a host that passed its check, and its row: over SSH unless the test states the other kind."""
-    there, row = new_enrolled()
+    there, row = new_enrolled(drive_mib=getattr(request.module, "DRIVE_MIB", 64))
     with ExitStack() as until_end:
         if getattr(request, "param", Host.Kind.SSH) == Host.Kind.AGENT:
             row.delete()

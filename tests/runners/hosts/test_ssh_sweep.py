@@ -1,6 +1,8 @@
 """A YCSB sweep with the real client on lab hosts: over SSH, by an agent, and on two hosts."""
 
 import json
+import re
+import shlex
 import shutil
 
 import pytest
@@ -14,6 +16,7 @@ from runners.hosts.protocol import ProgramState
 from runners.inventory import health
 from runners.inventory.devices import bind
 from runners.models.states import State
+from runners.recipes import ycsb
 from tests.results.fixtures import real_reader
 from tests.runners.hosts.test_local import wait_until
 from tests.runners.hosts.test_ssh_dispatch import BOTH_KINDS, enrolled, run_to_its_end
@@ -71,6 +74,67 @@ def test_the_requests_of_a_sweep_come_from_a_host_without_a_drive(new_enrolled, 
     assert there.path(f"/var/lib/drivecert/{dispatch.public_id}.run-a-t001/log").exists()
     ingest_queue.sweep()
     assert YcsbRun.objects.filter(phase="run", done_ops_count=1000).count() == 1
+
+
+# Stand-ins of the programs that an operator installs: each notes its arguments. That of the client runs the real client
+# without a database.
+NOTE = """#!/bin/sh -e
+echo "{name} $*" >> /var/log/calls
+"""
+STAND_INS = {
+    "mkfs-xfs": "", "mount": "", "unmount": "", "aerospike-stop": "", "mongodb-stop": "",
+    "aerospike-start": 'cat "$1" >> /var/log/calls\n', "mongodb-start": 'cat "$1" >> /var/log/calls\n',
+}  # fmt: skip
+OF_PRESETS = {
+    "micron-x100-aerospike": (["aerospike-start ../database.conf"], ["aerospike-stop "], "AerospikeClient"),
+    "mongodb": (
+        ["mkfs-xfs -f {device}", "mount -t xfs -o noatime,nodiratime,norelatime /dev/nvme0n1 /var/lib/mongodb",
+         "mongodb-start ../database.conf"],
+        ["mongodb-stop ", "unmount /var/lib/mongodb"], "MongoDbClient",
+    ),
+}  # fmt: skip
+
+
+XFS = ["-t", "xfs", "-o", "noatime,nodiratime,norelatime", "{device}", "/var/lib/mongodb"]
+OF_ROOT = {
+    "mkfs-xfs": {"lines": [["-f", "{device}"]]},
+    "mount": {"lines": [XFS], "keeps_data": True},
+    "unmount": {"lines": [["/var/lib/mongodb"]]},
+}
+WITHOUT_DATABASE = "sed 's/site.ycsb.db.[A-Za-z]*/site.ycsb.BasicDB/'"
+
+
+def allow_stand_ins(there, jars):
+    """Install the stand-ins and the client, and allow all of them."""
+    allow_client(there, jars)
+    there.write("/var/log/calls", "", 0o666)
+    client = f'exec {shlex.join(client_argv(JARS_THERE))} $(echo "$@" | {WITHOUT_DATABASE})\n'
+    programs = {}
+    for name, action in (STAND_INS | {"ycsb": client}).items():
+        there.write(f"/usr/local/bin/{name}", NOTE.format(name=name) + action, 0o755)
+        own = OF_ROOT.get(name, {"uid": NOBODY, "gid": NOBODY})
+        programs[name] = {"argv": [f"/usr/local/bin/{name}"]} | own
+    allow(there, programs)
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize("preset", OF_PRESETS)
+def test_the_programs_of_a_database_server_are_run_in_their_order(enrolled, jars, staff, a_lab, monkeypatch, preset):
+    monkeypatch.setattr(ycsb, "QUIET_FOR_S", 1)
+    there, row = enrolled
+    allow_stand_ins(there, jars)
+    assert health.check(row) == []
+    changes = {"preset": preset, "workloads": ["a"], "record_count": 100, "configuration": "of the order\n"}
+    dispatch = order(bound(row, staff), a_lab, Order(recipe="ycsb", options=OPTIONS | changes), staff)
+    run_to_its_end(dispatch)
+    assert (dispatch.state, dispatch.reason) == (State.DONE, "all stages finished")
+    before, after, binding = OF_PRESETS[preset]
+    # A program that overwrites the drive gets the one that drivetest has checked and opened.
+    calls = re.sub(r"/proc/self/fd/\d+", "{device}", there.path("/var/log/calls").read_text()).splitlines()
+    load, run = calls[len(before) + 1 : -len(after)]
+    assert calls == [*before, "of the order", load, run, *after]
+    assert load.startswith(f"ycsb -load -db site.ycsb.db.{binding} -P ../workloada ")
+    assert run.startswith(f"ycsb -t -db site.ycsb.db.{binding} -P ../workloada ")
 
 
 @pytest.mark.parametrize(

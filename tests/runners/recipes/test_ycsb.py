@@ -31,7 +31,7 @@ def test_rocksdb_is_formatted_mounted_loaded_settled_swept_and_unmounted():
     assert [stage.name for stage in stages if stage.is_cleanup] == ["unmount"]
 
 
-@pytest.mark.parametrize("preset", ["micron-7450-rocksdb", "micron-x100-aerospike"])
+@pytest.mark.parametrize("preset", ["micron-7450-rocksdb", "micron-x100-aerospike", "mongodb"])
 def test_stages_that_reset_the_drive_check_the_host_and_overwrite_data_only_with_consent(preset):
     for options, flags in ({}, ()), ({"i_know_this_destroys_data": True}, ("--i-know-this-destroys-data",)):
         stages = ycsb.stages(make(preset, **options))
@@ -53,6 +53,18 @@ def test_aerospike_is_started_with_its_stored_configuration_and_stopped():
     assert stages[0].files == {"database.conf": b"namespace ycsb {}"}
     assert " ".join(stages[0].argv).endswith("-- aerospike-start ../database.conf")
     assert stages[0].resets_drive
+
+
+def test_mongodb_is_started_on_its_new_file_system_and_stopped_before_it_is_unmounted():
+    stages = ycsb.stages(make("mongodb", workloads=["a"], configuration="storage: {}"))
+    expected = ["format", "mount", "database", "load", "settle", "run-a-t004", "run-a-t008", "stop", "unmount"]
+    assert named(stages) == expected
+    by_name = {stage.name: stage for stage in stages}
+    assert by_name["database"].files == {"database.conf": b"storage: {}"}
+    assert " ".join(by_name["database"].argv).endswith("-- mongodb-start ../database.conf")
+    assert by_name["mount"].argv[-1] == "/var/lib/mongodb"
+    assert [stage.name for stage in stages if stage.resets_drive] == ["format"]
+    assert [stage.name for stage in stages if stage.is_cleanup] == ["stop", "unmount"]
 
 
 def test_a_second_host_runs_the_client_alone_and_never_names_the_drive():

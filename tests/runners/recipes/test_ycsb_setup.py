@@ -55,6 +55,13 @@ def test_go_ycsb_has_its_own_arguments():
     assert "-p aerospike.host=localhost -p aerospike.port=3000 -p aerospike.ns=ycsb" in " ".join(load_line(aerospike))
 
 
+@pytest.mark.parametrize("client", ["java", "go"])
+def test_mongodb_names_its_host_and_database(client):
+    options = setup("mongodb", client=client, operation_count=1, database_host="10.0.0.2", namespace="drives")
+    for line in (load_line(options), run_line(options, "a", 4)):
+        assert "-p mongodb.url=mongodb://10.0.0.2:27017/drives?w=1 -p recordcount=10000000" in " ".join(line)
+
+
 def test_further_properties_come_last_and_a_time_limit_is_of_runs_only():
     options = setup("no-database", max_execution_s=60, properties={"basicdb.verbose": "false"})
     assert "-p maxexecutiontime=60" in " ".join(run_line(options, "a", 1))
@@ -67,6 +74,8 @@ def test_further_properties_come_last_and_a_time_limit_is_of_runs_only():
     [
         ({"preset": "none"}, "expected one of"),
         ({"preset": "micron-x100-aerospike"}, "operation_count"),
+        ({"preset": "mongodb"}, "operation_count"),
+        ({"preset": "mongodb", "operation_count": 1, "workloads": ["d"], "threads": [1, 2]}, "MongoDB refuse"),
         ({"preset": "no-database", "client": "go"}, "choose java"),
         ({"preset": "no-database", "client": "perl"}, "java or go"),
         ({"preset": "no-database", "workloads": ["a", "g"]}, "letters a to f"),
@@ -86,8 +95,8 @@ def test_counts_and_sweeps_up_to_their_limits_are_accepted():
     assert setup("no-database", operation_count=2**31 - 1, threads=list(range(1, 64))).plan.threads[-1] == 63
 
 
-@pytest.mark.parametrize("name", sorted(set(PRESETS) - {"micron-x100-aerospike"}))
-def test_every_preset_but_the_one_without_operations_can_be_ordered_as_it_is(name):
+@pytest.mark.parametrize("name", sorted(set(PRESETS) - {"micron-x100-aerospike", "mongodb"}))
+def test_every_preset_with_operations_can_be_ordered_as_it_is(name):
     assert setup(name).plan == PRESETS[name]
 
 

@@ -2,7 +2,8 @@
 
 import json
 
-NEEDED = ("mkfs-xfs", "mount", "unmount", "ycsb", "go-ycsb", "aerospike-start", "aerospike-stop")
+NEEDED = ("mkfs-xfs", "mount", "unmount", "ycsb", "go-ycsb", "aerospike-start", "aerospike-stop",
+          "mongodb-start", "mongodb-stop")  # fmt: skip
 
 
 def allow(path, names=NEEDED):
