@@ -48,8 +48,7 @@ from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-PUBLISHED_ONLY = "Aerospike or the makers published these results; the register has not verified them."
-SURVIVORS = "Makers mostly publish tests that pass."
+PUBLISHED_ONLY = "Makers mostly publish tests that pass, and the register has verified none of these."
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,7 @@ class Answer:
     @property
     def caution(self) -> str:
         """Return that no log supports the results, and what publications leave out; empty if there is a log."""
-        return f"{PUBLISHED_ONLY} {SURVIVORS}" if self._is_published_only else ""
+        return PUBLISHED_ONLY if self._is_published_only else ""
 
     @property
     def empty_sentence(self) -> str:
@@ -250,10 +249,7 @@ class Answer:
             return SafeString("")
         row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
         return format_html(
-            '<a href="{}">In all kinds of drives</a>: {}<span class="wide-only">; its rating allows {} tps</span>.',
-            everywhere.question.address(),
-            name_of(self.store, row),
-            self.store.columns["sustained_tps"].word(row),
+            '<a href="{}">In all kinds of drives</a>: {}.', everywhere.question.address(), name_of(self.store, row)
         )
 
     @cached_property
