@@ -45,6 +45,7 @@ HOSTS_PER_THREAD = 4  # a thread that has finished a host finds the next one
 PAUSE_S = 0.02
 EMPTY_PAUSE_S = 0.2  # between queries for due rows, after one that found none
 CHECK_PERIOD_S = 1
+COUNT_PERIOD_S = 1.0  # of the running programs
 STOP_THREADS = 2
 STOP_PERIOD_S = 1
 # The clock ticks twice a period (settings.CELERY_BEAT_SCHEDULE): due a little sooner, so that the second tick finds it.
@@ -55,6 +56,7 @@ EARLY = 0.75
 TAKE_DUE = """
 WITH due AS (
     SELECT d.id, v.host_id, d.state = 'queued' AS is_queued, d.next_look_at, d.ordered_at,
+        CASE WHEN d.state = 'running' THEN %s ELSE %s END AS period_s,
         EXISTS (SELECT FROM runners_hostoutage WHERE until IS NULL AND host_id IN (v.host_id, d.load_host_id))
     FROM runners_dispatch d JOIN runners_device v ON v.id = d.device_id JOIN runners_host h ON h.id = v.host_id
     WHERE d.state NOT IN ('cancelled', 'done', 'failed', 'refused')
@@ -63,7 +65,7 @@ WITH due AS (
         AND (h.kind <> 'local' OR h.machine_id = ANY(%s)) AND h.id <> ALL(%s)
     ORDER BY d.next_look_at, d.ordered_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
 )
-UPDATE runners_dispatch d SET next_look_at = statement_timestamp() + %s * interval '1 s'
+UPDATE runners_dispatch d SET next_look_at = statement_timestamp() + due.period_s * interval '1 s'
 FROM due WHERE d.id = due.id RETURNING due.*
 """
 
@@ -134,14 +136,24 @@ class HostBatch:
     has_open_outage: bool
 
 
-def take_due_batches(is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset()) -> list[HostBatch]:
+def run_period_s() -> float:
+    """Return the time between two polls of a running program: longer if so many run that polls would take all time."""
+    running_count = Dispatch.objects.filter(state=State.RUNNING).count()
+    return float(max(settings.WATCH_PERIOD_S, running_count / settings.RUN_POLLS_PER_S))
+
+
+def take_due_batches(
+    is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset(), running_after_s: float | None = None
+) -> list[HostBatch]:
     """Take up to `limit` due dispatches of reachable hosts, the longest due first, and return them by host.
 
     `is_silent` selects the hosts that gave no answer last, or all others. Hosts that are being polled are left out.
+    Running programs are polled again after `running_after_s`, by default as all others.
     """
     with connection.cursor() as cursor:
         after_s = settings.WATCH_PERIOD_S * EARLY
-        cursor.execute(TAKE_DUE, [is_silent, own_machine_ids(), list(busy_hosts), limit, after_s])
+        periods_s = [after_s if running_after_s is None else max(after_s, running_after_s * EARLY), after_s]
+        cursor.execute(TAKE_DUE, [*periods_s, is_silent, own_machine_ids(), list(busy_hosts), limit])
         rows = cursor.fetchall()
     batches: dict[int, dict[int, bool]] = {}
     # Live dispatches come before queued ones: a drive that becomes free is claimed in the same round.
@@ -159,6 +171,7 @@ class HostPool:
         self.pool = ThreadPoolExecutor(threads_count, thread_name_prefix="silent" if is_silent else "poll")
         self.pending: dict[int, Future[None]] = {}
         self.not_before_s = 0.0
+        self.period_s, self.counted_at_s = 0.0, -COUNT_PERIOD_S
 
     def busy_hosts(self) -> frozenset[int]:
         """Return the hosts that are being polled, or will be next."""
@@ -170,7 +183,9 @@ class HostPool:
         busy = self.busy_hosts()
         if len(busy) > self.limit // 2 or time.monotonic() < self.not_before_s:
             return
-        batches = take_due_batches(self.is_silent, self.limit - len(busy), busy)
+        if time.monotonic() - self.counted_at_s >= COUNT_PERIOD_S:
+            self.period_s, self.counted_at_s = run_period_s(), time.monotonic()
+        batches = take_due_batches(self.is_silent, self.limit - len(busy), busy, self.period_s)
         for batch in batches:
             self.pending[batch.host_id] = self.pool.submit(_poll_in_thread, batch, connect_host)
         if not batches:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from runners.dispatch.failures import schedule_retry
 from runners.dispatch.orders import cancel
-from runners.dispatch.poll_scheduler import take_due_batches
+from runners.dispatch.poll_scheduler import EARLY, run_period_s, take_due_batches
 from runners.models import Dispatch, Host
 from runners.models.states import FINAL, State
 from tests.runners.lab import add_outage
@@ -27,6 +27,28 @@ def test_an_order_is_due_at_once_and_then_after_a_period(dispatch, settings):
     assert batch_pks() == []
     Dispatch.objects.update(next_poll_at=timezone.now() - timedelta(seconds=1))
     assert batch_pks() == [dispatch.pk]
+
+
+@pytest.mark.parametrize(("polls_per_s", "period_s"), [(2, 2), (1, 3)])
+def test_running_programs_are_polled_less_often_if_they_are_many(new_dispatch, settings, polls_per_s, period_s):
+    settings.WATCH_PERIOD_S, settings.RUN_POLLS_PER_S = 2, polls_per_s
+    for number in range(3):
+        Dispatch.objects.filter(pk=new_dispatch().pk).update(state=State.RUNNING, drive_key=f"loop:1:{number}0")
+    new_dispatch()
+    assert run_period_s() == period_s
+
+
+@pytest.mark.parametrize(("running_after_s", "waits_s"), [(1, 2), (60, 60)])
+def test_only_running_programs_wait_longer_for_their_next_poll(new_dispatch, settings, running_after_s, waits_s):
+    settings.WATCH_PERIOD_S = 2
+    running, queued = new_dispatch(), new_dispatch()
+    Dispatch.objects.filter(pk=running.pk).update(state=State.RUNNING)
+    before = database_now()
+    take_due_batches(is_silent=False, limit=10, running_after_s=running_after_s)
+    after = database_now()
+    for dispatch, period_s in ((running, waits_s), (queued, 2)):
+        dispatch.refresh_from_db()
+        assert before <= dispatch.next_poll_at - timedelta(seconds=period_s * EARLY) <= after
 
 
 def test_a_batch_is_bounded_and_takes_the_longest_due_first(new_dispatch):
