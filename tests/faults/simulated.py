@@ -33,6 +33,7 @@ DEEPEST = 24  # the highest number of commits before a worker is killed
 LIVES_MAX = 400  # also for a log: a reading that killed three workers is given up by design
 QUICK = {
     "WATCH_PERIOD_S": 0.05,
+    "RUN_POLLS_PER_S": 1000,
     "LOOK_THREADS": 2,
     "SILENT_PERIOD_S": 0.2,
     "HOST_SILENCE_S": 5,
