@@ -36,7 +36,8 @@ class Workers:
         self.counts = directory / "statements"
         self.counts.mkdir()
         own = {"SIMULATED_LAB": str(lab.path), "STATEMENTS_DIR": str(self.counts), "WATCH_PERIOD_S": str(period_s)}
-        own |= {"REDIS_URL": os.environ["REDIS_URL"]}
+        # Each host is polled in each period, however many there are.
+        own |= {"REDIS_URL": os.environ["REDIS_URL"], "RUN_POLLS_PER_S": "1000000"}
         command = [sys.executable, "-m", "celery", "--app", "tests.lab_simulator.celery_app", "worker", "--queues=lab"]
         command += ["--concurrency=1", "--without-gossip", "--without-mingle", "--loglevel=WARNING"]
         clock = ["--beat", "--scheduler=celery.beat:Scheduler"]

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from runners.dispatch.poll_period import run_period_s
 from runners.errors import HostError
 from runners.lifecycle.transitions import add_step, transition, update_reason
 from runners.models import Dispatch, HostOutage, Step
@@ -56,13 +57,15 @@ def record_register_outage(dispatch: Dispatch) -> None:
     since, now = dispatch.heartbeat_at, timezone.now()
     if dispatch.state not in ON_HOST or since is None or dispatch.silent_since is not None:
         return
-    if now - since < timedelta(seconds=REGISTER_OUTAGE_S):
+    age = now - since
+    # The period is longer if many programs run. They are counted only for an age that is unusual with few.
+    if age < timedelta(seconds=REGISTER_OUTAGE_S) or age < timedelta(seconds=2 * run_period_s()):
         return
     host_ids = [dispatch.device.host_id, dispatch.load_host_id]
     has_outage = HostOutage.objects.filter(Q(until=None) | Q(until__gt=since), host__in=filter(None, host_ids)).exists()
     if has_outage or dispatch.steps.filter(kind=Step.Kind.REGISTER_OUTAGE, at__gte=since).exists():
         return
-    length_s = round((now - since).total_seconds())
+    length_s = round(age.total_seconds())
     reason = (
         f"no poll of this run succeeded for {length_s:,} s, since {since:%Y-%m-%d %H:%M:%S} UTC; "
         "a program on the host does not depend on these polls"

@@ -24,6 +24,7 @@ from results.errors import contained
 from results.logs import tracing
 from results.logs.context import bound
 from runners.dispatch.failures import record_internal_error, record_register_outage
+from runners.dispatch.poll_period import run_period_s
 from runners.dispatch.steps import advance
 from runners.errors import HostError, MachineUnknownError
 from runners.hosts import connect, is_reachable
@@ -56,7 +57,8 @@ EARLY = 0.75
 TAKE_DUE = """
 WITH due AS (
     SELECT d.id, v.host_id, d.state = 'queued' AS is_queued, d.next_look_at, d.ordered_at,
-        CASE WHEN d.state = 'running' THEN %s ELSE %s END AS period_s,
+        CASE WHEN d.state = 'running' AND d.cancel_requested_at IS NULL AND d.end_asked_at IS NULL
+            THEN %s ELSE %s END AS period_s,
         EXISTS (SELECT FROM runners_hostoutage WHERE until IS NULL AND host_id IN (v.host_id, d.load_host_id))
     FROM runners_dispatch d JOIN runners_device v ON v.id = d.device_id JOIN runners_host h ON h.id = v.host_id
     WHERE d.state NOT IN ('cancelled', 'done', 'failed', 'refused')
@@ -136,23 +138,17 @@ class HostBatch:
     has_open_outage: bool
 
 
-def run_period_s() -> float:
-    """Return the time between two polls of a running program: longer if so many run that polls would take all time."""
-    running_count = Dispatch.objects.filter(state=State.RUNNING).count()
-    return float(max(settings.WATCH_PERIOD_S, running_count / settings.RUN_POLLS_PER_S))
-
-
 def take_due_batches(
-    is_silent: bool, limit: int, busy_hosts: frozenset[int] = frozenset(), running_after_s: float | None = None
+    is_silent: bool, limit: int, running_period_s: float, busy_hosts: frozenset[int] = frozenset()
 ) -> list[HostBatch]:
     """Take up to `limit` due dispatches of reachable hosts, the longest due first, and return them by host.
 
     `is_silent` selects the hosts that gave no answer last, or all others. Hosts that are being polled are left out.
-    Running programs are polled again after `running_after_s`, by default as all others.
+    Running programs are polled again after `running_period_s`, all others after WATCH_PERIOD_S.
     """
     with connection.cursor() as cursor:
-        after_s = settings.WATCH_PERIOD_S * EARLY
-        periods_s = [after_s if running_after_s is None else max(after_s, running_after_s * EARLY), after_s]
+        sooner_s = settings.WATCH_PERIOD_S * (1 - EARLY)
+        periods_s = [max(running_period_s, settings.WATCH_PERIOD_S) - sooner_s, settings.WATCH_PERIOD_S - sooner_s]
         cursor.execute(TAKE_DUE, [*periods_s, is_silent, own_machine_ids(), list(busy_hosts), limit])
         rows = cursor.fetchall()
     batches: dict[int, dict[int, bool]] = {}
@@ -185,7 +181,7 @@ class HostPool:
             return
         if time.monotonic() - self.counted_at_s >= COUNT_PERIOD_S:
             self.period_s, self.counted_at_s = run_period_s(), time.monotonic()
-        batches = take_due_batches(self.is_silent, self.limit - len(busy), busy, self.period_s)
+        batches = take_due_batches(self.is_silent, self.limit - len(busy), self.period_s, busy)
         for batch in batches:
             self.pending[batch.host_id] = self.pool.submit(_poll_in_thread, batch, connect_host)
         if not batches:

@@ -69,7 +69,8 @@ def _before(dispatch: Dispatch, setup: Setup) -> Iterator[Stage]:
             "mount", _watch_argv(dispatch, ["mount", "-t", plan.file_system, *options, DEVICE, plan.mount_point])
         )
     if plan.binding in SERVERS:
-        start = [SERVERS[plan.binding][0], f"../{CONFIGURATION_FILE}"]
+        # Without a configuration in the order, the operator's program uses its own.
+        start = [SERVERS[plan.binding][0], *(f"../{name}" for name in _configuration(setup))]
         # Aerospike wipes a raw device at its first start. MongoDB has a file system, which was just made.
         is_raw = plan.binding == AEROSPIKE
         argv = (_overwrite if is_raw else _watch_argv)(dispatch, start)

@@ -6,10 +6,8 @@ Sources: Micron's briefs on the 7400 and 7450 (RocksDB) and X100 (Aerospike), KI
 from dataclasses import dataclass, replace
 
 ROCKSDB, AEROSPIKE, MONGODB, BASIC = "rocksdb", "aerospike", "mongodb", "basic"
-# The programs that start and stop the databases that are servers.
+# The programs that start and stop the databases that are servers. Tests run stand-ins of them, and no server.
 SERVERS = {AEROSPIKE: ("aerospike-start", "aerospike-stop"), MONGODB: ("mongodb-start", "mongodb-stop")}
-# The tests run their command lines with stand-in programs, and not with the database.
-NOT_RUN_WITH_DATABASE = frozenset(SERVERS)
 XFS_OPTIONS = "noatime,nodiratime,norelatime"
 UNIFORM = "uniform"
 
@@ -29,7 +27,7 @@ SCANS = {"maxscanlength": "100", "scanlengthdistribution": "uniform"}
 
 @dataclass(frozen=True)
 class Preset:
-    """One published setup. `operation_count` is None if the source does not state it; then an order has to.
+    """One setup, mostly a published one. `operation_count` is None if no source states it; then an order has to.
 
     `distribution` None leaves each workload its own. `configuration` is what the source states of the database beyond
     the command line, as text: the file itself is not published.
@@ -110,7 +108,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "mongodb": Preset(
         label="MongoDB on xfs; no published brief",
-        source="YCSB, mongodb/README.md; its default records",
+        source="YCSB, mongodb/README.md",
         binding=MONGODB,
         record_count=10_000_000,
         field_count=10,
@@ -121,6 +119,7 @@ PRESETS: dict[str, Preset] = {
         file_system="xfs",
         mount_point="/var/lib/mongodb",
         mount_options=XFS_OPTIONS,
+        configuration="10 GB of records of YCSB's default size: order more than the cache of the server holds",
     ),
     "no-database": Preset(
         label="YCSB's BasicDB: tests the procedure without a database or a drive",

@@ -30,6 +30,7 @@ HDR_PREFIX = "hdr-"
 PERCENTILES = "50,95,99,99.9,99.99"
 STATUS_INTERVAL_S = 10
 AEROSPIKE_PORT, MONGODB_PORT = 3000, 27017
+GO_DATABASE = "ycsb"  # of MongoDB, whatever the URL names. Source: go-ycsb, db/mongodb/db.go
 # YCSB stores these counts in an int. Source: site.ycsb.Client, Integer.parseInt of operationcount.
 COUNT_MAX = 2**31 - 1
 # An archive of logs is read up to this many; a load and the runs of a sweep are one each. Source: drivetest, LOGS_MAX.
@@ -83,7 +84,8 @@ def parse_setup(options: dict[str, Any]) -> Setup:
 def objections_to(setup: Setup) -> list[str]:
     """Return, as sentences, why a sweep cannot run as ordered; empty if it can."""
     plan = setup.plan
-    inserts_again = plan.binding in SERVERS and {"d", "e"} & set(plan.workloads) and len(plan.threads) > 1
+    inserts_again = plan.binding in SERVERS and len({"d", "e"} & set(plan.workloads)) * len(plan.threads) > 1
+    is_other_database = plan.binding == MONGODB and setup.client == GO and setup.namespace != GO_DATABASE
     has_others = bool(set(plan.workloads) - set(STANDARD_WORKLOADS))
     found = {
         f"client: expected java or go, got {setup.client!r}": setup.client not in PROGRAMS,
@@ -92,7 +94,8 @@ def objections_to(setup: Setup) -> list[str]:
         "operation_count: the source does not state it; enter one": plan.operation_count is None,
         f"counts: expected at most {COUNT_MAX}": max(plan.record_count, plan.operation_count or 0) > COUNT_MAX,
         "go-ycsb has no time limit; leave max_execution_s out": setup.client == GO and bool(setup.max_execution_s),
-        "Aerospike and MongoDB refuse to insert a record again: order d or e with one thread count only": inserts_again,
+        "Aerospike and MongoDB refuse to insert a record again: order d or e with one thread count": inserts_again,
+        f"go-ycsb uses the database {GO_DATABASE} of MongoDB; leave namespace out": is_other_database,
         f"a sweep of {_runs_count(plan)} runs: expected at most {LOGS_MAX - 1}": _runs_count(plan) >= LOGS_MAX,
         "threads and workloads: expected one of each at least": _runs_count(plan) == 0,
     }  # fmt: skip

@@ -120,7 +120,7 @@ def test_a_phone_shows_what_the_fastest_drive_takes_and_what_drivecert_is(new_pa
 def test_a_phone_shows_the_drive_of_another_kind_whose_rating_sustains_the_load(new_page):
     page = new_page(viewport={"width": 390, "height": 844})
     page.goto("/")
-    sentence = page.locator("#answer", has_text="In all kinds of drives: ")
+    sentence = page.locator("#answer", has_text="In all kinds of drives, ")
     assert sentence.get_by_role("link", name="In all kinds of drives").is_visible()
 
 

@@ -48,7 +48,7 @@ def poll_all(connect):
     Host.objects.filter(kind=Host.Kind.LOCAL, machine_id="").update(machine_id=machine_id())
     _make_due()
     for is_silent in (False, True):
-        while batches := take_due_batches(is_silent, LIMIT):
+        while batches := take_due_batches(is_silent, LIMIT, running_period_s=0):
             for batch in batches:
                 poll_batch(batch, connect)
 

@@ -38,6 +38,18 @@ def test_an_outage_of_the_register_is_one_line_in_the_history(running, connect, 
         assert [line.label for line in history_of(running) if line.detail == steps[0].reason] == ["outage"]
 
 
+@pytest.mark.parametrize(("seconds", "count"), [(79, 0), (80, 1)])
+def test_no_outage_is_recorded_while_the_next_poll_of_many_runs_is_not_due(
+    running, connect, new_dispatch, settings, seconds, count
+):
+    settings.RUN_POLLS_PER_S = 0.1
+    for number in range(3):
+        Dispatch.objects.filter(pk=new_dispatch().pk).update(state=State.RUNNING, drive_key=f"loop:3:{number}")
+    age_heartbeat(running, seconds)
+    poll_state(running, connect)
+    assert len(register_outages(running)) == count
+
+
 def test_an_outage_of_the_host_meanwhile_is_not_attributed_to_the_register(running, connect):
     since = age_heartbeat(running, 600)
     add_outage(running, since, since + timedelta(seconds=590))

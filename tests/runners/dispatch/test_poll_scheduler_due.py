@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from runners.dispatch.failures import schedule_retry
 from runners.dispatch.orders import cancel
-from runners.dispatch.poll_scheduler import EARLY, run_period_s, take_due_batches
+from runners.dispatch.poll_period import run_period_s
+from runners.dispatch.poll_scheduler import take_due_batches
 from runners.models import Dispatch, Host
 from runners.models.states import FINAL, State
 from tests.runners.lab import add_outage
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def batch_pks(is_silent=False, limit=10, busy=frozenset()):
-    return [pk for batch in take_due_batches(is_silent, limit, busy) for pk in batch.dispatch_ids]
+    return [pk for batch in take_due_batches(is_silent, limit, 0, busy) for pk in batch.dispatch_ids]
 
 
 def test_an_order_is_due_at_once_and_then_after_a_period(dispatch, settings):
@@ -38,17 +39,24 @@ def test_running_programs_are_polled_less_often_if_they_are_many(new_dispatch, s
     assert run_period_s() == period_s
 
 
-@pytest.mark.parametrize(("running_after_s", "waits_s"), [(1, 2), (60, 60)])
-def test_only_running_programs_wait_longer_for_their_next_poll(new_dispatch, settings, running_after_s, waits_s):
+@pytest.mark.parametrize(("period_s", "waits_s"), [(1, 1.5), (60, 59.5)])
+def test_only_programs_that_go_on_wait_longer_for_their_next_poll(new_dispatch, settings, period_s, waits_s):
     settings.WATCH_PERIOD_S = 2
-    running, queued = new_dispatch(), new_dispatch()
-    Dispatch.objects.filter(pk=running.pk).update(state=State.RUNNING)
+    running, queued, cancelled, overdue = (new_dispatch() for _ in range(4))
+    changed = {
+        running: {},
+        cancelled: {"cancel_requested_at": timezone.now()},
+        overdue: {"end_requested_at": timezone.now()},
+    }
+    for dispatch, columns in changed.items():
+        key = f"loop:2:{dispatch.pk}"
+        Dispatch.objects.filter(pk=dispatch.pk).update(state=State.RUNNING, drive_key=key, **columns)
     before = database_now()
-    take_due_batches(is_silent=False, limit=10, running_after_s=running_after_s)
+    take_due_batches(is_silent=False, limit=10, running_period_s=period_s)
     after = database_now()
-    for dispatch, period_s in ((running, waits_s), (queued, 2)):
+    for dispatch, expected_s in ((running, waits_s), (queued, 1.5), (cancelled, 1.5), (overdue, 1.5)):
         dispatch.refresh_from_db()
-        assert before <= dispatch.next_poll_at - timedelta(seconds=period_s * EARLY) <= after
+        assert before <= dispatch.next_poll_at - timedelta(seconds=expected_s) <= after
 
 
 def test_a_batch_is_bounded_and_takes_the_longest_due_first(new_dispatch):
@@ -87,10 +95,10 @@ def test_a_batch_has_whether_an_outage_of_its_hosts_is_open(in_state, settings, 
     settings.WATCH_PERIOD_S = 0
     load = Host.objects.create(name="sender", kind="local", machine_id="of-another")
     dispatch = in_state(State.RUNNING, load_host=load if has_two_hosts else None)
-    (batch,) = take_due_batches(is_silent=False, limit=1)
+    (batch,) = take_due_batches(is_silent=False, limit=1, running_period_s=0)
     assert not batch.has_open_outage
     add_outage(dispatch, timezone.now(), ended_at, host=dispatch.load_host)
-    (batch,) = take_due_batches(is_silent=False, limit=1)
+    (batch,) = take_due_batches(is_silent=False, limit=1, running_period_s=0)
     assert batch.has_open_outage is is_open
 
 

@@ -99,10 +99,10 @@ def test_a_machine_without_an_id_polls_hosts_over_ssh(in_state, connect, unreada
     dispatch = in_state(State.RUNNING)
     Host.objects.update(machine_id="this-one")
     run_due(connect)
-    assert take_due_batches(is_silent=False, limit=9) == []
+    assert take_due_batches(is_silent=False, limit=9, running_period_s=0) == []
     pins = {"address": "lab", "user": "drivecert", "host_key": "k", "program_sha256": "5e" * 32}
     Host.objects.update(kind="ssh", machine_id="", **pins)
-    (batch,) = take_due_batches(is_silent=False, limit=9)
+    (batch,) = take_due_batches(is_silent=False, limit=9, running_period_s=0)
     assert batch.dispatch_ids == (dispatch.pk,)
 
 

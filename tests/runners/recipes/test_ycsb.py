@@ -53,6 +53,8 @@ def test_aerospike_is_started_with_its_stored_configuration_and_stopped():
     assert stages[0].files == {"database.conf": b"namespace ycsb {}"}
     assert " ".join(stages[0].argv).endswith("-- aerospike-start ../database.conf")
     assert stages[0].resets_drive
+    without = ycsb.stages(make("micron-x100-aerospike"))[0]
+    assert (without.argv[-1], without.files) == ("aerospike-start", {})
 
 
 def test_mongodb_is_started_on_its_new_file_system_and_stopped_before_it_is_unmounted():

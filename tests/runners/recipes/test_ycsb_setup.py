@@ -55,11 +55,11 @@ def test_go_ycsb_has_its_own_arguments():
     assert "-p aerospike.host=localhost -p aerospike.port=3000 -p aerospike.ns=ycsb" in " ".join(load_line(aerospike))
 
 
-@pytest.mark.parametrize("client", ["java", "go"])
-def test_mongodb_names_its_host_and_database(client):
-    options = setup("mongodb", client=client, operation_count=1, database_host="10.0.0.2", namespace="drives")
+@pytest.mark.parametrize(("client", "namespace"), [("java", "drives"), ("go", "ycsb")])
+def test_mongodb_names_its_host_and_database(client, namespace):
+    options = setup("mongodb", client=client, operation_count=1, database_host="10.0.0.2", namespace=namespace)
     for line in (load_line(options), run_line(options, "a", 4)):
-        assert "-p mongodb.url=mongodb://10.0.0.2:27017/drives?w=1 -p recordcount=10000000" in " ".join(line)
+        assert f"-p mongodb.url=mongodb://10.0.0.2:27017/{namespace}?w=1 -p recordcount=10000000" in " ".join(line)
 
 
 def test_further_properties_come_last_and_a_time_limit_is_of_runs_only():
@@ -76,6 +76,8 @@ def test_further_properties_come_last_and_a_time_limit_is_of_runs_only():
         ({"preset": "micron-x100-aerospike"}, "operation_count"),
         ({"preset": "mongodb"}, "operation_count"),
         ({"preset": "mongodb", "operation_count": 1, "workloads": ["d"], "threads": [1, 2]}, "MongoDB refuse"),
+        ({"preset": "mongodb", "operation_count": 1, "workloads": ["d", "e"], "threads": [1]}, "MongoDB refuse"),
+        ({"preset": "mongodb", "operation_count": 1, "client": "go", "namespace": "drives"}, "leave namespace out"),
         ({"preset": "no-database", "client": "go"}, "choose java"),
         ({"preset": "no-database", "client": "perl"}, "java or go"),
         ({"preset": "no-database", "workloads": ["a", "g"]}, "letters a to f"),

@@ -15,7 +15,7 @@ from runners.models.dispatch import ALONE_OPTION
 from runners.recipes import RECIPES
 from runners.recipes.act import ACT_RECIPES, INDEX_RECIPE, STORAGE_RECIPE
 from runners.recipes.base import YCSB
-from runners.recipes.ycsb_presets import NOT_RUN_WITH_DATABASE, PRESETS
+from runners.recipes.ycsb_presets import PRESETS, SERVERS
 from runners.recipes.ycsb_setup import COUNT_MAX, PROGRAMS, Setup, load_line, needed_programs, run_line
 from webapp.lab.shared.order_templates import SavableForm
 
@@ -188,7 +188,7 @@ def preset_commands() -> list[dict[str, Any]]:
         {
             "preset": setup.plan,
             "programs": needed_programs(setup),
-            "is_run_with_database": setup.plan.binding not in NOT_RUN_WITH_DATABASE,
+            "server": SERVERS.get(setup.plan.binding),
             "load": shlex.join(load_line(setup)),
             "run": shlex.join(run_line(setup, setup.plan.workloads[0], setup.plan.threads[0])),
         }
@@ -219,7 +219,9 @@ class YcsbForm(SavableForm):
     database_host = forms.CharField(
         required=False, max_length=253, help_text="Address of the database for the YCSB client. Default: localhost."
     )
-    namespace = forms.CharField(required=False, max_length=31)
+    namespace = forms.CharField(
+        required=False, max_length=31, help_text="Of Aerospike; of MongoDB, the name of the database."
+    )
     configuration = forms.CharField(
         label="Database configuration file", required=False, widget=forms.Textarea(attrs={"rows": 6})
     )

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db.models import Prefetch, prefetch_related_objects
 from django.utils import timezone
 
-from runners.dispatch.poll_scheduler import run_period_s
 from runners.models import Dispatch, HostOutage
 from runners.models.states import ON_HOST, WORKER, State
 from runners.monitoring.connectivity import HEARTBEAT_S
@@ -17,6 +16,7 @@ from webapp.templatetags.units import counted
 # A link that flaps all day must not fill a page: the total counts the other outages.
 LISTED_COUNT = 10
 MISSED_POLLS = 2
+DUE_S = 1  # a poll may wait for a thread
 DECIMALS_BELOW_S = 10
 MEANINGS = {
     HostOutage.Cause.NO_ANSWER: "no answer from",
@@ -50,9 +50,9 @@ def current_outages(dispatch: Dispatch) -> list[tuple[str, int]]:
         return [(_title(outage), _seconds_since(outage.since)) for outage in open_outages]
     age_s = _seconds_since(dispatch.heartbeat_at)
     hosts = " or ".join(str(host) for host in [dispatch.device.host, dispatch.load_host] if host)
-    # If many programs run, each is polled less often. They are counted only for an age that is unusual with few.
-    is_unusual = age_s >= HEARTBEAT_S + MISSED_POLLS * settings.WATCH_PERIOD_S
-    is_old = is_unusual and age_s >= HEARTBEAT_S + MISSED_POLLS * run_period_s()
+    # If many programs run, each is polled less often: then its next poll is not due yet.
+    is_due = timezone.now() - dispatch.next_poll_at >= timedelta(seconds=DUE_S)
+    is_old = (is_due or dispatch.silent_since is not None) and age_s >= HEARTBEAT_S + MISSED_POLLS * settings.WATCH_PERIOD_S
     return [(f"no answer recorded from {hosts}", age_s)] if is_old else []
 
 

@@ -48,7 +48,7 @@ from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-PUBLISHED_ONLY = "Makers mostly publish tests that pass, and the register has verified none of these."
+PUBLISHED_ONLY = "Makers mostly publish tests that pass. The register has verified none of these results."
 
 
 @dataclass(frozen=True)
@@ -248,9 +248,9 @@ class Answer:
         if not found:
             return SafeString("")
         row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
-        return format_html(
-            '<a href="{}">In all kinds of drives</a>: {}.', everywhere.question.address(), name_of(self.store, row)
-        )
+        name, what = name_of(self.store, row), "one" if self.charted.answers else "a rating that allows your load"
+        link = '<a href="{}">In all kinds of drives</a>, {} has {}.'
+        return format_html(link, everywhere.question.address(), name, what)
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:

@@ -60,10 +60,11 @@ def test_an_outage_is_also_shown_before_and_after_the_program(lab_client, in_sta
     assert f"no answer from local for 12 s; {meaning}" in text
 
 
-@pytest.mark.parametrize(("age_s", "is_said"), [(8, False), (12, True)])
+@pytest.mark.parametrize(("age_s", "due_s", "is_said"), [(8, 1, False), (12, 1, True), (12, 0, False)])
 @FROZEN
-def test_an_outage_is_shown_from_the_second_missed_poll_on(lab_client, in_state, age_s, is_said):
-    dispatch = in_state(State.RUNNING, heartbeat_at=timezone.now() - timedelta(seconds=age_s))
+def test_an_outage_is_shown_from_the_second_missed_poll_on(lab_client, in_state, age_s, due_s, is_said):
+    heartbeat_at, next_poll_at = (timezone.now() - timedelta(seconds=seconds) for seconds in (age_s, due_s))
+    dispatch = in_state(State.RUNNING, heartbeat_at=heartbeat_at, next_poll_at=next_poll_at)
     text = lab_client.get(f"/lab/dispatches/{dispatch.public_id}/").text
     assert (f"no answer recorded from local for {age_s} s" in text) is is_said
 

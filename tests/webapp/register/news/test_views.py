@@ -163,7 +163,7 @@ def test_the_count_of_contradicted_claims_leads_to_them(client, db):
 def test_the_count_of_claims_with_an_impossible_result_leads_to_these_results(client, db):
     import_claims()
     text = client.get("/news/").text
-    link = '<a href="/ycsb/impossible/">Which results</a>'
+    link = '<a href="/ycsb/impossible/">Impossible results</a>'
     assert text.count(link) == 1
     assert link in text.split("KIOXIA FL6 against")[1].split("</li>")[0]
 
