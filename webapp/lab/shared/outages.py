@@ -52,7 +52,9 @@ def current_outages(dispatch: Dispatch) -> list[tuple[str, int]]:
     hosts = " or ".join(str(host) for host in [dispatch.device.host, dispatch.load_host] if host)
     # If many programs run, each is polled less often: then its next poll is not due yet.
     is_due = timezone.now() - dispatch.next_poll_at >= timedelta(seconds=DUE_S)
-    is_old = (is_due or dispatch.silent_since is not None) and age_s >= HEARTBEAT_S + MISSED_POLLS * settings.WATCH_PERIOD_S
+    is_old = (
+        is_due or dispatch.silent_since is not None
+    ) and age_s >= HEARTBEAT_S + MISSED_POLLS * settings.WATCH_PERIOD_S
     return [(f"no answer recorded from {hosts}", age_s)] if is_old else []
 
 
