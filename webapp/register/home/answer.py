@@ -48,7 +48,7 @@ from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-PUBLISHED_ONLY = "Makers mostly publish tests that pass. The register has verified none of these results."
+PUBLISHED_ONLY = "Makers mostly publish tests that pass. The register has verified none of them."
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 ANY_SPEED = "/?min_device_tps=0"
 AS_PUBLISHED = "within your limits."
-CAUTION = "Makers mostly publish tests that pass. The register has verified none of these results."
+CAUTION = "Makers mostly publish tests that pass. The register has verified none of them."
 
 
 ALL_KINDS = drive_choices()[0][0]
