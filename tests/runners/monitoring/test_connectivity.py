@@ -188,7 +188,7 @@ def test_the_page_names_the_host_that_does_not_answer(sweep):
 
 @FROZEN
 def test_the_page_names_both_hosts_if_only_the_heartbeat_is_late(sweep):
-    sweep.heartbeat_at = timezone.now() - timedelta(seconds=40)
+    sweep.heartbeat_at, sweep.next_poll_at = (timezone.now() - timedelta(seconds=seconds) for seconds in (40, 38))
     assert current_outage_message(sweep) == "no answer recorded from local or sender for 40 s"
 
 

@@ -1,4 +1,5 @@
 import pytest
+from django.db import connection
 
 from results.models import Event, ListPrice, Product, ProductAlias, ProductMove, Run
 from results.naming.aliases import add_alias
@@ -50,10 +51,12 @@ def test_the_list_counts_runs_of_its_page_alone(as_user, rita, product):
     for model, count in (("Z00", 0), ("Z01", 1), ("Z02", 2)):
         assert f'<td class="n">{count}</td>' in page.partition(f"Zeta {model}")[2].partition("</tr>")[0]
     last = Product.objects.order_by("-model").first()
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # otherwise the plan depends on when the server last did it
     few = rows_read(lambda: client.get("/review/products/"))
     for _ in range(300):
         make_run(last)
-    assert rows_read(lambda: client.get("/review/products/")) == few
+    assert rows_read(lambda: client.get("/review/products/")) <= few
 
 
 def test_a_reviewer_changes_facts_and_the_public_page_shows_them(client, as_user, rita, product):
