@@ -10,8 +10,8 @@ const LATE_RUNS: u32 = 5;
 /// The maximum number of runs, whatever disturbed them.
 const RUNS: u32 = 10;
 
-/// The least part of the processor time that explains why a run was late. Tests accept one late reply of a hundred; of
-/// two processors, one that stands still for a hundredth of the time is half of that.
+/// If the hypervisor took more than this part of the processor time, that explains why a run was late. Tests accept one
+/// late reply of a hundred; of two processors, one that stands still for a hundredth of the time is half of that.
 const STOLEN: f64 = 0.005;
 
 /// Why a run does not count.
@@ -58,8 +58,8 @@ impl ProcessorTime {
     }
 }
 
-/// Repeats a run until one is not disturbed. Fails after five late runs that the hypervisor does not explain. Reports that
-/// this machine is too busy after ten runs.
+/// Repeats a run until one is not disturbed. Fails after five late runs that the hypervisor does not explain. Reports
+/// that this machine is too busy after ten runs.
 pub fn until_undisturbed(what: &str, mut run: impl FnMut() -> Result<(), Disturbance>) {
     let (mut late, mut stolen) = (Vec::new(), Vec::new());
     for disturbed_runs in 0..RUNS {
