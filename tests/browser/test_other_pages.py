@@ -183,7 +183,9 @@ def test_back_from_a_drive_shows_the_answer_of_a_check_again(new_page, script):
     page.goto("/check/")
     page.get_by_label("Paste a list of drives").fill(LIST)
     page.get_by_role("button", name="Check drives").click()
-    page.get_by_role("cell", name="See SanDisk DC SN861").get_by_role("link").click()
+    with page.expect_response("**/badge.svg") as badge:  # the last request of the page
+        page.get_by_role("cell", name="See SanDisk DC SN861").get_by_role("link").click()
+    badge.value.finished()
     expect(page.locator("main h1")).to_contain_text("SanDisk DC SN861")
     page.context.set_offline(True)  # nothing is sent again
     page.go_back()
