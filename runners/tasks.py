@@ -6,7 +6,7 @@ Some names of tasks say `watch`, because messages of earlier releases use these 
 from celery import shared_task
 
 from runners.campaigns import scheduler as campaign_scheduler
-from runners.dispatch.poll_scheduler import poll, run_due
+from runners.dispatch.poll_scheduler import run_due, run_if_due
 from runners.hosts.agent import delete_abandoned
 from runners.retention.maintenance import check_pool
 
@@ -19,8 +19,8 @@ def poll_dispatches() -> None:
 
 @shared_task(name="runners.advance_dispatch")
 def advance_dispatch(dispatch_id: int) -> None:
-    """Poll one dispatch now, because it was ordered or cancelled."""
-    poll(dispatch_id)
+    """Poll a dispatch that was ordered or cancelled, now, and what else is due."""
+    run_if_due(dispatch_id)
 
 
 @shared_task(name="runners.watch_campaigns")

@@ -293,9 +293,9 @@ WEB_PROCESSES = env.read_int("WEB_PROCESSES", default=min(len(os.sched_getaffini
 WORKER_PROCESSES = env.read_int("WORKER_PROCESSES", default=2, most=64)
 
 WATCH_PERIOD_S = env.read_int("WATCH_PERIOD_S", default=2)
-LOOK_THREADS = env.read_int("LOOK_THREADS", default=16)
-# With 100 running programs, each is polled every 5 s. The number is an estimate: no benchmark has compared others.
-RUN_POLLS_PER_S = env.read_int("RUN_POLLS_PER_S", default=20, least=1)
+LOOK_THREADS = env.read_int("LOOK_THREADS", default=4)
+# With 100 running programs, each is polled every 10 s (benchmarks/results/agents.md).
+RUN_POLLS_PER_S = env.read_int("RUN_POLLS_PER_S", default=10, least=1)
 SWEEP_PERIOD_S = env.read_int("SWEEP_PERIOD_S", default=5)
 
 # A lab host: the time limit of one request, and the longest outage before the register marks its dispatch as lost.

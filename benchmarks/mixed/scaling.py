@@ -25,7 +25,7 @@ from webapp.deployment.servers import WEB_THREADS
 
 WORSE_AT_MOST = 1.15
 LOCK_WAIT_MS = 50
-LIVE_CONNECTIONS, LAB_CONNECTIONS, MEASURING = 5, settings.LOOK_THREADS + 5, 2  # run-on-several-machines.md
+LIVE_CONNECTIONS, LAB_CONNECTIONS, MEASURING = 3, settings.LOOK_THREADS + 10, 2  # run-on-several-machines.md
 LOCK_LINE = re.compile(r"still waiting for .*? after ([\d.]+) ms")
 SETTLE_S = 3
 VARIES = re.compile(rb'nonce="[^"]*"|name="csrfmiddlewaretoken" value="[^"]*"')

@@ -19,6 +19,7 @@ from operator import itemgetter
 
 from django.conf import settings
 from django.db import close_old_connections, connection
+from django.db.models.functions import Now
 
 from results.errors import contained
 from results.logs import tracing
@@ -49,6 +50,9 @@ CHECK_PERIOD_S = 1
 COUNT_PERIOD_S = 1.0  # of the running programs
 STOP_THREADS = 2
 STOP_PERIOD_S = 1
+# Where more polls are due than can be made, orders and cancellations pass the polls of running programs that are late
+# by less than this: a person waits for the former.
+URGENT_S = 30
 # The clock ticks twice a period (settings.CELERY_BEAT_SCHEDULE): due a little sooner, so that the second tick finds it.
 EARLY = 0.75
 
@@ -65,7 +69,8 @@ WITH due AS (
         AND (d.state <> 'lost' OR (d.ended_at IS NULL AND d.cancel_requested_at IS NOT NULL))
         AND d.next_look_at <= statement_timestamp() AND (d.silent_since IS NOT NULL) = %s
         AND (h.kind <> 'local' OR h.machine_id = ANY(%s)) AND h.id <> ALL(%s)
-    ORDER BY d.next_look_at, d.ordered_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
+    ORDER BY d.next_look_at - CASE WHEN d.state = 'running' AND d.cancel_requested_at IS NULL
+        THEN interval '0 s' ELSE %s * interval '1 s' END, d.ordered_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
 )
 UPDATE runners_dispatch d SET next_look_at = statement_timestamp() + due.period_s * interval '1 s'
 FROM due WHERE d.id = due.id RETURNING due.*
@@ -86,6 +91,15 @@ def run_due(connect_host: Connect = connect) -> None:
         if not answering.busy_hosts():
             return
         time.sleep(PAUSE_S)
+
+
+def run_if_due(dispatch_id: int, connect_host: Connect = connect) -> None:
+    """Begin a round for a dispatch that was ordered or cancelled, unless it was polled since.
+
+    Not a poll of its own: while many are ordered, each message would poll one after the other, without the threads.
+    """
+    if Dispatch.objects.filter(pk=dispatch_id, next_poll_at__lte=Now()).exists():
+        run_due(connect_host)
 
 
 def _assign_local_host() -> None:
@@ -141,7 +155,9 @@ class HostBatch:
 def take_due_batches(
     is_silent: bool, limit: int, running_period_s: float, busy_hosts: frozenset[int] = frozenset()
 ) -> list[HostBatch]:
-    """Take up to `limit` due dispatches of reachable hosts, the longest due first, and return them by host.
+    """Take up to `limit` due dispatches of reachable hosts, and return them by host.
+
+    The longest due come first, and those that do not run, or shall be stopped, URGENT_S before their time.
 
     `is_silent` selects the hosts that gave no answer last, or all others. Hosts that are being polled are left out.
     Running programs are polled again after `running_period_s`, all others after WATCH_PERIOD_S.
@@ -149,7 +165,7 @@ def take_due_batches(
     with connection.cursor() as cursor:
         sooner_s = settings.WATCH_PERIOD_S * (1 - EARLY)
         periods_s = [max(running_period_s, settings.WATCH_PERIOD_S) - sooner_s, settings.WATCH_PERIOD_S - sooner_s]
-        cursor.execute(TAKE_DUE, [*periods_s, is_silent, own_machine_ids(), list(busy_hosts), limit])
+        cursor.execute(TAKE_DUE, [*periods_s, is_silent, own_machine_ids(), list(busy_hosts), URGENT_S, limit])
         rows = cursor.fetchall()
     batches: dict[int, dict[int, bool]] = {}
     # Live dispatches come before queued ones: a drive that becomes free is claimed in the same round.

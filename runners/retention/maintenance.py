@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from threading import Lock
 
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 from results.errors import contained
 from runners.hosts import is_reachable
@@ -18,7 +18,7 @@ from runners.retention import cleanup
 
 log = logging.getLogger(__name__)
 
-CHECK_THREADS = 4
+CHECK_THREADS = 2
 
 
 class CleanupPool:
@@ -73,7 +73,7 @@ def _check_in_thread(host: Host) -> None:
             with contained(log, "%s was not checked", hosts[0]):
                 _check(hosts[0])
             hosts = health.take_due_hosts(1)
-    close_old_connections()
+    connection.close()  # the thread may wait long for its next host
 
 
 def _check(host: Host) -> None:
@@ -89,4 +89,4 @@ def _clear_in_thread(host: Host) -> None:
     close_old_connections()
     with contained(log, "old run directories of %s were not removed", host):
         cleanup.remove_old_run_dirs(host)
-    close_old_connections()
+    connection.close()

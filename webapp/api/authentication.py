@@ -58,6 +58,11 @@ class SenderThrottle(SimpleRateThrottle):
     duration: int
     wait_s: float | None = None
 
+    @property
+    def limit(self) -> SharedLimit:
+        """Return the limit that all processes count together."""
+        return SharedLimit(f"api-{self.scope}", self.num_requests, self.duration)
+
     def get_cache_key(self, request: Request, view: "APIView") -> str:
         return self.cache_format % {"scope": self.scope, "ident": self._sender(request)}
 
@@ -65,9 +70,8 @@ class SenderThrottle(SimpleRateThrottle):
         """Count the request, and return whether it is within the rate. A waiting request counts once (webapp/live)."""
         if getattr(request, "is_repeat", False):
             return True
-        rate = SharedLimit(f"api-{self.scope}", self.num_requests, self.duration)
         try:
-            rate.take(self._sender(request))
+            self.limit.take(self._sender(request))
         except LimitReachedError as reached:
             self.wait_s = reached.wait_s
             return False

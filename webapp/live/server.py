@@ -7,6 +7,7 @@ of a few threads reads it again after each change. Token and scope are checked e
 import asyncio
 import contextlib
 import json
+import random
 import re
 import time
 from collections import Counter
@@ -20,6 +21,7 @@ from urllib.parse import parse_qsl, urlencode
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_finished, request_started
+from django.db import DatabaseError
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
@@ -28,7 +30,7 @@ from django.utils.http import parse_etags
 from results.models.ids import ALPHABET, ID_CHARS
 from webapp.accounts.models import hash_token
 from webapp.accounts.tokens.rules import bearer_secret
-from webapp.api.agents import has_no_new_exchange
+from webapp.api.agents import has_no_new_exchange, quick_exchanges
 from webapp.live.changes import Changes
 
 Scope = MutableMapping[str, Any]
@@ -41,8 +43,9 @@ WATCHED = re.compile(
     rf"{ROOT}((submissions|lab/dispatches|lab/campaigns)/[a-z]-[{ALPHABET}]{{{ID_CHARS}}}/|{OF_AGENTS})"
 )
 PUBLIC_ID = re.compile(rf"\b[a-z]-[{ALPHABET}]{{{ID_CHARS}}}\b".encode())
-THREADS = 4  # each has a connection to the database while it reads
+THREADS = 2  # each has a connection to the database while it reads
 WAIT_DEFAULT_S, WAIT_MOST_S = 30, 60
+AGENT_WAIT_LEAST = 0.5  # of the wait that an agent asks for
 WAITING_MOST, WAITING_PER_TOKEN = 4000, 100
 ALIVE_PERIOD_S = 15.0  # of comments in a stream, so that proxies keep it open
 STATE_PERIOD_S = 0.25  # changes within this time are one state
@@ -145,10 +148,13 @@ class LiveServer:
     async def _poll(self, waiting: Waiting, send: Send) -> None:
         """Answer as soon as the state differs from the one that the client knows, or with 304 after the wait.
 
-        An agent gets no answer for a list that has only lost exchanges: it would send its next poll at once.
+        An agent gets no answer for a list that has only lost exchanges: it would send its next poll at once. Its wait
+        is shortened at random: agents that connected together, after a restart, would all poll again together.
         """
-        is_known = _is_known_to_agent if waiting.scope["path"] == API + OF_AGENTS else _is_known
-        async for state in self._states(waiting.scope, time.monotonic() + waiting.wait_s):
+        is_known, wait_s = _is_known, waiting.wait_s
+        if waiting.scope["path"] == API + OF_AGENTS:
+            is_known, wait_s = _is_known_to_agent, wait_s * random.uniform(AGENT_WAIT_LEAST, 1)  # noqa: S311
+        async for state in self._states(waiting.scope, time.monotonic() + wait_s):
             if not state.is_readable or not is_known(state.etag, waiting.known):
                 await _respond(send, state)
                 return
@@ -200,10 +206,12 @@ class LiveServer:
                 await asyncio.sleep(min(STATE_PERIOD_S, remaining))
 
     def _read(self, scope: Scope, is_repeat: bool) -> State:
-        """Return the response of the ordinary view, in a thread."""
+        """Return the response of the ordinary view, in a thread; for an agent, the same without the view."""
         set_script_prefix("/")
         request_started.send(sender=type(self), scope=scope)
         try:
+            if scope["path"] == API + OF_AGENTS and (quick := _quick_state(scope, is_repeat)):
+                return quick
             request = ASGIRequest(dict(scope), BytesIO())
             request.is_repeat = is_repeat  # type: ignore[attr-defined]  # it was counted when it began
             response = self._handler.get_response(request)
@@ -234,6 +242,18 @@ class LiveServer:
             self._waiting[sender] -= 1
             if not self._waiting[sender]:
                 del self._waiting[sender]
+
+
+def _quick_state(scope: Scope, is_repeat: bool) -> State | None:
+    """Return the exchanges of an agent; None for what only the view answers: unknown agents, parameters, faults."""
+    secret = bearer_secret(_header(scope, b"authorization").decode("latin-1"))
+    if secret is None or scope["query_string"]:
+        return None
+    try:
+        response = quick_exchanges(secret, is_repeat)
+    except DatabaseError:
+        return None
+    return None if response is None else _state_of(response)
 
 
 def _waiting(scope: Scope) -> Waiting:

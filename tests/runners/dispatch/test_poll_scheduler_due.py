@@ -4,14 +4,17 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
+from runners.dispatch import poll_scheduler
 from runners.dispatch.failures import schedule_retry
 from runners.dispatch.orders import cancel
 from runners.dispatch.poll_period import run_period_s
 from runners.dispatch.poll_scheduler import take_due_batches
 from runners.models import Dispatch, Host
 from runners.models.states import FINAL, State
+from runners.tasks import advance_dispatch
 from tests.runners.lab import add_outage
 from tests.runners.threads import in_threads
 
@@ -64,6 +67,27 @@ def test_a_batch_is_bounded_and_takes_the_longest_due_first(new_dispatch):
     Dispatch.objects.filter(pk=new.pk).update(next_poll_at=timezone.now() - timedelta(seconds=5))
     assert batch_pks(limit=1) == [new.pk]
     assert batch_pks(limit=1) == [old.pk]
+
+
+@pytest.mark.parametrize(("due_in_s", "is_begun"), [(0, True), (60, False)])
+def test_a_message_about_an_order_begins_a_round_unless_it_was_polled_since(dispatch, monkeypatch, due_in_s, is_begun):
+    rounds = []
+    monkeypatch.setattr(poll_scheduler, "run_due", rounds.append)
+    Dispatch.objects.update(next_poll_at=Now() + timedelta(seconds=due_in_s))
+    advance_dispatch(dispatch.pk)
+    assert len(rounds) == is_begun
+
+
+@pytest.mark.parametrize(("late_s", "is_first"), [(29, False), (31, True)])
+@pytest.mark.parametrize("urgent", [{}, {"state": State.RUNNING, "cancel_requested_at": timezone.now()}])
+def test_orders_and_cancellations_pass_running_programs_that_are_little_late(new_dispatch, urgent, late_s, is_first):
+    running, other = new_dispatch(), new_dispatch()
+    now = timezone.now()
+    late = {"state": State.RUNNING, "drive_key": "loop:1:1", "next_poll_at": now - timedelta(seconds=late_s)}
+    Dispatch.objects.filter(pk=running.pk).update(**late)
+    Dispatch.objects.filter(pk=other.pk).update(next_poll_at=now, drive_key="loop:1:2", **urgent)
+    assert batch_pks(limit=1) == [running.pk if is_first else other.pk]
+    assert batch_pks(limit=1) == [other.pk if is_first else running.pk]
 
 
 @pytest.mark.parametrize("state", sorted(FINAL))
