@@ -38,6 +38,7 @@ from runners.models.postgres import storable
 from runners.models.states import FINAL, State
 from runners.recipes import ycsb
 from runners.recipes.base import YCSB, Role
+from runners.recipes.ycsb_setup import objection_to_second_host, parse_setup
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ def order(
     Raise OutOfServiceError if the device or a host is retired. Raise RequestRefusedError for a YCSB sweep on hosts that
     cannot execute it: it would format the drive and then stop.
     """
-    if requested.recipe == YCSB and (objection := objection_to_hosts(device.host, requested.load_host)):
+    if requested.recipe == YCSB and (objection := _objection_to_hosts(device, requested)):
         raise RequestRefusedError(objection, "host-unfit")
     with transaction.atomic():
         lock_in_service(device, requested.load_host)
@@ -97,6 +98,14 @@ def order(
         store_trace(DISPATCH, dispatch.pk)
         transaction.on_commit(partial(enqueue_dispatch, dispatch.pk))
     return dispatch
+
+
+def _objection_to_hosts(device: Device, requested: Order) -> str:
+    """Return why a sweep cannot use its hosts; empty if it can. Raise SetupError for options that no host can run."""
+    second = requested.load_host
+    if objection := objection_to_hosts(device.host, second):
+        return objection
+    return "" if second is None else objection_to_second_host(parse_setup(requested.options), second.name)
 
 
 def may_be_retried(dispatch: Dispatch) -> bool:

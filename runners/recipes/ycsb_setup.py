@@ -1,6 +1,7 @@
 """The setup of a YCSB order: a preset with the order's changes, checked, and the command lines that follow."""
 
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from typing import Any
 
 from runners.errors import RequestRefusedError
@@ -100,6 +101,28 @@ def objections_to(setup: Setup) -> list[str]:
         "threads and workloads: expected one of each at least": _runs_count(plan) == 0,
     }  # fmt: skip
     return [sentence for sentence, is_so in found.items() if is_so]
+
+
+def objection_to_second_host(setup: Setup, name: str) -> str:
+    """Return why the requests of a sweep cannot come from the second host with this name; empty if they can."""
+    if setup.plan.binding == ROCKSDB:
+        return f"RocksDB is part of the client, which would then use a disk of {name}; leave load_host out"
+    if setup.plan.binding in SERVERS and _is_loopback(setup.database_host):
+        return (
+            f"database_host: expected the address at which {name} reaches the database, got {setup.database_host!r}, "
+            f"which is {name} itself"
+        )
+    return ""
+
+
+def _is_loopback(address: str) -> bool:
+    plain = address.strip("[]").rstrip(".").lower()
+    if plain == "localhost" or plain.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(plain).is_loopback
+    except ValueError:
+        return False
 
 
 def _runs_count(plan: Preset) -> int:

@@ -16,7 +16,7 @@ from runners.models import Dispatch
 from runners.models.states import State
 from tests.runners.fake_host import FakeHost, Program
 from tests.runners.lab import poll_state
-from tests.runners.sweeps import ALL, finish, go_through
+from tests.runners.sweeps import BEFORE_LOAD_OF_TWO, finish, go_through
 
 pytestmark = pytest.mark.django_db
 BOTH = ["first start", "sender's start"]
@@ -46,14 +46,14 @@ def test_the_second_host_sends_requests_while_the_drive_s_host_records_telemetry
 
 def test_telemetry_of_a_refused_load_releases_the_drive_for_cleanup(sweep_of_two, connect_both, fake, sender):
     sender.refused_stages = ("load",)
-    assert go_through(sweep_of_two, connect_both, fake) == ["format", "mount", "unmount"]
+    assert go_through(sweep_of_two, connect_both, fake) == [*BEFORE_LOAD_OF_TWO, "stop", "unmount"]
     assert not fake.programs[telemetry_run_of(sweep_of_two)].is_running
 
 
 def test_requests_do_not_begin_if_telemetry_ended_at_once(sweep_of_two, connect_both, fake, sender):
     ended = Program(9, sweep_of_two.drive_key, 3, exit_status=3, is_running=False)
     fake.programs[telemetry_run_of(sweep_of_two)] = ended
-    assert go_through(sweep_of_two, connect_both, fake) == ["format", "mount", "unmount"]
+    assert go_through(sweep_of_two, connect_both, fake) == [*BEFORE_LOAD_OF_TWO, "stop", "unmount"]
     assert sender.starts_count == 0
     reason = sweep_of_two.stage_ends.get(name="load").reason
     assert "was not started: the drive telemetry ended by an I/O error" in reason
@@ -84,7 +84,7 @@ def test_a_cancel_reaches_the_load_while_the_drives_host_is_silent(loading, conn
     assert loading.reason.startswith("a request to the host failed, and the register repeats it: fake: ")
     fake.is_silent = False
     poll_state(loading, connect_both)
-    assert fake.programs[f"{loading.public_id}.unmount"].is_running
+    assert fake.programs[f"{loading.public_id}.stop"].is_running
 
 
 def test_a_limit_reaches_the_load_while_the_drives_host_is_silent(loading, connect_both, fake, sender, settings):
@@ -136,7 +136,7 @@ def restart(loading, connect_both, fake, sender):
         settle_lost(loading, connect_both)
         loading.refresh_from_db()
         assert loading.ended_at is None  # cleanup has begun, or it is unknown what runs on the other host
-        return loading.stage > ALL.index("load")
+        return loading.stage > len(BEFORE_LOAD_OF_TWO)
 
     return restart_some
 

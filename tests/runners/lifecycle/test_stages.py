@@ -7,8 +7,9 @@ from results.evidence.store import open_evidence
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import Order, cancel, order
 from runners.dispatch.poll_scheduler import poll
+from runners.errors import RequestRefusedError
 from runners.lifecycle.transitions import transition
-from runners.models import Host, StageEnd
+from runners.models import Dispatch, Host, StageEnd
 from runners.models.states import State
 from tests.runners.fake_host import WorkerKilledError
 from tests.runners.lab import poll_state
@@ -142,6 +143,14 @@ def test_a_sweep_of_two_hosts_is_refused(device, a_lab, staff):
     other = Host.objects.create(name="sender", kind="local", machine_id="of-another")
     with pytest.raises(ValueError, match="no worker can reach both"):
         order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=other), staff)
+
+
+def test_a_sweep_whose_database_the_second_host_cannot_reach_is_refused(device, a_lab, staff):
+    second = Host.objects.create(name="sender", kind="local")
+    with pytest.raises(RequestRefusedError, match="RocksDB is part of the client") as refused:
+        order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=second), staff)
+    assert refused.value.code == "host-unfit"
+    assert not Dispatch.objects.exists()
 
 
 def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect, fake):

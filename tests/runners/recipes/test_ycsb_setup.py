@@ -4,7 +4,14 @@ from runners.models import Device, Dispatch, Host
 from runners.recipes import ycsb
 from runners.recipes.base import Role
 from runners.recipes.ycsb_presets import PRESETS, workload_text
-from runners.recipes.ycsb_setup import SetupError, load_line, needed_programs, parse_setup, run_line
+from runners.recipes.ycsb_setup import (
+    SetupError,
+    load_line,
+    needed_programs,
+    objection_to_second_host,
+    parse_setup,
+    run_line,
+)
 
 MEASURED = (
     " -p measurementtype=hdrhistogram -p hdrhistogram.percentiles=50,95,99,99.9,99.99"
@@ -113,3 +120,21 @@ def test_the_needed_programs_are_those_that_the_stages_run(preset):
     options = {"preset": preset, "operation_count": 10}
     sweep = Dispatch(public_id="d-a", device=Device(path="/dev/x", host=Host(kind="ssh")), options=options)
     assert set(needed_programs(parse_setup(options))) == ycsb.programs(sweep, Role.DATABASE)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"preset": "micron-7450-rocksdb", "database_host": "10.0.0.1"}, "RocksDB is part of the client"),
+        ({"preset": "mongodb"}, "expected the address at which lab-2 reaches the database, got 'localhost'"),
+        ({"preset": "mongodb", "database_host": "Localhost."}, "which is lab-2 itself"),
+        ({"preset": "micron-x100-aerospike", "database_host": "127.9.0.1"}, "which is lab-2 itself"),
+        ({"preset": "micron-x100-aerospike", "database_host": "[::1]"}, "which is lab-2 itself"),
+        ({"preset": "mongodb", "database_host": "10.0.0.1"}, ""),
+        ({"preset": "mongodb", "database_host": "localhost-1"}, ""),
+        ({"preset": "no-database"}, ""),
+    ],
+)
+def test_a_second_host_needs_a_database_that_it_reaches(options, message):
+    objection = objection_to_second_host(parse_setup({"operation_count": 1, "threads": [1]} | options), "lab-2")
+    assert message in objection if message else objection == ""

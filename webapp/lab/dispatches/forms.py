@@ -217,7 +217,9 @@ class YcsbForm(SavableForm):
     )
     max_execution_s = forms.IntegerField(label="Time limit per run, s", required=False, min_value=1)
     database_host = forms.CharField(
-        required=False, max_length=253, help_text="Address of the database for the YCSB client. Default: localhost."
+        required=False,
+        max_length=253,
+        help_text="Address of the database for the YCSB client; needed with a second host. Default: localhost.",
     )
     namespace = forms.CharField(
         required=False, max_length=31, help_text="Of Aerospike; of MongoDB, the name of the database."

@@ -197,8 +197,8 @@ def test_a_sweep_names_every_directory_that_it_may_have_left_and_its_host(lab_cl
     listed = re.findall(r'<li>(\S+): <span class="mono">([^<]+)</span></li>', text)
     run = f"{settings.LAB_DIR}/{loading.public_id}"
     assert listed == [
-        ("local", f"{run}.format"), ("local", f"{run}.mount"), ("sender", f"{run}.load"),
-        ("local", f"{run}.load-database"),
+        ("local", f"{run}.format"), ("local", f"{run}.mount"), ("local", f"{run}.database"),
+        ("sender", f"{run}.load"), ("local", f"{run}.load-database"),
     ]  # fmt: skip
 
 
