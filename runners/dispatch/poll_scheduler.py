@@ -83,6 +83,8 @@ def run_due(connect_host: Connect = connect) -> None:
     """Poll what is due and what becomes due meanwhile, until nothing is, for at most ROUND_S."""
     _assign_local_host()
     answering, silent = host_pools()
+    for pool in (answering, silent):
+        pool.not_before_s = 0.0  # the round may begin because something has just become due
     end = time.monotonic() + ROUND_S
     while time.monotonic() < end:
         answering.fill(connect_host)

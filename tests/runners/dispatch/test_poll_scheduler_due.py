@@ -11,7 +11,7 @@ from runners.dispatch import poll_scheduler
 from runners.dispatch.failures import schedule_retry
 from runners.dispatch.orders import cancel
 from runners.dispatch.poll_period import run_period_s
-from runners.dispatch.poll_scheduler import take_due_batches
+from runners.dispatch.poll_scheduler import run_due, take_due_batches
 from runners.models import Dispatch, Host
 from runners.models.states import FINAL, State
 from runners.tasks import advance_dispatch
@@ -76,6 +76,14 @@ def test_a_message_about_an_order_begins_a_round_unless_it_was_polled_since(disp
     Dispatch.objects.update(next_poll_at=Now() + timedelta(seconds=due_in_s))
     advance_dispatch(dispatch.pk)
     assert len(rounds) == is_begun
+
+
+def test_a_round_looks_for_due_rows_although_the_one_before_has_just_found_none(monkeypatch):
+    taken = []
+    monkeypatch.setattr(poll_scheduler, "take_due_batches", lambda is_silent, *_: taken.append(is_silent) or [])
+    run_due()
+    run_due()
+    assert taken == [False, True] * 2
 
 
 @pytest.mark.parametrize(("late_s", "is_first"), [(29, False), (31, True)])
