@@ -118,7 +118,8 @@ impl Client {
             .header("Tus-Resumable", VERSION)
             .header("Upload-Length", size)
             .header("Upload-Metadata", pairs.join(","));
-        self.send(request, SendBody::none())
+        // Without a body, the request would be sent in pieces, and its end might come after the reply.
+        self.send(request, &[][..])
     }
 
     fn append(&self, location: &str, offset: u64, body: &mut Counted<'_>) -> Result<u64, Error> {
