@@ -105,7 +105,9 @@ def _objection_to_hosts(device: Device, requested: Order) -> str:
     second = requested.load_host
     if objection := objection_to_hosts(device.host, second):
         return objection
-    return "" if second is None else objection_to_second_host(parse_setup(requested.options), second.name)
+    if second is None or second == device.host or not (second.is_remote or device.host.is_remote):
+        return ""  # one machine
+    return objection_to_second_host(parse_setup(requested.options), second.name)
 
 
 def may_be_retried(dispatch: Dispatch) -> bool:

@@ -28,7 +28,7 @@ from runners.dispatch.failures import record_internal_error, record_register_out
 from runners.dispatch.poll_period import run_period_s
 from runners.dispatch.steps import advance
 from runners.errors import HostError, MachineUnknownError
-from runners.hosts import connect, is_reachable
+from runners.hosts import connect
 from runners.hosts.machine import UNASSIGNED, machine_id, own_machine_ids
 from runners.hosts.protocol import Connect, ProgramState
 from runners.lifecycle.stages import current_run, current_stage
@@ -50,9 +50,9 @@ CHECK_PERIOD_S = 1
 COUNT_PERIOD_S = 1.0  # of the running programs
 STOP_THREADS = 2
 STOP_PERIOD_S = 1
-# Where more polls are due than can be made, orders and cancellations pass the polls of running programs that are late
-# by less than this: a person waits for the former.
-URGENT_S = 30
+# Where more polls are due than can be made, orders and cancellations pass others that are late by less than this: a
+# person waits for them. Much less than the time after which a run counts as not polled (failures.REGISTER_OUTAGE_S).
+URGENT_S = 10
 # The clock ticks twice a period (settings.CELERY_BEAT_SCHEDULE): due a little sooner, so that the second tick finds it.
 EARLY = 0.75
 
@@ -63,14 +63,19 @@ WITH due AS (
     SELECT d.id, v.host_id, d.state = 'queued' AS is_queued, d.next_look_at, d.ordered_at,
         CASE WHEN d.state = 'running' AND d.cancel_requested_at IS NULL AND d.end_asked_at IS NULL
             THEN %s ELSE %s END AS period_s,
-        EXISTS (SELECT FROM runners_hostoutage WHERE until IS NULL AND host_id IN (v.host_id, d.load_host_id))
+        away.is_open
     FROM runners_dispatch d JOIN runners_device v ON v.id = d.device_id JOIN runners_host h ON h.id = v.host_id
+    CROSS JOIN LATERAL (SELECT EXISTS (
+        SELECT FROM runners_hostoutage WHERE until IS NULL AND host_id IN (v.host_id, d.load_host_id)
+    ) AS is_open) away
     WHERE d.state NOT IN ('cancelled', 'done', 'failed', 'refused')
         AND (d.state <> 'lost' OR (d.ended_at IS NULL AND d.cancel_requested_at IS NOT NULL))
-        AND d.next_look_at <= statement_timestamp() AND (d.silent_since IS NOT NULL) = %s
+        AND d.next_look_at <= statement_timestamp() AND (d.silent_since IS NOT NULL OR away.is_open) = %s
         AND (h.kind <> 'local' OR h.machine_id = ANY(%s)) AND h.id <> ALL(%s)
-    ORDER BY d.next_look_at - CASE WHEN d.state = 'running' AND d.cancel_requested_at IS NULL
-        THEN interval '0 s' ELSE %s * interval '1 s' END, d.ordered_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
+    ORDER BY d.next_look_at - CASE
+        WHEN d.cancel_requested_at IS NOT NULL OR d.end_asked_at IS NOT NULL
+            OR (d.state <> 'running' AND d.waits_for = '')
+        THEN %s * interval '1 s' ELSE interval '0 s' END, d.ordered_at LIMIT %s FOR UPDATE OF d SKIP LOCKED
 )
 UPDATE runners_dispatch d SET next_look_at = statement_timestamp() + due.period_s * interval '1 s'
 FROM due WHERE d.id = due.id RETURNING due.*
@@ -110,12 +115,6 @@ def _assign_local_host() -> None:
         Host.objects.filter(kind=Host.Kind.LOCAL, machine_id=UNASSIGNED).update(machine_id=machine_id())
     except MachineUnknownError:
         log.exception("dispatches on this machine are not polled")
-
-
-def poll(dispatch_id: int, connect_host: Connect = connect) -> None:
-    """Poll one dispatch now, unless another machine's worker must do it: only that one reaches its host `local`."""
-    if is_reachable(Host.objects.get(devices__dispatches=dispatch_id)):
-        poll_reachable(dispatch_id, connect_host)
 
 
 def poll_reachable(dispatch_id: int, connect_host: Connect, has_open_outage: bool = True) -> bool:
@@ -159,9 +158,10 @@ def take_due_batches(
 ) -> list[HostBatch]:
     """Take up to `limit` due dispatches of reachable hosts, and return them by host.
 
-    The longest due come first, and those that do not run, or shall be stopped, URGENT_S before their time.
-
-    `is_silent` selects the hosts that gave no answer last, or all others. Hosts that are being polled are left out.
+    The longest due come first. One that a person waits for counts as due URGENT_S earlier than it is: a new order, a
+    start, an end or a cancellation; not an order that waits for its drive or for another run.
+    `is_silent` selects the hosts that gave no answer last, or all others. It selects all dispatches of such a host, so
+    that it does not take up one thread after the other. Hosts that are being polled are left out.
     Running programs are polled again after `running_period_s`, all others after WATCH_PERIOD_S.
     """
     with connection.cursor() as cursor:
@@ -201,7 +201,7 @@ class HostPool:
             self.period_s, self.counted_at_s = run_period_s(), time.monotonic()
         batches = take_due_batches(self.is_silent, self.limit - len(busy), self.period_s, busy)
         for batch in batches:
-            self.pending[batch.host_id] = self.pool.submit(_poll_in_thread, batch, connect_host)
+            self.pending[batch.host_id] = self.pool.submit(_poll_in_thread, batch, connect_host, self.is_silent)
         if not batches:
             self.not_before_s = time.monotonic() + EMPTY_PAUSE_S
 
@@ -219,13 +219,15 @@ def poll_batch(batch: HostBatch, connect_host: Connect) -> None:
             return
 
 
-def _poll_in_thread(batch: HostBatch, connect_host: Connect) -> None:
+def _poll_in_thread(batch: HostBatch, connect_host: Connect, is_silent: bool) -> None:
     """Poll a batch as the outermost frame of a thread: log every failure; the next poll finds the rows as they are."""
     _check_connection(time.monotonic())
     message = "host %s: dispatches %s were not polled"
     with bound(host=batch.host_id), contained(log, message, batch.host_id, batch.dispatch_ids):
         poll_batch(batch, connect_host)
-    if connection.errors_occurred:
+    if is_silent:
+        connection.close()  # the thread may wait long for its next host
+    elif connection.errors_occurred:
         close_old_connections()
 
 
@@ -293,5 +295,5 @@ def _stop_in_thread(dispatch_id: int, connect_host: Connect) -> bool:
     is_stopped = False
     with contained(log, "the load of dispatch %s was not stopped", dispatch_id):
         is_stopped = stop_cancelled_load(dispatch_id, connect_host)
-    close_old_connections()
+    connection.close()
     return is_stopped

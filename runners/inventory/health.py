@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Case, F, When
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -67,12 +68,14 @@ def _own_objections(host: Host) -> list[str]:
 def take_due_hosts(limit: int) -> list[Host]:
     """Take up to `limit` remote hosts in service whose check is due. No two workers share one.
 
-    Hosts that answered come before those that are silent, which take up a thread for as long as an answer may take.
+    The longest due come first. One that is silent, which takes up a thread for as long as an answer may take, counts as
+    due a period later than it is.
     Taking postpones the next check by a period: hosts that a dead worker took wait that long.
     """
     with transaction.atomic():
         checked = Host.objects.filter(retired_at=None, kind__in=Host.REMOTE_KINDS)
-        due = checked.filter(next_check_at__lte=Now()).order_by("silent_checks", "next_check_at", "pk")
+        after = Case(When(silent_checks__gt=0, then=F("next_check_at") + _period()), default=F("next_check_at"))
+        due = checked.filter(next_check_at__lte=Now()).order_by(after, "pk")
         hosts = list(due.select_for_update(skip_locked=True)[:limit])
         Host.objects.filter(pk__in=[host.pk for host in hosts]).update(next_check_at=Now() + _period())
     return hosts

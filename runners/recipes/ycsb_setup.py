@@ -1,7 +1,7 @@
 """The setup of a YCSB order: a preset with the order's changes, checked, and the command lines that follow."""
 
 from dataclasses import dataclass, replace
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from runners.errors import RequestRefusedError
@@ -120,9 +120,11 @@ def _is_loopback(address: str) -> bool:
     if plain == "localhost" or plain.endswith(".localhost"):
         return True
     try:
-        return ip_address(plain).is_loopback
+        found = ip_address(plain)
     except ValueError:
         return False
+    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return (mapped or found).is_loopback
 
 
 def _runs_count(plan: Preset) -> int:

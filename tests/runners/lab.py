@@ -12,7 +12,9 @@ from django.utils import timezone
 
 from results.models import Organisation
 from runners.dispatch.orders import Order, order
-from runners.dispatch.poll_scheduler import poll, poll_batch, take_due_batches
+from runners.dispatch.poll_scheduler import poll_batch, poll_reachable, take_due_batches
+from runners.hosts import connect as connect_really
+from runners.hosts import is_reachable
 from runners.hosts.machine import machine_id
 from runners.inventory.devices import bind
 from runners.models import Dispatch, Host, HostOutage
@@ -125,6 +127,12 @@ def in_state(dispatch):
         return dispatch
 
     return put
+
+
+def poll(dispatch_id, connect_host=connect_really):
+    """Poll one dispatch now, unless another machine's worker must do it: only that one reaches its host `local`."""
+    if is_reachable(Host.objects.get(devices__dispatches=dispatch_id)):
+        poll_reachable(dispatch_id, connect_host)
 
 
 def poll_state(dispatch, connect):

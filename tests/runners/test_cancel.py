@@ -2,11 +2,10 @@ import pytest
 
 from results.models import Evidence
 from runners.dispatch.orders import cancel
-from runners.dispatch.poll_scheduler import poll
 from runners.dispatch.steps import _save_start
 from runners.models.states import State
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError
-from tests.runners.lab import poll_all, poll_state
+from tests.runners.lab import poll, poll_all, poll_state
 
 pytestmark = pytest.mark.django_db
 

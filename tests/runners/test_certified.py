@@ -14,13 +14,13 @@ from results.lifecycle import visibility
 from results.lifecycle.review import create_product
 from results.models import Certificate, DriveInRun, Run
 from runners.dispatch.orders import Order, order
-from runners.dispatch.poll_scheduler import poll
 from runners.inventory.devices import bind
 from runners.models import Dispatch, DriveState, Host
 from runners.models.states import State
 from tests.results.builders import make_user
 from tests.results.rows import make_product
 from tests.runners.day_log import HOUR_S, day_log
+from tests.runners.lab import poll
 from tests.runners.prep_record import prep_record
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_reader")]

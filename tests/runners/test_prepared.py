@@ -7,11 +7,11 @@ import pytest
 from results.evidence.store import open_evidence
 from results.models import Event, Evidence, Reading
 from runners.dispatch.orders import Order, order
-from runners.dispatch.poll_scheduler import poll
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
 from runners.inventory.devices import add_local_host, bind
 from runners.models.states import FINAL, State
+from tests.runners.lab import poll
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("drivetest")]
 

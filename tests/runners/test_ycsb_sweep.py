@@ -11,13 +11,13 @@ import pytest
 from results.ingest import queue as ingest_queue
 from results.models import YcsbRun
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.poll_scheduler import poll
 from runners.hosts import connect
 from runners.hosts.local import LocalHost
 from runners.inventory.devices import add_local_host, bind
 from runners.lifecycle.stages import current_run
 from runners.models import Dispatch
 from runners.models.states import FINAL, LIVE, State
+from tests.runners.lab import poll
 from tests.runners.ycsb_from_maven import client_argv, jars
 
 __all__ = ["jars"]

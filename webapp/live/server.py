@@ -1,7 +1,8 @@
 """The ASGI application of waiting clients: a GET that answers when its resource changes, or a stream of its states.
 
-`/api/v1/live/<path>` waits for the resource at `/api/v1/<path>`. Each state is the response of the ordinary view: one
-of a few threads reads it again after each change. Token and scope are checked each time; the rate is counted once.
+`/api/v1/live/<path>` waits for the resource at `/api/v1/<path>`. Each state is the response of the ordinary view, or
+for agents the same document (docs/decisions/0033): one of a few threads reads it again after each change. Token and
+scope are checked each time; the rate is counted once.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from urllib.parse import parse_qsl, urlencode
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_finished, request_started
-from django.db import DatabaseError
+from django.db import Error
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
@@ -251,7 +252,7 @@ def _quick_state(scope: Scope, is_repeat: bool) -> State | None:
         return None
     try:
         response = quick_exchanges(secret, is_repeat)
-    except DatabaseError:
+    except Error:
         return None
     return None if response is None else _state_of(response)
 

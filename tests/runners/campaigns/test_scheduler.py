@@ -8,7 +8,6 @@ from django.utils import timezone
 from runners.campaigns import commands, scheduler
 from runners.campaigns.outcomes import rungs_of
 from runners.campaigns.requirements import missing_for_certificate
-from runners.dispatch.poll_scheduler import poll as dispatch_look
 from runners.models import Device, Dispatch, DriveState
 from runners.models.campaign import Campaign, CampaignEntry
 from runners.models.dispatch import CONSENT_OPTION
@@ -25,6 +24,7 @@ from tests.runners.campaigns.lab import (
     poll_campaign,
     read_as,
 )
+from tests.runners.lab import poll as poll_dispatch
 from tests.runners.threads import in_threads, wait_for_blocked_session
 
 pytestmark = pytest.mark.django_db
@@ -340,10 +340,10 @@ def test_a_drive_with_data_pauses_the_campaign_at_once(new_campaign, fake, conne
     campaign = new_campaign(SHORT.changed(with_prep=False))
     poll_campaign(campaign)
     dispatch = newest(campaign)
-    dispatch_look(dispatch.pk, connect)
+    poll_dispatch(dispatch.pk, connect)
     fake.files[dispatch.public_id]["stderr"] = b"drivetest: /dev/nvme0n1: holds an XFS file system\n"
     fake.end(dispatch.public_id, 2)
-    dispatch_look(dispatch.pk, connect)
+    poll_dispatch(dispatch.pk, connect)
     poll_campaign(campaign)
     assert (campaign.state, campaign.dispatches.get().state) == ("paused", State.REFUSED)
     assert "holds an XFS file system" in campaign.reason

@@ -6,13 +6,12 @@ from django.utils import timezone
 
 from runners.dispatch.claim import claim
 from runners.dispatch.orders import cancel, declare_ended
-from runners.dispatch.poll_scheduler import poll
 from runners.dispatch.steps import advance
 from runners.models import Dispatch
 from runners.models.dispatch_rows import lock_dispatch
 from runners.models.postgres import lock_drive
 from runners.models.states import LIVE, State
-from tests.runners.lab import poll_all
+from tests.runners.lab import poll, poll_all
 from tests.runners.threads import in_threads, wait_for_blocked_session
 
 THREADS = 8

@@ -86,8 +86,15 @@ def test_a_round_looks_for_due_rows_although_the_one_before_has_just_found_none(
     assert taken == [False, True] * 2
 
 
-@pytest.mark.parametrize(("late_s", "is_first"), [(29, False), (31, True)])
-@pytest.mark.parametrize("urgent", [{}, {"state": State.RUNNING, "cancel_requested_at": timezone.now()}])
+@pytest.mark.parametrize(("late_s", "is_first"), [(9, False), (11, True)])
+@pytest.mark.parametrize(
+    "urgent",
+    [
+        {},
+        {"state": State.RUNNING, "cancel_requested_at": timezone.now()},
+        {"state": State.RUNNING, "end_requested_at": timezone.now()},
+    ],
+)
 def test_orders_and_cancellations_pass_running_programs_that_are_little_late(new_dispatch, urgent, late_s, is_first):
     running, other = new_dispatch(), new_dispatch()
     now = timezone.now()
@@ -96,6 +103,14 @@ def test_orders_and_cancellations_pass_running_programs_that_are_little_late(new
     Dispatch.objects.filter(pk=other.pk).update(next_poll_at=now, drive_key="loop:1:2", **urgent)
     assert batch_pks(limit=1) == [running.pk if is_first else other.pk]
     assert batch_pks(limit=1) == [other.pk if is_first else running.pk]
+
+
+def test_an_order_that_waits_for_its_drive_passes_nothing(new_dispatch):
+    running, waiting = new_dispatch(), new_dispatch()
+    late = timezone.now() - timedelta(seconds=1)
+    Dispatch.objects.filter(pk=running.pk).update(state=State.RUNNING, drive_key="loop:1:1", next_poll_at=late)
+    Dispatch.objects.filter(pk=waiting.pk).update(waits_for="drive")
+    assert batch_pks(limit=1) == [running.pk]
 
 
 @pytest.mark.parametrize("state", sorted(FINAL))
@@ -117,6 +132,14 @@ def test_silent_hosts_and_others_are_taken_separately(in_state):
     assert batch_pks(is_silent=True) == [silent.pk]
 
 
+def test_all_dispatches_of_a_host_with_an_open_outage_are_taken_with_the_silent_ones(new_dispatch):
+    first, second = new_dispatch(), new_dispatch()
+    Dispatch.objects.filter(pk=first.pk).update(state=State.RUNNING, silent_since=timezone.now())
+    add_outage(first, timezone.now(), None)
+    assert batch_pks(is_silent=False) == []
+    assert batch_pks(is_silent=True) == [first.pk, second.pk]
+
+
 def test_a_host_that_is_being_polled_is_left_out(dispatch):
     assert batch_pks(busy=frozenset([dispatch.device.host_id])) == []
 
@@ -130,7 +153,7 @@ def test_a_batch_has_whether_an_outage_of_its_hosts_is_open(in_state, settings, 
     (batch,) = take_due_batches(is_silent=False, limit=1, running_period_s=0)
     assert not batch.has_open_outage
     add_outage(dispatch, timezone.now(), ended_at, host=dispatch.load_host)
-    (batch,) = take_due_batches(is_silent=False, limit=1, running_period_s=0)
+    (batch,) = take_due_batches(is_silent=is_open, limit=1, running_period_s=0)
     assert batch.has_open_outage is is_open
 
 

@@ -6,13 +6,13 @@ from django.utils import timezone
 
 from results.models import Evidence, Reading, Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.poll_scheduler import poll, poll_reachable
+from runners.dispatch.poll_scheduler import poll_reachable
 from runners.dispatch.steps import advance
 from runners.errors import DeviceUnknownError, ProgramMissingError
 from runners.models import Device, Dispatch, Step
 from runners.models.states import FINAL, State
 from tests.runners.fake_host import REAL_LOG, WorkerKilledError
-from tests.runners.lab import add_outage, poll_all, poll_state
+from tests.runners.lab import add_outage, poll, poll_all, poll_state
 
 pytestmark = pytest.mark.django_db
 

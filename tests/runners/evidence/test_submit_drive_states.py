@@ -7,11 +7,11 @@ from django.utils import timezone
 
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.poll_scheduler import poll
 from runners.errors import HostUnavailableError
 from runners.evidence.submit import last_preparation_attempt
 from runners.models import Dispatch
 from runners.models.states import State
+from tests.runners.lab import poll
 
 pytestmark = pytest.mark.django_db
 

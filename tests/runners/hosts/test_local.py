@@ -12,7 +12,6 @@ from django.conf import settings as django_settings
 
 from results.models import Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.poll_scheduler import poll
 from runners.errors import (
     DeviceUnknownError,
     FileExistsOnHostError,
@@ -30,6 +29,7 @@ from runners.inventory.devices import add_local_host, bind
 from runners.models import Dispatch, Host
 from runners.models.states import State
 from runners.recipes.act import STORAGE
+from tests.runners.lab import poll
 
 MIB = 1024 * 1024
 ARGV = ["storage", "config", "--log", "log", "--side-file", "side.jsonl"]

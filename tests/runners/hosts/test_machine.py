@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from runners.dispatch.poll_scheduler import poll, run_due, take_due_batches
+from runners.dispatch.poll_scheduler import run_due, take_due_batches
 from runners.errors import HostElsewhereError, MachineUnknownError
 from runners.hosts import connect as connect_really
 from runners.hosts import machine
@@ -11,7 +11,7 @@ from runners.inventory.devices import add_local_host
 from runners.inventory.health import no_work_message
 from runners.models import Host
 from runners.models.states import State
-from tests.runners.lab import poll_all
+from tests.runners.lab import poll, poll_all
 
 GIVEN = "0123456789abcdef0123456789abcdef\n"
 

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from results.models import Evidence, Submission
 from runners.dispatch.orders import Order, order
-from runners.dispatch.poll_scheduler import poll
 from runners.hosts import connect
 from runners.inventory import health
 from runners.inventory.agents import enrol_agent_host
@@ -22,6 +21,7 @@ from runners.models import Dispatch, Host, HostOutage
 from runners.models.states import FINAL, State
 from runners.retention.cleanup import remove_old_run_dirs
 from tests.runners.hosts.test_local import wait_until
+from tests.runners.lab import poll
 
 pytestmark = [pytest.mark.lab_hosts, pytest.mark.django_db(transaction=True)]
 

@@ -198,12 +198,14 @@ def test_due_checks_are_taken_once_the_longest_due_first(settings):
     assert waits_s(stale) == pytest.approx(settings.HOST_CHECK_PERIOD_S, abs=20)
 
 
-def test_hosts_that_answered_are_checked_before_silent_ones_that_are_due_longer():
+@pytest.mark.parametrize(("period_s", "is_silent_first"), [(61, False), (57, True)])
+def test_a_silent_host_is_checked_as_if_it_was_due_a_period_later(settings, period_s, is_silent_first):
+    settings.HOST_CHECK_PERIOD_S = period_s
     now = timezone.now()
     silent = ssh_host("silent", next_check_at=now - timedelta(seconds=60), silent_checks=1)
     answering = ssh_host("answering", next_check_at=now - timedelta(seconds=1))
-    assert health.take_due_hosts(1) == [answering]
-    assert health.take_due_hosts(1) == [silent]
+    ordered = [silent, answering] if is_silent_first else [answering, silent]
+    assert [health.take_due_hosts(1) for _ in ordered] == [[host] for host in ordered]
 
 
 def test_this_machine_is_never_taken(device):

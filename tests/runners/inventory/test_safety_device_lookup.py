@@ -6,13 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from runners.dispatch.poll_scheduler import poll
 from runners.errors import DeviceUnknownError, HostError, StartRefusedError
 from runners.hosts.protocol import Identity
 from runners.inventory.safety import follow_drive, identify_device, is_same_part, objections_to_start
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from runners.recipes.act import STORAGE
+from tests.runners.lab import poll
 
 pytestmark = pytest.mark.django_db
 GB = 10**9

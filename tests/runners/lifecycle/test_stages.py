@@ -6,13 +6,13 @@ from django.db import DatabaseError
 from results.evidence.store import open_evidence
 from runners.dispatch.claim import settle_lost
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.poll_scheduler import poll
 from runners.errors import RequestRefusedError
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, Host, StageEnd
 from runners.models.states import State
 from tests.runners.fake_host import WorkerKilledError
-from tests.runners.lab import poll_state
+from tests.runners.lab import poll, poll_state
+from tests.runners.ssh_host import ssh_host
 from tests.runners.sweeps import ALL, OPTIONS, finish, go_through
 
 pytestmark = pytest.mark.django_db
@@ -146,11 +146,11 @@ def test_a_sweep_of_two_hosts_is_refused(device, a_lab, staff):
 
 
 def test_a_sweep_whose_database_the_second_host_cannot_reach_is_refused(device, a_lab, staff):
-    second = Host.objects.create(name="sender", kind="local")
     with pytest.raises(RequestRefusedError, match="RocksDB is part of the client") as refused:
-        order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=second), staff)
+        order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=ssh_host("sender")), staff)
     assert refused.value.code == "host-unfit"
     assert not Dispatch.objects.exists()
+    assert order(device, a_lab, Order(recipe="ycsb", options=OPTIONS, load_host=device.host), staff)
 
 
 def test_a_stage_that_runs_though_its_start_was_not_saved_is_seen(sweep, connect, fake):

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 
 from runners.dispatch.orders import Order, cancel, order
-from runners.dispatch.poll_scheduler import poll
 from runners.models import Dispatch
 from runners.models.states import State
 from runners.recipes import RECIPES
 from tests.runners.fake_host import DRIVE_BYTES
+from tests.runners.lab import poll
 
 pytestmark = pytest.mark.django_db
 SWEEP = {"preset": "micron-7450-rocksdb", "record_count": 10, "operation_count": 20, "threads": [1]}

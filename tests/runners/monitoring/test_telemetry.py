@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from runners.dispatch.poll_scheduler import poll
 from runners.monitoring.progress import last_record, summarise_interval
+from tests.runners.lab import poll
 
 INTERVAL = {
     "record": "interval", "label_s": 5, "achieved_reads_per_s": "199.8", "lag_max_ns": 12,

@@ -130,6 +130,7 @@ def test_the_needed_programs_are_those_that_the_stages_run(preset):
         ({"preset": "mongodb", "database_host": "Localhost."}, "which is lab-2 itself"),
         ({"preset": "micron-x100-aerospike", "database_host": "127.9.0.1"}, "which is lab-2 itself"),
         ({"preset": "micron-x100-aerospike", "database_host": "[::1]"}, "which is lab-2 itself"),
+        ({"preset": "micron-x100-aerospike", "database_host": "::ffff:127.0.0.1"}, "which is lab-2 itself"),
         ({"preset": "mongodb", "database_host": "10.0.0.1"}, ""),
         ({"preset": "mongodb", "database_host": "localhost-1"}, ""),
         ({"preset": "no-database"}, ""),

@@ -7,11 +7,13 @@ from datetime import timedelta
 from hashlib import sha256
 
 import pytest
+from django.db import InterfaceError, OperationalError
 from django.dispatch import Signal
 from django.utils import timezone
 
 from runners.inventory.agents import enrol_agent_host, join, revoke
 from runners.models import Agent, AgentExchange
+from webapp.access_limits.shared_limits import LimitsDownError
 from webapp.api.agents import AgentExchangeList, AgentThrottle
 from webapp.live.server import API, OF_AGENTS, LiveServer, State, Waiting
 
@@ -109,3 +111,20 @@ def test_the_secret_of_a_revoked_agent_is_refused_at_the_next_reading(agent):
     assert read().status == 200
     revoke(agent.host, None)
     assert read(is_repeat=True).status == 401
+
+
+@pytest.mark.parametrize("failed", [OperationalError, InterfaceError])
+def test_after_a_fault_of_the_database_the_view_answers(agent, monkeypatch, failed):
+    def fail(*_):
+        raise failed
+
+    monkeypatch.setattr("webapp.live.server.quick_exchanges", fail)
+    assert read().status == 200
+
+
+def test_without_redis_the_view_answers(agent, monkeypatch):
+    def fail(*_):
+        raise LimitsDownError
+
+    monkeypatch.setattr("webapp.access_limits.shared_limits.SharedLimit.take", fail)
+    assert read().status == 200

@@ -3,13 +3,13 @@ from django.test import Client
 
 from runners.campaigns.commands import CampaignOrder, start
 from runners.campaigns.terms import Terms
-from runners.dispatch.poll_scheduler import poll
 from runners.errors import HostUnavailableError
 from runners.hosts.local import LocalHost
 from runners.hosts.protocol import parse_drives
 from runners.models import Device, Dispatch, Host
 from runners.models.states import State
 from runners.recipes.ycsb_setup import Setup
+from tests.runners.lab import poll
 from tests.runners.prep_record import prep_record
 from tests.runners.ssh_host import HEALTH, PINNED, agent_host, ssh_host
 from tests.webapp.lab.programs import allow

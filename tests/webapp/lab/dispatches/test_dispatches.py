@@ -11,12 +11,12 @@ from django.utils import timezone
 from results.models import Profile
 from results.reader.process import ROWS_MAX
 from runners.dispatch import orders
-from runners.dispatch.poll_scheduler import poll
 from runners.evidence.submit import submission_facts
 from runners.models import Device, Dispatch
 from runners.models.states import FINAL, State
 from runners.retention.cleanup import remove_old_run_dirs
 from tests.results.builders import recorded_reading
+from tests.runners.lab import poll
 from tests.runners.ssh_host import ssh_host
 from webapp.lab.dispatches.forms import ROWS_PER_SLICE, SLICES_MAX, OrderForm
 from webapp.lab.dispatches.page import version_of_dispatch
