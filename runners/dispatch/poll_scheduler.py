@@ -226,9 +226,14 @@ def _poll_in_thread(batch: HostBatch, connect_host: Connect, is_silent: bool) ->
     with bound(host=batch.host_id), contained(log, message, batch.host_id, batch.dispatch_ids):
         poll_batch(batch, connect_host)
     if is_silent:
-        connection.close()  # the thread may wait long for its next host
+        _release_connection()
     elif connection.errors_occurred:
         close_old_connections()
+
+
+def _release_connection() -> None:
+    """Close this thread's database connection: the thread may wait long for its next host."""
+    connection.close()
 
 
 def _check_connection(now_s: float) -> None:
@@ -295,5 +300,5 @@ def _stop_in_thread(dispatch_id: int, connect_host: Connect) -> bool:
     is_stopped = False
     with contained(log, "the load of dispatch %s was not stopped", dispatch_id):
         is_stopped = stop_cancelled_load(dispatch_id, connect_host)
-    connection.close()
+    _release_connection()
     return is_stopped

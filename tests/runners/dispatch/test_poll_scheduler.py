@@ -19,3 +19,12 @@ def is_checked(at_s):
     connection.health_check_done = True
     poll_scheduler._check_connection(at_s)
     return not connection.health_check_done
+
+
+@pytest.mark.parametrize("is_silent", [True, False])
+def test_only_a_thread_of_silent_hosts_gives_its_connection_back(monkeypatch, is_silent):
+    closed = []
+    monkeypatch.setattr(poll_scheduler, "_check_connection", lambda now_s: None)
+    monkeypatch.setattr(poll_scheduler, "_release_connection", lambda: closed.append("closed"))
+    poll_scheduler._poll_in_thread(poll_scheduler.HostBatch(1, (), False), None, is_silent)
+    assert closed == ["closed"] * is_silent

@@ -30,6 +30,12 @@ def telemetry_run_of(sweep):
     return f"{sweep.public_id}.load-database"
 
 
+def keep_own_connection(monkeypatch):
+    """Let work that ends in a thread of its own run in the thread of the test, which goes on."""
+    for name in ("close_old_connections", "_release_connection"):
+        monkeypatch.setattr(f"runners.dispatch.poll_scheduler.{name}", lambda: None)
+
+
 def lose(sweep):
     """Lose a sweep by a long outage of the drive's host."""
     transition(sweep, State.RUNNING, State.LOST, "no answer")
@@ -173,9 +179,7 @@ def test_the_load_stopper_stops_no_stage_on_the_drive_s_host(sweep_of_two, conne
 
 
 def test_the_worker_stops_a_load_once_a_period_until_it_has_ended(loading, connect_both, sender, staff, monkeypatch):
-    monkeypatch.setattr(
-        "runners.dispatch.poll_scheduler.close_old_connections", lambda: None
-    )  # of a thread, here the test's own
+    keep_own_connection(monkeypatch)
     monkeypatch.setattr("runners.dispatch.poll_scheduler.STOP_PERIOD_S", 3600)  # a second may pass in a slow test
     cancel(loading, staff)
     stopper, host_id = LoadStopper(), loading.device.host_id
@@ -193,9 +197,7 @@ def test_the_worker_stops_a_load_once_a_period_until_it_has_ended(loading, conne
 
 def test_a_load_that_begins_after_the_first_stop_is_stopped_too(loading, connect_both, sender, staff, monkeypatch):
     """A poll that was in progress during the cancel starts the load a moment later."""
-    monkeypatch.setattr(
-        "runners.dispatch.poll_scheduler.close_old_connections", lambda: None
-    )  # of a thread, here the test's own
+    keep_own_connection(monkeypatch)
     sender.lose(load_of(loading))
     cancel(loading, staff)
     stopper, host_id = LoadStopper(), loading.device.host_id
