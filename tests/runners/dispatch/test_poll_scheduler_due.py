@@ -107,9 +107,10 @@ def test_orders_and_cancellations_pass_running_programs_that_are_little_late(new
 
 def test_an_order_that_waits_for_its_drive_passes_nothing(new_dispatch):
     running, waiting = new_dispatch(), new_dispatch()
-    late = timezone.now() - timedelta(seconds=1)
+    now = timezone.now()
+    late = now - timedelta(seconds=1)
     Dispatch.objects.filter(pk=running.pk).update(state=State.RUNNING, drive_key="loop:1:1", next_poll_at=late)
-    Dispatch.objects.filter(pk=waiting.pk).update(waits_for="drive")
+    Dispatch.objects.filter(pk=waiting.pk).update(waits_for="drive", next_poll_at=now)
     assert batch_pks(limit=1) == [running.pk]
 
 

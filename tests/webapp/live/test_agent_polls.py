@@ -37,23 +37,25 @@ def test_a_poll_without_a_change_is_one_read_for_an_agent(path, reads):
     assert len(asyncio.run(states())) == reads
 
 
-@pytest.mark.parametrize(("path", "least_s"), [(OF_AGENTS, 10), ("submissions/s-22222222/", 20)])
-def test_agents_that_connected_together_poll_again_at_different_times(monkeypatch, path, least_s):
-    server, waits_s = Server(), []
+@pytest.mark.parametrize("share", [0.5, 1])
+@pytest.mark.parametrize(("path", "is_shortened"), [(OF_AGENTS, True), ("submissions/s-22222222/", False)])
+def test_agents_that_connected_together_poll_again_at_different_times(monkeypatch, path, is_shortened, share):
+    server, deadlines, bounds = Server(), [], []
 
     async def states(scope, deadline):
-        waits_s.append(deadline - time.monotonic())
+        deadlines.append(deadline)
         yield server._read(scope, is_repeat=False)
 
     async def send(_):
         pass
 
     monkeypatch.setattr(server, "_states", states)
-    for _ in range(100):
-        asyncio.run(server._poll(Waiting({"path": API + path}, '"e"', 20), send))
-    assert least_s - 0.5 <= min(waits_s) <= least_s + 1
-    assert 19 <= max(waits_s) <= 20
-    assert (max(waits_s) - min(waits_s) > 5) == (path == OF_AGENTS)
+    monkeypatch.setattr("webapp.live.server.random.uniform", lambda *pair: bounds.append(pair) or share)
+    before = time.monotonic()
+    asyncio.run(server._poll(Waiting({"path": API + path}, '"e"', 20), send))
+    wait_s = 20 * share if is_shortened else 20
+    assert before + wait_s <= deadlines[0] <= time.monotonic() + wait_s
+    assert bounds == [(0.5, 1)] * is_shortened
 
 
 @pytest.fixture
