@@ -114,7 +114,8 @@ QUESTIONS = {
         *("?provider=aws&min_tps=600000", "?provider=azure&devices=2", "?max_1ms=0.001", "?sole_tenant=yes&max_8ms=0"),
     ],
     "/drives/": [
-        *("?", "?sort=-device_tps", "?sort=device_count", "?sort=drive&historical=include", "?devices=1~24~unstated"),
+        *("?", "?sort=-tps", "?sort=-device_tps", "?sort=device_count", "?sort=drive&historical=include"),
+        "?devices=1~24~unstated",
         *("?min_device_tps=500000&limit_1ms=3&within=only", "?category=cloud~networked&sort=device_tps", "?q=nosuch"),
         "?category=nvme-3dxpoint~nvme-flash~sata-sas-flash~m2-flash&min_device_tps=500000&limit_1ms=3&within=only",
         "?columns=category~storage~device_tps~tier&limit_1ms=0.5&superseded=include",

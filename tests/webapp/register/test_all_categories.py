@@ -33,6 +33,18 @@ def test_drives_of_all_categories_are_in_one_list_from_the_fastest(client, fast_
     ]  # fmt: skip
 
 
+def test_a_drive_comes_before_an_instance_of_many_slower_devices(client, fast_and_slow, make_product, make_published_run):
+    instance = make_product(model="MANYCLOUD", category="cloud")
+    shares = {1000: "1.00", 8000: "0.10", 64000: "0.00"}
+    make_published_run(shares, instance, tps=Decimal(1_200_000), device_count=12)
+    places = ["MANYCLOUD" in name for name in names(client.get("/drives/"))]
+    assert places == [False, False, False, True, False], "at 100,000 tps of one device, after all but the slow drive"
+    by_speed = client.get("/drives/?sort=-tps")
+    assert "MANYCLOUD" in names(by_speed)[0]
+    assert "sort=-tps" in by_speed.text, "links keep the chosen order"
+    assert "?sort=-device_tps" not in by_speed.text, "the first order has the address without one"
+
+
 def test_a_load_and_limits_select_the_drives_that_sustain_it(client, fast_and_slow):
     address = "/drives/?min_tps=500+000&within=only"
     assert len(names(client.get(address, follow=True))) == 2

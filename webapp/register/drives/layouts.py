@@ -16,6 +16,7 @@ from webapp.register.tables.categories import (
     historical_spec,
 )
 from webapp.register.tables.columns import Column
+from webapp.register.tables.parameters import FASTEST_FIRST, Sort
 from webapp.register.tables.tables import TableSpec
 
 INCLUDED = ("historical", "withdrawn", "superseded")
@@ -74,6 +75,11 @@ class PageLayout:
     def loads(self) -> tuple[str, ...]:
         """Return the filters whose speed is one of the charts' axis: that of a whole system, or of one drive."""
         return LOADS[:1] if self.listed <= set(SYSTEMS) else LOADS
+
+    @property
+    def first_sort(self) -> Sort:
+        """Return the order of an address without one. Instances of many devices are not above every single drive."""
+        return Sort(columns.DEVICE_SPEED.code, falls=True) if self.categories else FASTEST_FIRST
 
     @property
     def listed(self) -> set[str]:

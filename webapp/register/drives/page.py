@@ -234,7 +234,7 @@ class DrivesPage:
 
     def _sorted_address(self, sort: Sort) -> str:
         """Return the address of the same rows in another order, made from one address, because a page has twenty."""
-        if sort == FASTEST_FIRST:
+        if sort == self.query.first_sort:
             return replace(self.query, sort=sort, page=1).address
         return self._address_by_name.replace(f"sort={BY_NAME.parameter}", f"sort={sort.parameter}")
 
