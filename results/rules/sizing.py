@@ -359,25 +359,30 @@ def _with_spare_nodes(demand: Demand, working_nodes: int) -> tuple[int, int]:
     return nodes, nodes * demand.drives_per_node
 
 
+_Pair = tuple[int, int]  # a fraction
+_pair = Fraction.as_integer_ratio
+
+
 class Offers:
     """Many offers, to compute only their numbers of drives: thousands have few different rates and capacities."""
 
     def __init__(self, offers: Sequence[Offer]) -> None:
-        self._rates = _Distinct((offer.reads_per_s, offer.writes_per_s) for offer in offers)
+        # As pairs of whole numbers: Fraction takes ten times as long to look itself up.
+        self._rates = _Distinct((_pair(offer.reads_per_s), _pair(offer.writes_per_s)) for offer in offers)
         self._capacities = _Distinct(offer.bytes_for_data for offer in offers)
-        self._ratings = _Distinct((offer.capacity_bytes, offer.dwpd) for offer in offers)
+        self._ratings = _Distinct((offer.capacity_bytes, _pair(offer.dwpd) if offer.dwpd else None) for offer in offers)
 
     def drives(self, demand: Demand, tested: Tested) -> list[int]:
         """Return the drives of each offer, as `size` does; for an untested load the known minimum."""
         totals = demand.totals
 
-        def by_throughput(rates: tuple[Fraction, Fraction]) -> int:
-            offer = Offer(*rates, 1)
+        def by_throughput(rates: tuple[_Pair, _Pair]) -> int:
+            offer = Offer(Fraction(*rates[0]), Fraction(*rates[1]), 1)
             return max(drives_for_reads(demand, offer), drives_for_writes(demand, offer))
 
-        def by_endurance(rating: tuple[int, Fraction | None]) -> int:
+        def by_endurance(rating: tuple[int, _Pair | None]) -> int:
             capacity, dwpd = rating
-            return _ceil_of_quotient(totals.rated_bytes_per_day, capacity, dwpd) if dwpd else 0
+            return _ceil_of_quotient(totals.rated_bytes_per_day, capacity, Fraction(*dwpd)) if dwpd else 0
 
         needs = [
             self._capacities.each(lambda capacity: _ceil_of_quotient(totals.capacity_bytes, capacity)),

@@ -33,7 +33,9 @@ def test_drives_of_all_categories_are_in_one_list_from_the_fastest(client, fast_
     ]  # fmt: skip
 
 
-def test_a_drive_comes_before_an_instance_of_many_slower_devices(client, fast_and_slow, make_product, make_published_run):
+def test_a_drive_comes_before_an_instance_of_many_slower_devices(
+    client, fast_and_slow, make_product, make_published_run
+):
     instance = make_product(model="MANYCLOUD", category="cloud")
     shares = {1000: "1.00", 8000: "0.10", 64000: "0.00"}
     make_published_run(shares, instance, tps=Decimal(1_200_000), device_count=12)

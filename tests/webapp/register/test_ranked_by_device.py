@@ -11,6 +11,7 @@ from results.models import Run
 from results.models.categories import SYSTEMS
 from tests.webapp.register.pages import read_rows
 from webapp.register.limits.profile import current_limits
+from webapp.register.limits.reader_limits import read_limits
 from webapp.register.sizing.offers import candidates
 from webapp.register.tables.columns import ranked_tps
 
@@ -77,7 +78,7 @@ def test_the_capacities_of_a_model_are_ranked_by_device_too(client, four_and_one
 
 
 def test_a_cluster_is_sized_with_the_faster_device(four_and_one):
-    (found,) = candidates(current_limits(), {})
+    (found,) = candidates(read_limits({}, current_limits()), {})
     assert (found.run.public_id, found.offer.tps) == (four_and_one[1].public_id, 150_000)
 
 

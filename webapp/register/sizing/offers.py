@@ -1,4 +1,7 @@
-"""Candidates for a cluster: drives, or cloud instances, each with its tested load within the limits."""
+"""Candidates for a cluster: drives, or cloud instances, each with its tested load within the limits.
+
+They are made from the column store: a question reads no run from the database, whatever its limits are.
+"""
 
 from __future__ import annotations
 
@@ -7,45 +10,44 @@ from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from math import floor
+from functools import cached_property, lru_cache, reduce
+from itertools import compress
+from operator import or_
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F
 
-from results.models import Category, Certificate, CertificateRun, Product, Run, Tier
+from results.models import Category, Certificate, CertificateRun, Product, Run, Statistic, Tier
 from results.models.categories import OF_DRIVES
-from results.models.querysets import RunQuerySet
 from results.rules.act.comparison_groups import ComparisonGroup
-from results.rules.act.limits import Limit
 from results.rules.act.loads import TPS
 from results.rules.sizing import Offer, Offers, rates_of_act
+from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.runs import public_vendors
 from webapp.register.drives.store.column_store import current_store
+from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedColumn, Rows, flags_of, rows_of
+from webapp.register.drives.store.ranking import current_rows, groups_of, number_in, on_drives, speeds_of
 from webapp.register.http.query_params import ParameterError
+from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.sizing.query import SLUG, Kind
-from webapp.register.tables.columns import product_of
+from webapp.register.tables.columns import tested_gb
 from webapp.register.tables.groups import group_of
 from webapp.register.tables.makers import vendor_slug
-from webapp.register.tables.marks import TierMark, run_tier_mark
-from webapp.register.tables.sentences import product_name, run_name
+from webapp.register.tables.marks import TierMark, tier_code, tier_mark
 from webapp.templatetags import units
 
 BYTES_PER_GB = 10**9
 ASSUMED_DEVICES = 1  # for publications without a number of devices: they name one drive
-Certified = Mapping[int, tuple[Certificate, Run]]  # the certificate of each product, and its load test
+Certified = Mapping[str, tuple[Certificate, Run]]  # the certificate of each product by its slug, and its load test
 LAST_PLACE = Decimal("0.0001")  # N is rounded separately in runs and certificates
 
 
 @dataclass(frozen=True, slots=True)
 class SizedProduct:
-    """The facts of a product that a size is computed and shown with, because caches keep no rows of the database."""
+    """The facts of a product that a size is shown with."""
 
-    pk: int
     slug: str
     vendor: str
-    endurance_dwpd: Decimal | None
-    entered_facts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Candidates:
     def by_group(self) -> dict[ComparisonGroup, list[int]]:
         """Return the places of each comparison group, the highest speed first, then by key."""
         found: dict[ComparisonGroup, list[int]] = {}
-        for place in self._sorted(lambda each: (-each.offer.tps, each.key)):
+        for place in self._sorted(lambda each: (-float(each.offer.tps), each.key)):
             found.setdefault(self.every[place].group, []).append(place)
         return found
 
@@ -160,95 +162,105 @@ def _priced(candidate: Candidate, price: Fraction | None) -> Candidate:
     return candidate if price is None else replace(candidate, offer=replace(candidate.offer, price=price))
 
 
-def candidates(
-    limits: Iterable[Limit],
-    prices: Mapping[str, Fraction],
-    *,
-    is_own: bool = False,
-    kind: Kind = Kind.DRIVES,
-) -> Candidates:
+def candidates(limits: YourLimits, prices: Mapping[str, Fraction], *, kind: Kind = Kind.DRIVES) -> Candidates:
     """Return the drives or instances that sustain a load within the limits, each once, in a fixed number of queries.
 
     A current certificate of a drive takes precedence over runs if its load test is within the limits; it does not cover
     stricter ones. Otherwise the run with the highest speed per device within the limits counts; a run that can be
     ranked takes precedence over one that cannot. Historical products, logs without the number of devices and networked
-    systems are left out. `is_own`: the limits are a reader's own.
+    systems are left out.
     """
-    limits = tuple(limits)
-    certified = {} if kind is Kind.INSTANCES else _certified(limits, is_own=is_own)
-    if is_own:
-        found = Candidates(_with_certificates(_uncertified(limits, kind, is_own=True), certified))
-    else:
-        found = _of_profile(limits, kind, certified)
+    store = current_store()
+    certified = {} if kind is Kind.INSTANCES else _certified(limits)
+
+    def read() -> Candidates:
+        return Candidates(_with_certificates(_uncertified(store, limits, kind), certified))
+
+    named = tuple((slug, each.public_id, each.exact_nx, run.pk) for slug, (each, run) in sorted(certified.items()))
+    # Readers' own limits are countless; the profile's are in most questions.
+    found = read() if limits.is_own else store.recent(("sizing orders", limits, kind, named), read)
     return found if kind is Kind.INSTANCES else found.priced(prices)
 
 
-def _of_profile(limits: tuple[Limit, ...], kind: Kind, certified: Certified) -> Candidates:
-    """Return the candidates of a state of the register, in the orders that each process computes once."""
-    store = current_store()
-    runs = store.cached(("sizing candidates", limits, kind), lambda: _uncertified(limits, kind, is_own=False))
-    named = tuple((pk, each.public_id, each.exact_nx, run.pk) for pk, (each, run) in sorted(certified.items()))
-    key = ("sizing orders", limits, kind, named)
-    return store.recent(key, lambda: Candidates(_with_certificates(runs, certified)))
+def _uncertified(store: ColumnStore, limits: YourLimits, kind: Kind) -> Iterator[Candidate]:
+    """Yield the candidates by their runs alone, without prices; each is made once per state of the register."""
+    rows, units_of_rows = store.cached(("sized rows", kind), lambda: _sized_rows(store, kind))
+    flags = flags_of(_judged(store) & LimitCheck(store, limits).passes, store.count)
+    fastest: dict[object, int] = {}
+    for unit, row in compress(zip(units_of_rows, rows, strict=True), map(flags.__getitem__, rows)):
+        fastest.setdefault(unit, row)
+    made: dict[int, Candidate] = store.cached(("sizing candidates", kind), dict)
+    make = _instance if kind is Kind.INSTANCES else _drive
+    for row in fastest.values():
+        candidate = made.get(row)
+        yield candidate or made.setdefault(row, make(store, row))
 
 
-def _uncertified(limits: tuple[Limit, ...], kind: Kind, *, is_own: bool) -> list[Candidate]:
-    """Return the candidates by their runs alone, without prices.
+def _sized_rows(store: ColumnStore, kind: Kind) -> tuple[list[int], list[object]]:
+    """Return the rows that can be sized with, before any limits, and the unit of each: a drive, or a set of devices.
 
-    Each process reads those of the profile once per state of the register, and keeps them: they have plain values only.
+    Those that can be ranked come first, each part by falling speed.
     """
-    runs = Run.objects.listed().rated().on_drives().current().within(limits, is_own=is_own).with_ranked_tps()
-    runs = runs.filter(tps__gt=0).select_related("product").defer("facts", "source_row")
-    ordered = runs.order_by(F("ranked_tps").desc(nulls_last=True), "pk")
-    return _instances(ordered) if kind is Kind.INSTANCES else _drives(ordered)
+    columns, groups, speeds = store.columns, groups_of(store), speeds_of(store)
+    has_devices = _above_zero(columns["device_count"])
+    if kind is Kind.INSTANCES:
+        sized = columns["category"].of(Category.CLOUD) & has_devices & _above_zero(columns["device_gb"])
+    else:
+        published = columns["tier"].having([tier == Tier.PUBLISHED for tier in (*columns["tier"].options, "")])
+        has_devices |= columns["device_count"].sets[-1] & published
+        sized = has_devices & reduce(or_, map(columns["category"].of, OF_DRIVES)) & _above_zero(columns["capacity_gb"])
+    listed = current_rows(store) & on_drives(store) & ~columns["historical"].of("yes") & _above_zero(columns["tps"])
+    is_ranked = {word: group.is_ranked for word, group in groups.items()}
+    word_of_group = columns["comparison_group"].word
+    rows = sorted(rows_of(sized & listed), key=lambda row: (not is_ranked[word_of_group(row)], -speeds[row]))
+    return rows, [_set_of_devices(store, row) if kind is Kind.INSTANCES else store.slugs[row] for row in rows]
+
+
+def _above_zero(column: EncodedColumn) -> Rows:
+    """Return the rows with a number, which is not 0."""
+    numbers = column.values or map(number_in, column.words)
+    return column.having([*((number or 0) > 0 for number in numbers), False])
+
+
+def _judged(store: ColumnStore) -> Rows:
+    """Return the rows whose shares count: a verdict on the log, or a publication, which has none."""
+    return store.columns["statistic"].of(Statistic.STEADY_AS_PUBLISHED) | ~store.columns["outcome"].sets[-1]
+
+
+def _set_of_devices(store: ColumnStore, row: int) -> object:
+    """Return what is one instance: a type with a number of devices of a size, on a host of its own or not."""
+    parts = ("device_count", "device_gb", "sole_tenant")
+    return (store.slugs[row], *(store.columns[code].codes[row] for code in parts))
 
 
 def _with_certificates(found: Iterable[Candidate], certified: Certified) -> list[Candidate]:
     return [
-        _certified_candidate(each, *certified[each.product.pk]) if each.product.pk in certified else each
+        _certified_candidate(each, *certified[each.product.slug]) if each.product.slug in certified else each
         for each in found
     ]
 
 
 def _certified_candidate(candidate: Candidate, certificate: Certificate, tested: Run) -> Candidate:
-    capacity_gb = candidate.offer.capacity_bytes // BYTES_PER_GB
-    offer = _offer(rates_of_act(Fraction(certificate.exact_nx) * TPS), candidate.product, capacity_gb, tested)
-    basis = f"certificate {certificate.public_id}{_spare_note(tested, capacity_gb)}"
+    spare = tested_gb(tested)
+    tested_bytes = None if spare is None else spare * BYTES_PER_GB
+    reads_per_s, writes_per_s = rates_of_act(Fraction(certificate.exact_nx) * TPS)
+    offer = replace(candidate.offer, reads_per_s=reads_per_s, writes_per_s=writes_per_s, tested_bytes=tested_bytes)
+    basis = f"certificate {certificate.public_id}{_spare_note(spare)}"
     return replace(candidate, run=None, offer=offer, basis=basis, tier=None, group=group_of(tested))
 
 
-def _drives(runs: RunQuerySet) -> list[Candidate]:
-    has_devices = Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED)
-    found = runs.filter(has_devices, product__category__in=OF_DRIVES, product__capacity_gb__gt=0)
-    fastest: dict[int, Run] = {}
-    for run in _ranked_first(found):
-        fastest.setdefault(product_of(run).pk, run)
-    return [_drive(run) for run in fastest.values()]
-
-
-def _ranked_first(runs: Iterable[Run]) -> list[Run]:
-    """Return the runs that can be ranked before the others; each part keeps its order."""
-    return sorted(runs, key=lambda run: not group_of(run).is_ranked)
-
-
-def _instances(runs: RunQuerySet) -> list[Candidate]:
-    """Return each type of instance with each of its sets of devices."""
-    found = runs.filter(product__category=Category.CLOUD, device_count__gte=1, device_gb__gte=1)
-    fastest: dict[tuple[object, ...], Run] = {}
-    for run in _ranked_first(found):
-        fastest.setdefault((run.product_id, run.device_count, run.device_gb, run.sole_tenant), run)
-    return [_instance(run) for run in fastest.values()]
-
-
-def _instance(run: Run) -> Candidate:
+def _instance(store: ColumnStore, row: int) -> Candidate:
     """Return an instance as a unit: instances are ranked among each other for any number of devices."""
-    capacity_bytes = (run.device_count or 0) * (run.device_gb or 0) * BYTES_PER_GB
-    offer = Offer(*_tested_rates(run, 1), capacity_bytes)
-    group = replace(group_of(run), device_count=1)
-    tenancy = ", sole tenant" if run.sole_tenant else ""
-    basis, tier = f"run {run.public_id}", run_tier_mark(run)
-    name = f"{run_name(run)}{tenancy}"
-    return Candidate(run.public_id, name, _sized_product(product_of(run)), _sized_run(run), offer, basis, tier, group)
+    columns = store.columns
+    devices, device_gb = (round(number_in(columns[code].word(row)) or 0) for code in ("device_count", "device_gb"))
+    offer = Offer(*_tested_rates(store, row, 1), devices * device_gb * BYTES_PER_GB)
+    group = replace(_group(store, row), device_count=1)
+    tenancy = ", sole tenant" if columns["sole_tenant"].word(row) == "yes" else ""
+    run = _sized_run(store, row, device_gb)
+    name = f"{name_of(store, row)}{tenancy}"
+    return Candidate(
+        run.public_id, name, _sized_product(store, row), run, offer, f"run {run.public_id}", _tier(store, row), group
+    )
 
 
 def refuse_unknown_drives(slug_by_parameter: Mapping[str, str], shown: str = "") -> None:
@@ -272,84 +284,89 @@ def refuse_unknown_vendor(slug: str) -> None:
         raise ParameterError("vendor", f"expected one of {', '.join(sorted(known))}", slug)
 
 
-def _certified(limits: Iterable[Limit], *, is_own: bool) -> Certified:
+def _certified(limits: YourLimits) -> Certified:
     """Return the highest current certificate of each product whose load test is within the limits, with that test.
 
     Stress tests run at other loads and only need to finish, so limits do not apply to them.
     """
     load_tests = CertificateRun.objects.filter(
         certificate__in=Certificate.objects.current(),
-        run__in=Run.objects.within(limits, is_own=is_own).values("pk"),
+        run__in=Run.objects.within(limits.limits, is_own=limits.is_own).values("pk"),
         run__device_count=F("certificate__device_count"),
         run__nx_load__range=(F("certificate__nx_load") - LAST_PLACE, F("certificate__nx_load") + LAST_PLACE),
     )
-    found = load_tests.select_related("certificate", "run__product").order_by("certificate__nx_load", "certificate")
-    return {each.certificate.product_id: (each.certificate, each.run) for each in found}
+    found = load_tests.select_related("certificate__product", "run__product")
+    ordered = found.order_by("certificate__nx_load", "certificate")
+    return {each.certificate.product.slug: (each.certificate, each.run) for each in ordered}
 
 
-def _drive(run: Run) -> Candidate:
-    product = product_of(run)
-    sized, capacity_gb = _sized_product(product), product.capacity_gb or 0
-    offer = _offer(_tested_rates(run, run.device_count or ASSUMED_DEVICES), sized, capacity_gb, run)
-    basis = f"run {run.public_id}{_spare_note(run, capacity_gb)}{_devices_note(run)}"
-    name, tier = product_name(product), run_tier_mark(run)
-    return Candidate(product.slug, name, sized, _sized_run(run), offer, basis, tier, group_of(run))
+def _drive(store: ColumnStore, row: int) -> Candidate:
+    columns, product, run = store.columns, _sized_product(store, row), _sized_run(store, row, None)
+    devices = columns["device_count"].word(row)
+    rating, spare = columns["endurance_dwpd"].value(row), columns["tested_gb"].value(row)
+    offer = Offer(
+        *_tested_rates(store, row, int(devices or ASSUMED_DEVICES)),
+        round(columns["capacity_gb"].value(row) or 0) * BYTES_PER_GB,
+        None if rating is None else _exact(rating),
+        None,
+        None if spare is None else round(spare) * BYTES_PER_GB,
+    )
+    basis = f"run {run.public_id}{_spare_note(spare)}{_devices_note(devices)}"
+    name = " ".join(filter(None, (columns[code].word(row) for code in ("vendor", "model", "capacity_gb"))))
+    return Candidate(product.slug, name, product, run, offer, basis, _tier(store, row), _group(store, row))
 
 
-def _sized_product(product: Product) -> SizedProduct:
-    entered = tuple(product.entered_facts)
-    return SizedProduct(product.pk, product.slug, product.vendor, product.endurance_dwpd, entered)
+def _sized_product(store: ColumnStore, row: int) -> SizedProduct:
+    return SizedProduct(store.slugs[row], store.columns["vendor"].word(row))
 
 
-def _sized_run(run: Run) -> SizedRun:
-    return SizedRun(run.public_id, run.statistic, run.device_gb, run.is_mix_reported)
+def _sized_run(store: ColumnStore, row: int, device_gb: int | None) -> SizedRun:
+    statistic, mix = (store.columns[code].word(row) for code in ("statistic", "mix"))
+    return SizedRun(store.runs[row], statistic, device_gb, is_mix_reported=bool(mix))
 
 
-def _offer(
-    rates: tuple[Fraction, Fraction],
-    product: SizedProduct,
-    capacity_gb: int,
-    tested: Run,
-) -> Offer:
-    """Return a drive with the load of each drive, and the capacity that its test used."""
-    dwpd = None if product.endurance_dwpd is None else Fraction(product.endurance_dwpd)
-    tested_gb = _tested_gb(tested, capacity_gb)
-    tested_bytes = None if tested_gb is None else tested_gb * BYTES_PER_GB
-    return Offer(*rates, capacity_gb * BYTES_PER_GB, dwpd, None, tested_bytes)
+def _group(store: ColumnStore, row: int) -> ComparisonGroup:
+    return groups_of(store)[store.columns["comparison_group"].word(row)]
 
 
-def _spare_note(tested: Run, capacity_gb: int) -> str:
-    """Return the note on an over-provisioned test; empty if it used the whole capacity."""
-    tested_gb = _tested_gb(tested, capacity_gb)
-    return "" if tested_gb is None else f", over-provisioned to {units.capacity(tested_gb)}"
+def _tier(store: ColumnStore, row: int) -> TierMark:
+    word = store.columns["tier"].word(row)
+    return tier_mark(tier_code(word), word)
 
 
-def _tested_gb(run: Run, capacity_gb: int) -> int | None:
-    """Return the capacity of a drive that an over-provisioned test used, in GB rounded down; None for all of it.
+@lru_cache(maxsize=10_000)  # drives have few different speeds and ratings
+def _exact(number: float) -> Fraction:
+    """Return a number of the store, which has at most two places, as it was entered.
 
-    The percentage is of the capacity that users see: 10 % leaves 1 / 1.1 of the drive.
+    >>> _exact(0.1), _exact(515000.5)
+    (Fraction(1, 10), Fraction(1030001, 2))
     """
-    stated = [capacity_gb]
-    if run.over_provisioned_to_gb:
-        stated.append(run.over_provisioned_to_gb)
-    if run.over_provisioning_pct:
-        stated.append(floor(Fraction(capacity_gb * 100) / (100 + Fraction(run.over_provisioning_pct))))
-    return max(min(stated), 1) if min(stated) < capacity_gb else None
+    return Fraction(Decimal(repr(number)))
 
 
-def _tested_rates(run: Run, count: int) -> tuple[Fraction, Fraction]:
+def _spare_note(spare_gb: float | None) -> str:
+    """Return the note on an over-provisioned test; empty if it used the whole capacity."""
+    return "" if spare_gb is None else f", over-provisioned to {units.capacity(round(spare_gb))}"
+
+
+def _tested_rates(store: ColumnStore, row: int, count: int) -> tuple[Fraction, Fraction]:
     """Return the reads and the writes a second of each unit, of which `count` shared the load of a run.
 
     A publication states only the speed; ACT's load has two reads to one write.
     """
-    reads_per_s, writes_per_s = rates_of_act(run.tps or 0)
-    if run.reads_per_s and run.writes_per_s and run.reads_per_s + run.writes_per_s == run.tps:
-        reads_per_s, writes_per_s = Fraction(run.reads_per_s), Fraction(run.writes_per_s)
-    return reads_per_s / count, writes_per_s / count
+    tps, mix = store.columns["tps"].value(row) or 0, store.columns["mix"].word(row)
+    return _rates(tps, mix, count)
 
 
-def _devices_note(run: Run) -> str:
+@lru_cache(maxsize=10_000)
+def _rates(tps: float, mix: str, count: int) -> tuple[Fraction, Fraction]:
+    reported = tuple(map(Fraction, mix.split()))
+    rates = reported if reported and sum(reported) == _exact(tps) else rates_of_act(_exact(tps))
+    return rates[0] / count, rates[1] / count
+
+
+def _devices_note(devices: str) -> str:
     """Return the note on the number of devices that a run loaded; empty for one device."""
-    if run.device_count is None:
+    if not devices:
         return ", taken as the speed of one drive, because the publication states no number of drives"
-    return f", {run.device_count} devices together" if run.device_count > 1 else ""
+    return f", {devices} devices together" if int(devices) > 1 else ""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log10
 
+from results.models import Product
 from results.rules import sizing
 from results.rules.act.loads import printed_decimal
 from results.rules.sizing import Demand, Mix, Size, Tested
@@ -120,7 +121,8 @@ def _endurance(demand: Demand, candidate: Candidate, found: Size) -> list[Step]:
     rating = candidate.offer.dwpd
     if rating is None:
         return [writes, Step("Drives by endurance", "no endurance rating", "not known", NO_RATING)]
-    origin = f"endurance rating {rating_origin(candidate.product)}"
+    product = Product.objects.filter(slug=candidate.product.slug).first()  # None if it was renamed a moment ago
+    origin = f"endurance rating {rating_origin(product)}" if product else "endurance rating"
     how = (
         f"{_tb(daily)} / {_tb(Fraction(candidate.offer.capacity_bytes))} x {figure(demand.life_years)} years / "
         f"{figure(demand.warranty_years)} years warranty / {figure(rating)} DWPD, rounded up"

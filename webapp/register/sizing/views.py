@@ -53,7 +53,7 @@ def answer_of(query: QueryDict, document: str) -> tuple[SizingQuestion, dict[str
         question = sizing_query.read_sizing_question(query, parameters)
         refuse_unknown_drives(question.priced_drives, question.drive)
         refuse_unknown_vendor(question.restrictions.vendor)
-    found = candidates(question.limits.limits, question.prices, is_own=question.limits.is_own, kind=question.kind)
+    found = candidates(question.limits, question.prices, kind=question.kind)
     return question, sizing_page(question, found, _tested_workload(document))
 
 

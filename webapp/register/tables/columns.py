@@ -108,6 +108,20 @@ def whole_device_tps(run: Run) -> int | None:
     return None if tps is None else floor(tps + Fraction(1, 2))
 
 
+def tested_gb(run: Run) -> int | None:
+    """Return the capacity of a drive that an over-provisioned test used, in GB rounded down; None for all of it.
+
+    The percentage is of the capacity that users see: 10 % leaves 1 / 1.1 of the drive.
+    """
+    capacity_gb = product_of(run).capacity_gb or 0
+    stated = [capacity_gb]
+    if run.over_provisioned_to_gb:
+        stated.append(run.over_provisioned_to_gb)
+    if run.over_provisioning_pct:
+        stated.append(floor(Fraction(capacity_gb * 100) / (100 + Fraction(run.over_provisioning_pct))))
+    return max(min(stated), 1) if min(stated) < capacity_gb else None
+
+
 def ranked_tps(run: Run) -> Fraction:
     """Return the speed that runs are ranked by: of one device, or of a whole system; 0 if unknown."""
     is_whole = product_of(run).category in SYSTEMS

@@ -1,29 +1,14 @@
 """Origin of a product's endurance rating: the publication that prints it, a reviewer, or the catalogue."""
 
-from collections.abc import Collection
-from decimal import Decimal
-from typing import Protocol
-
 from results.catalogue.rows import CERTIFICATION_PAGE, published_sources
-from results.models import Run, Tier
+from results.models import Product, Run, Tier
 from webapp.templatetags import units
 
 NOT_VERIFIED = "not verified"
 CELLS = "|"  # between the cells of a row as printed
 
 
-class RatedProduct(Protocol):
-    """A product, or a copy of these facts of it."""
-
-    @property
-    def pk(self) -> int: ...
-    @property
-    def endurance_dwpd(self) -> Decimal | None: ...
-    @property
-    def entered_facts(self) -> Collection[str]: ...
-
-
-def rating_origin(product: RatedProduct) -> str:
+def rating_origin(product: Product) -> str:
     """Return where the endurance rating of a product is from.
 
     The publication is named only if a row that it printed of this product has the rating as it is shown.

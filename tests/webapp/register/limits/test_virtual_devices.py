@@ -9,6 +9,7 @@ from tests.webapp.register.conftest import SLOW_DISK_FACTS, SLOW_DISK_VERDICT
 from tests.webapp.register.pages import read_rows, shown_html
 from webapp.register.compare import choice
 from webapp.register.limits.profile import current_limits
+from webapp.register.limits.reader_limits import read_limits
 from webapp.register.sizing.offers import candidates
 
 pytestmark = pytest.mark.django_db
@@ -237,7 +238,7 @@ def test_the_ladders_of_the_api_leave_it_out(client, memory, make_log_run):
 def test_a_cluster_is_not_sized_with_it(memory, make_log_run):
     memory(document=PASSES, tps=900, device_count=1)
     run = make_log_run(document=PASSES, tps=900, device_count=1)
-    assert [candidate.key for candidate in candidates(current_limits(), {})] == [run.product.slug]
+    assert [candidate.key for candidate in candidates(read_limits({}, current_limits()), {})] == [run.product.slug]
 
 
 def test_files_mark_its_row(client, memory, make_log_run):

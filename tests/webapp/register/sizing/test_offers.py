@@ -64,4 +64,4 @@ def test_a_process_keeps_no_rows_of_the_database(client, make_product, make_publ
     assert len(client.get(f"/sizing/?of={kind}&format=json").json()["rows"]) == 1
     (kept,) = [value for key, value in current_store().cache.items() if "sizing candidates" in key]
     assert len(kept) == 1
-    assert [value for value in values_in(kept) if isinstance(value, Model)] == []
+    assert [value for value in values_in(list(kept.values())) if isinstance(value, Model)] == []

@@ -29,7 +29,7 @@ def drawn_candidates(count=150):
     found = []
     for number in range(count):
         dwpd = draw.choice((None, Fraction(1), Fraction(3)))
-        product = SizedProduct(number, f"drive-{number}", draw.choice(("Intel", "Micron")), None, ())
+        product = SizedProduct(f"drive-{number}", draw.choice(("Intel", "Micron")))
         offer = offer_of(draw.choice((90_000, 300_000, 1_000_000)), draw.choice((1, 4, 8)) * TB, dwpd)
         run = SizedRun(f"r-{number}", "worst-slice", None, is_mix_reported=False)
         name = draw.choice(("PM1", "pm1", "CM2"))

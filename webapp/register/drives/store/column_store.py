@@ -25,6 +25,7 @@ from webapp.register.tables.columns import (
     product_of,
     ranked_tps,
     share_of,
+    tested_gb,
     total_gb,
     whole_device_tps,
 )
@@ -64,6 +65,12 @@ def _over_rating(run: Run) -> str | None:
     sustained, tested = SUSTAINED.order(run), ranked_tps(run)
     is_known = sustained is not None and tested and not run.is_on_no_drive
     return _yes_no(tested > sustained) if is_known else None
+
+
+def _mix(run: Run) -> SortedText | None:
+    """Return the reads and the writes a second, if the source reports both."""
+    mix = (run.reads_per_s, run.writes_per_s)
+    return (mix, " ".join(map(str, mix))) if run.is_mix_reported else None
 
 
 def _outcome(run: Run) -> str | None:
@@ -112,6 +119,8 @@ OWN = {
     "compressible": ColumnEncoding(_compressible, option=str),
     "over_provisioned": ColumnEncoding(_over_provisioned, option=str),
     "over_rating": ColumnEncoding(_over_rating, option=str),
+    "mix": ColumnEncoding(_mix, pair=_mix),
+    "tested_gb": ColumnEncoding(tested_gb, value=int),
 }  # fmt: skip
 EXTRA_OPTIONS: dict[str, dict[str, Any]] = {
     "capacity_gb": {"value": int, "option_of_key": band_of},
