@@ -1,7 +1,8 @@
 """The same load on 1, 2 and 4 processes: processor time by kind of request, waits, and the bytes served.
 
-Each number of processes has a register of its own on the same kind of store, and the same load. Pages and uploads are
-loads of their own, so that their processor time is known apart. PostgreSQL logs each wait for a lock over 50 ms.
+One register is started again with each number of processes, so all have the same rows and the same S3 server. Its public
+pages are compared before the first load, which changes them. Pages and uploads are loads of their own, so that their
+processor time is known apart. PostgreSQL logs each wait for a lock over 50 ms.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import hashlib
 import re
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from django.conf import settings
 from mixed.faults import store_of
 from mixed.load import Plan, Rates, plan_of, running_load
 from mixed.processes import Use, use_by_part
+from results.rules.plural import listed
 from tests.object_storage import running_seaweed
 from tests.register import WITHOUT_SNAPSHOTS
 from webapp.deployment.servers import WEB_THREADS
@@ -28,12 +31,13 @@ LOCK_WAIT_MS = 50
 LIVE_CONNECTIONS, LAB_CONNECTIONS, MEASURING = 3, settings.LOOK_THREADS + 10, 2  # run-on-several-machines.md
 LOCK_LINE = re.compile(r"still waiting for .*? after ([\d.]+) ms")
 SETTLE_S = 3
+NAMED_AT_MOST = 5
 VARIES = re.compile(rb'nonce="[^"]*"|name="csrfmiddlewaretoken" value="[^"]*"')
 
 
 @dataclass
 class Result:
-    """What was measured with one number of processes: CPU milliseconds, counts of requests, and hashes of pages."""
+    """What was measured with one number of processes: CPU milliseconds, counts of requests, and waits."""
 
     page_ms: float
     upload_ms: float
@@ -42,41 +46,40 @@ class Result:
     shares: dict[str, float]
     lock_waits: list[float]
     connections: int
-    pages: dict[str, str]
 
 
 def measure_processes(rates: Rates, directory: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Measure each number of processes, and compare all with the first."""
     numbers = [int(text) for text in options.processes.split(",")]
-    results: dict[int, Result] = {}
-    for number in numbers:
-        place = directory / f"processes-{number}"
-        place.mkdir(mode=0o711)
-        results[number] = _measure(number, rates, place, options.duration)
-        result = results[number]
-        cost = (
-            f"{result.page_ms:.1f} ms a page, {result.upload_ms:.1f} ms an upload, {result.reading_ms:.1f} ms a reading"
-        )
-        yield Row(f"CPU with {number} processes", "-", cost, True)
-        share = ", ".join(f"{part} {100 * share:.0f} %" for part, share in sorted(result.shares.items()))
-        yield Row(f"pages with {number} processes", "-", f"{result.pages_per_s:.1f}/s; share of CPU: {share}", True)
-        waits = [wait for wait in result.lock_waits if wait > LOCK_WAIT_MS]
-        found = f"{len(waits)}, longest {max(waits, default=0):.0f} ms"
-        yield Row(f"lock waits over {LOCK_WAIT_MS} ms with {number} processes", "0", found, not waits)
-        most = connections_of(number)
-        yield Row(
-            f"connections with {number} processes",
-            f"at most {most}",
-            str(result.connections),
-            result.connections <= most,
-        )
+    with running_seaweed() as seaweed:
+        store = store_of(seaweed)
+        with _running(numbers[0], directory, store) as site:
+            plan = plan_of(site, replace(rates, live_pages=0, agents=0, api_per_s=0), "")
+        pages = [_hashes(number, plan.pages, directory, store) for number in numbers]
+        results: dict[int, Result] = {}
+        for number in numbers:
+            results[number] = _measure(number, plan, directory, store, options.duration)
+            yield from _rows_of(number, results[number])
     first, last = results[numbers[0]], results[numbers[-1]]
     for name in ("page", "upload", "reading"):
         ratio = getattr(last, f"{name}_ms") / (getattr(first, f"{name}_ms") or float("inf"))
         target = f"at most x {WORSE_AT_MOST}"
         yield Row(f"CPU of a {name}, {numbers[-1]} to {numbers[0]}", target, f"x {ratio:.2f}", ratio <= WORSE_AT_MOST)
-    other = sum(last.pages.get(path) != content for path, content in first.pages.items())
-    yield Row("public pages with other bytes", "0", f"{other} of {len(first.pages)}", other == 0)
+    other = sorted(path for path in pages[0] if any(found.get(path) != pages[0][path] for found in pages))
+    found = f"{len(other)} of {len(pages[0])}{f': {listed(other[:NAMED_AT_MOST])}' if other else ''}"
+    yield Row("public pages with other bytes", "0", found, not other)
+
+
+def _rows_of(number: int, result: Result) -> Iterator[Row]:
+    cost = f"{result.page_ms:.1f} ms a page, {result.upload_ms:.1f} ms an upload, {result.reading_ms:.1f} ms a reading"
+    yield Row(f"CPU with {number} processes", "-", cost, True)
+    share = ", ".join(f"{part} {100 * share:.0f} %" for part, share in sorted(result.shares.items()))
+    yield Row(f"pages with {number} processes", "-", f"{result.pages_per_s:.1f}/s; share of CPU: {share}", True)
+    waits = [wait for wait in result.lock_waits if wait > LOCK_WAIT_MS]
+    found = f"{len(waits)}, longest {max(waits, default=0):.0f} ms"
+    yield Row(f"lock waits over {LOCK_WAIT_MS} ms with {number} processes", "0", found, not waits)
+    most, used = connections_of(number), result.connections
+    yield Row(f"connections with {number} processes", f"at most {most}", str(used), used <= most)
 
 
 def connections_of(processes: int) -> int:
@@ -84,15 +87,27 @@ def connections_of(processes: int) -> int:
     return processes * (WEB_THREADS + 1) + LIVE_CONNECTIONS + LAB_CONNECTIONS + MEASURING
 
 
-def _measure(number: int, rates: Rates, directory: Path, duration_s: float) -> Result:
-    from mixed_load import CONNECTIONS, Samples, live_url, running_site, wait_until_read  # noqa: PLC0415 - a cycle
+def _hashes(number: int, paths: list[str], directory: Path, store: dict[str, str]) -> dict[str, str]:
+    """Return the hash of each public page, as so many processes send it."""
+    with _running(number, directory, store) as site:
+        return {path: _hash_of(site, path) for path in paths}
+
+
+def _running(number: int, directory: Path, store: dict[str, str]) -> AbstractContextManager[Site]:
+    from mixed_load import running_site  # noqa: PLC0415 - a cycle
 
     own = {"WEB_PROCESSES": str(number), "WORKER_PROCESSES": str(number)} | WITHOUT_SNAPSHOTS
-    with running_seaweed() as seaweed, running_site(directory, **own, **store_of(seaweed)) as site:
-        samples = Samples(site.register)
+    return running_site(directory, **own, **store)
+
+
+def _measure(number: int, plan: Plan, directory: Path, store: dict[str, str], duration_s: float) -> Result:
+    from mixed_load import CONNECTIONS, Samples, live_url, wait_until_read  # noqa: PLC0415 - a cycle
+
+    with _running(number, directory, store) as site:
+        samples, plan = Samples(site.register), replace(plan, live_url=live_url(site.register))
+        log_file = site.register.data_dir / "log/postgres.log"
+        log_begin = len(log_file.read_text(errors="replace"))  # it also has the waits of other numbers of processes
         _log_lock_waits(samples.url)
-        plan = plan_of(site, replace(rates, live_pages=0, agents=0, api_per_s=0), live_url(site.register))
-        pages = {path: _hash_of(site, path) for path in plan.pages}
         with samples.taken():
             readers = replace(plan, rates=replace(plan.rates, uploads_per_s=0))
             senders = replace(plan, rates=replace(plan.rates, page_views_per_s=0))
@@ -101,7 +116,7 @@ def _measure(number: int, rates: Rates, directory: Path, duration_s: float) -> R
             wait_until_read(samples)
             reading_s = use_by_part(site.register)["worker"].processor_s - began["worker"].processor_s
         total = sum(page_use.values()) or 1.0
-        log = (site.register.data_dir / "log/postgres.log").read_text(errors="replace")
+        log = log_file.read_text(errors="replace")[log_begin:]
         return Result(
             1000 * page_use.get("web", 0) / max(1, page_count),
             1000 * upload_use.get("web", 0) / max(1, upload_count),
@@ -110,7 +125,6 @@ def _measure(number: int, rates: Rates, directory: Path, duration_s: float) -> R
             {part: used / total for part, used in page_use.items()},
             [float(text) for text in LOCK_LINE.findall(log)],
             int(samples.largest[CONNECTIONS]),
-            pages,
         )
 
 
@@ -136,5 +150,5 @@ def _log_lock_waits(url: str) -> None:
 
 
 def _hash_of(site: Site, path: str) -> str:
-    content = Client(site.url).get(path).content
+    content = Client(site.url).get(path).content.replace(site.url.encode(), b"")  # its port is another at each start
     return hashlib.sha256(VARIES.sub(b"", content)).hexdigest()
