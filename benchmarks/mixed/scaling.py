@@ -1,6 +1,6 @@
 """The same load on 1, 2 and 4 processes: processor time by kind of request, waits, and the bytes served.
 
-One register is started again with each number of processes, so all have the same rows and the same S3 server. Its public
+One register is started again with each number of processes, so all have the same rows and S3 server. Its public
 pages are compared before the first load, which changes them. Pages and uploads are loads of their own, so that their
 processor time is known apart. PostgreSQL logs each wait for a lock over 50 ms.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db import models
-from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
 from results.models import Event, Reading, Run, Submission, Visibility
@@ -97,17 +97,27 @@ def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:
     )
     used = submissions.alias(
         reading_state=Subquery(readings.values("state")[:1]),
-        is_withdrawn=Exists(runs.filter(visibility=Visibility.WITHDRAWN)),
-        is_sequestered=Exists(runs.filter(visibility=Visibility.SEQUESTERED)),
-        is_embargoed=Exists(runs.filter(visibility=Visibility.EMBARGOED)),
-        is_retracted=Exists(runs.filter(visibility=Visibility.RETRACTED)),
+        is_withdrawn=_has(runs.filter(visibility=Visibility.WITHDRAWN)),
+        is_sequestered=_has(runs.filter(visibility=Visibility.SEQUESTERED)),
+        is_embargoed=_has(runs.filter(visibility=Visibility.EMBARGOED)),
+        is_retracted=_has(runs.filter(visibility=Visibility.RETRACTED)),
         declined_by=Subquery(declined.order_by("-pk").values("pk")[:1]),
         recalled_by=Subquery(recalls.order_by("-pk").values("pk")[:1]),
     )
     return used.annotate(
-        is_published=Exists(runs.filter(visibility__in=[Visibility.PUBLIC, Visibility.SUPERSEDED])),
-        has_unreviewed=Exists(unreviewed),
+        is_published=_has(runs.filter(visibility__in=[Visibility.PUBLIC, Visibility.SUPERSEDED])),
+        has_unreviewed=_has(unreviewed),
     ).annotate(state=_state())
+
+
+def _has(rows: QuerySet[Any]) -> Coalesce:
+    """Return whether the outer row has one of these rows.
+
+    PostgreSQL looks each of them up. For EXISTS it may read the whole table, also for a page of a hundred rows, because
+    it plans as if all were needed.
+    """
+    first = Subquery(rows.values_list(Value(True))[:1], output_field=models.BooleanField())
+    return Coalesce(first, Value(False))
 
 
 def _state() -> Case:

@@ -114,7 +114,8 @@ class Dispatch(models.Model):
                 fields=["next_poll_at"],
                 condition=~Q(state__in=sorted(state.value for state in FINAL - {State.LOST})),
                 name="dispatch_due",
-            )
+            ),
+            models.Index(fields=["-ordered_at", "-id"], name="dispatch_newest"),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -155,6 +155,13 @@ def test_the_queue_does_not_read_submissions_that_have_ended(submission):
     assert [each.pk for each in waiting] == [submission.pk]
 
 
+def test_a_page_of_submissions_reads_only_their_runs(submission):
+    add_published(make_organisation("other"), make_product(), 2000)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE results_submission, results_run, results_reading, results_event")
+    assert rows_read(lambda: list(with_state(Submission.objects.order_by("-pk"))[:10])) < 200
+
+
 def add_published(organisation, product, count):
     logs = Evidence.objects.bulk_create(
         Evidence(organisation=organisation, sha256=f"{number:064x}", size_bytes=1) for number in range(count)

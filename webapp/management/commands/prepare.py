@@ -16,6 +16,7 @@ from results.models import Organisation, Product
 from webapp.accounts.audit.trail import COMMAND, Kind, record
 from webapp.accounts.models import Membership, Role
 from webapp.deployment.migration import migrate
+from webapp.register.drives.store.column_store import prepare_file
 from webapp.supervisor.data_directory import write_private
 
 
@@ -36,6 +37,7 @@ class Command(BaseCommand):
             self.stderr.write(f"{error}. Until then, pages are served, and uploads are refused.")
         except StoreError as error:
             raise CommandError(str(error)) from error
+        prepare_file()
         if not settings.PRODUCTION:
             ensure_first_staff(settings.DATA_DIR / "first-login.txt")
 

@@ -1,12 +1,20 @@
-"""The runs of the candidates are read once for each state of the register, and again after a change."""
+"""The candidates are those that the rules select, made once for each state of the register and again after it changes."""
 
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
-from django.db.models import Model
+from django.db.models import F, Model, Q
 
-from results.models import Run, Visibility
+from results.models import Product, Run, Tier, Verdict, Visibility
+from results.models.categories import OF_DRIVES
 from webapp.register.drives.store.column_store import current_store
+from webapp.register.limits.profile import current_limits
+from webapp.register.limits.reader_limits import read_limits
+from webapp.register.sizing.offers import candidates
+from webapp.register.sizing.query import Kind
+from webapp.register.tables.groups import group_of
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +34,57 @@ def test_a_new_question_reads_as_many_rows_in_a_larger_register(make_published_r
     few = rows_of_a_new_question(count_rows, 7)
     add_runs(make_published_run, 20)
     assert rows_of_a_new_question(count_rows, 8) == few
+
+
+def test_limits_of_a_reader_read_as_many_rows_in_a_larger_register(make_published_run, count_rows):
+    add_runs(make_published_run, 2)
+    count_rows("/sizing/")
+    few = count_rows("/sizing/?limit_1ms=4.5")
+    add_runs(make_published_run, 20)
+    count_rows("/sizing/")
+    assert count_rows("/sizing/?limit_1ms=4.6") == few
+
+
+def chosen_by_the_database(limits, kind):
+    """Return the run that each candidate should have by the rules, in the database's own words."""
+    runs = Run.objects.listed().rated().on_drives().current().within(limits.limits, is_own=limits.is_own)
+    if kind is Kind.DRIVES:
+        has_devices = Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED)
+        runs = runs.filter(has_devices, product__category__in=OF_DRIVES, product__capacity_gb__gt=0)
+    else:
+        runs = runs.filter(product__category="cloud", device_count__gte=1, device_gb__gte=1)
+    fastest = runs.filter(tps__gt=0).with_ranked_tps().order_by(F("ranked_tps").desc(nulls_last=True), "pk")
+    chosen = {}
+    for run in sorted(fastest, key=lambda run: not group_of(run).is_ranked):
+        unit = (run.product_id, run.device_count, run.device_gb, run.sole_tenant) if kind is Kind.INSTANCES else ()
+        chosen.setdefault(unit or run.product_id, run.public_id)
+    return sorted(chosen.values())
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize(
+    "own", [{}, {"limit_1ms": "3"}, {"limit_1ms": "0.5"}, {"limit_8ms": "0"}, {"limit_1ms": "100"}]
+)
+def test_the_run_of_each_candidate_is_the_one_that_the_database_finds(catalogue, make_log_run, kind, own):
+    pm9 = Product.objects.filter(category="nvme-flash", historical=False).first()
+    for outcome, tps in (("pass", 9_000_000), ("fail", 9_100_000), ("void", 9_200_000)):
+        run = make_log_run(product=pm9, tps=tps, device_count=1, visibility="public", predates_approvals=True)
+        Verdict.objects.filter(run=run).update(outcome=outcome)
+    limits = read_limits(own, current_limits())
+    found = candidates(limits, {}, kind=kind)
+    assert sorted(each.run.public_id for each in found) == chosen_by_the_database(limits, kind)
+    assert found.every or own
+
+
+def test_a_candidate_has_the_reported_mix_and_the_capacity_that_its_test_used(make_product, make_published_run):
+    make_published_run(
+        product=make_product(capacity_gb=6400), tps=Decimal("300000.50"), reads_per_s=Decimal("250000.50"),
+        writes_per_s=50_000, device_count=2, over_provisioning_pct=10,
+    )  # fmt: skip
+    (found,) = candidates(read_limits({}, current_limits()), {})
+    assert (found.offer.reads_per_s, found.offer.writes_per_s) == (Fraction("125000.25"), 25_000)
+    assert found.offer.bytes_for_data == 5_818 * 10**9, "6,400 GB / 1.1"
+    assert not found.is_mix_assumed
 
 
 def test_a_withdrawn_run_is_no_candidate_of_the_next_question(client, make_published_run):

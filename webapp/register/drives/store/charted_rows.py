@@ -113,6 +113,8 @@ class ChartedRows:
     @cached_property
     def ordered(self) -> list[int]:
         """Return the plotted rows, fastest first; of equal speeds, the one with fewer slow reads first."""
+        if self.shown.bit_count() < SORTED_BELOW:
+            return sorted(rows_of(self.shown), key=self._places.__getitem__)
         flags = flags_of(self.shown, self.store.count)
         in_order = fastest_first(self.store, self.threshold_us, per_device=self.is_per_device)
         return list(compress(in_order, map(flags.__getitem__, in_order)))
@@ -169,7 +171,9 @@ class ChartedRows:
     @cached_property
     def frontiers(self) -> list[Frontier]:
         """Return the frontier of each of these groups."""
-        return [self._frontier(group, rows) for group, rows in self.ranked_groups]
+        # Most requests plot the rows of an address without filters.
+        key = ("frontiers", self.shown, self.shown & self.passes, self.threshold_us, self.is_per_device)
+        return self.store.recent(key, lambda: [self._frontier(group, rows) for group, rows in self.ranked_groups])
 
     def _frontier(self, group: ComparisonGroup, rows: Rows) -> Frontier:
         speeds, shares = self.speeds, shares_of(self.store, self.threshold_us)
@@ -220,6 +224,12 @@ class ChartedRows:
 
     def _cell_counts(self) -> Counter[int]:
         """Return the number of rows in each density cell."""
+        axes = self.question.x, self.question.y
+        return self.store.recent(
+            ("cells", self.shown, axes, self.threshold_us, self.is_per_device), self._counted_cells
+        )
+
+    def _counted_cells(self) -> Counter[int]:
         question, encoded = self.question, self.store.columns[share_code(self.threshold_us)]
         key = ("landscape columns", question.x, self.is_per_device)
         columns = self.store.recent(key, self._density_columns)

@@ -168,6 +168,12 @@ def current_store() -> ColumnStore:
         return _current[0]
 
 
+def prepare_file() -> None:
+    """Read a large register into the file of this release, so that no reader of its first page waits for it."""
+    if Run.objects.count() >= saved_store.SAVED_FROM_ROWS:
+        current_store()
+
+
 def _read_store(state: ListingState) -> ColumnStore:
     """Return the store of a state: from the file of this machine if that has it, otherwise with the changed rows read.
 

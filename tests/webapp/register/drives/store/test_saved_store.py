@@ -84,6 +84,13 @@ def test_only_a_large_register_has_a_file(file, runs, monkeypatch, rows, is_save
     assert file.exists() is is_saved
 
 
+@pytest.mark.parametrize(("rows", "is_saved"), [(4, True), (5, False)])
+def test_the_file_of_a_large_register_is_prepared_before_its_first_page(file, runs, monkeypatch, rows, is_saved):
+    monkeypatch.setattr(saved_store, "SAVED_FROM_ROWS", rows)
+    column_store.prepare_file()
+    assert file.exists() is is_saved
+
+
 @pytest.mark.parametrize("content", [b"", b"\x80\x04", pickle.dumps({"release": "another"})])
 def test_a_file_that_is_damaged_or_of_another_release_is_made_again(file, runs, content):
     store, _ = new_store()
