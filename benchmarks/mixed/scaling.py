@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
 from account_measures.site import Client, Row, Site
@@ -88,7 +89,7 @@ def connections_of(processes: int) -> int:
 
 
 def _hashes(number: int, paths: list[str], directory: Path, store: dict[str, str]) -> dict[str, str]:
-    """Return the hash of each public page, as so many processes send it."""
+    """Return the hash of each public page, as this number of processes sends it."""
     with _running(number, directory, store) as site:
         return {path: _hash_of(site, path) for path in paths}
 
@@ -150,5 +151,6 @@ def _log_lock_waits(url: str) -> None:
 
 
 def _hash_of(site: Site, path: str) -> str:
-    content = Client(site.url).get(path).content.replace(site.url.encode(), b"")  # its port is another at each start
+    address = urlsplit(site.url).netloc  # its port is another at each start
+    content = Client(site.url).get(path).content.replace(address.encode(), b"")
     return hashlib.sha256(VARIES.sub(b"", content)).hexdigest()
