@@ -113,8 +113,7 @@ def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:
 def _has(rows: QuerySet[Any]) -> Coalesce:
     """Return whether the outer row has one of these rows.
 
-    PostgreSQL looks each of them up. For EXISTS it may read the whole table, also for a page of a hundred rows, because
-    it plans as if all were needed.
+    PostgreSQL uses an index for each row. For EXISTS, it may read the whole table, because it plans for all rows.
     """
     first = Subquery(rows.values_list(Value(True))[:1], output_field=models.BooleanField())
     return Coalesce(first, Value(False))

@@ -8,6 +8,7 @@ from django.core.management import call_command
 from results.models import Product
 from tests.results.builders import make_organisation, send
 from tests.results.fixtures import evidence_dir
+from webapp.register.drives.store import saved_store
 
 __all__ = ["evidence_dir"]
 
@@ -22,6 +23,14 @@ def test_an_empty_register_is_filled_with_the_published_catalogue_unless_a_dump_
     settings.DATA_DIR = tmp_path
     call_command("prepare")
     assert Product.objects.exists() == is_wanted
+
+
+def test_a_large_register_has_its_column_file_before_its_first_page(settings, tmp_path, evidence_dir, monkeypatch):
+    monkeypatch.setattr(saved_store, "SAVED_FROM_ROWS", 1)
+    settings.PUBLISHED_CATALOGUE = True
+    settings.DATA_DIR, settings.COLUMN_STORE_DIR = tmp_path, tmp_path / "column-store"
+    call_command("prepare")
+    assert saved_store.path().exists()
 
 
 def test_a_register_whose_evidence_is_not_mounted_starts_and_says_so(settings, tmp_path, evidence_dir, capsys):

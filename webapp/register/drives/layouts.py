@@ -78,7 +78,7 @@ class PageLayout:
 
     @property
     def first_sort(self) -> Sort:
-        """Return the order of an address without one. Instances of many devices are not above every single drive."""
+        """Return the order of an address without `sort`. With all categories, rows are ranked by one device."""
         return Sort(columns.DEVICE_SPEED.code, falls=True) if self.categories else FASTEST_FIRST
 
     @property

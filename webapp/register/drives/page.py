@@ -200,13 +200,13 @@ class DrivesPage:
         }
 
     def _chosen_group(self, columns: Sequence[Column], offered: Mapping[str, str], rows: Sequence[int]) -> str:
-        """Return the group of columns that a narrow screen shows first: that of the sorted column, if it has one.
+        """Return the group of columns that a narrow screen shows first: that of the column that a reader sorts by.
 
         A group with a column that has no value in these rows is not shown first.
         """
         group = next((column.group for column in columns if column.code == self.query.sort.code), "")
         first = next(iter(offered), "")
-        if group not in offered:
+        if group not in offered or self.query.sort == self.query.first_sort:
             return first
         words = [self.store.columns[column.code].word for column in columns if column.group == group]
         return group if all(any(map(word, rows)) for word in words) else first

@@ -89,7 +89,7 @@ class HomeQuestion:
     def table_query(self) -> str:
         """Return the query of the table of all categories that lists the same drives."""
         speed = {self.speed_filter: str(self.tps)} if self.tps else {}
-        sort = {"sort": "-device_tps"} if self.speed_filter == DEVICE_TPS.name else {}
+        sort = {"sort": "-device_tps" if self.speed_filter == DEVICE_TPS.name else "-tps"}
         return self.query_of_results(speed | {"within": "only"} | sort)
 
     @property

@@ -1,6 +1,6 @@
 """Candidates for a cluster: drives, or cloud instances, each with its tested load within the limits.
 
-They are made from the column store: a question reads no run from the database, whatever its limits are.
+They are made from the column store. Of the runs, a question reads only the load tests of certificates.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from webapp.templatetags import units
 BYTES_PER_GB = 10**9
 ASSUMED_DEVICES = 1  # for publications without a number of devices: they name one drive
 Certified = Mapping[str, tuple[Certificate, Run]]  # the certificate of each product by its slug, and its load test
+KEPT_MAX = 20_000  # candidates of a state of the register, 2 kB each
 LAST_PLACE = Decimal("0.0001")  # N is rounded separately in runs and certificates
 
 
@@ -177,19 +178,21 @@ def candidates(limits: YourLimits, prices: Mapping[str, Fraction], *, kind: Kind
         return Candidates(_with_certificates(_uncertified(store, limits, kind), certified))
 
     named = tuple((slug, each.public_id, each.exact_nx, run.pk) for slug, (each, run) in sorted(certified.items()))
-    # Readers' own limits are countless; the profile's are in most questions.
-    found = read() if limits.is_own else store.recent(("sizing orders", limits, kind, named), read)
+    # Only the profile's candidates are kept: most questions use them.
+    found = read() if limits.is_own else store.cached(("sizing orders", limits, kind, named), read)
     return found if kind is Kind.INSTANCES else found.priced(prices)
 
 
 def _uncertified(store: ColumnStore, limits: YourLimits, kind: Kind) -> Iterator[Candidate]:
-    """Yield the candidates by their runs alone, without prices; each is made once per state of the register."""
+    """Yield the candidates by their runs alone, without prices. They are kept for the next question, up to a number."""
     rows, units_of_rows = store.cached(("sized rows", kind), lambda: _sized_rows(store, kind))
     flags = flags_of(_judged(store) & LimitCheck(store, limits).passes, store.count)
     fastest: dict[object, int] = {}
     for unit, row in compress(zip(units_of_rows, rows, strict=True), map(flags.__getitem__, rows)):
         fastest.setdefault(unit, row)
     made: dict[int, Candidate] = store.cached(("sizing candidates", kind), dict)
+    if len(made) > max(KEPT_MAX, 2 * len(fastest)):  # limits of many readers have chosen other runs
+        made.clear()
     make = _instance if kind is Kind.INSTANCES else _drive
     for row in fastest.values():
         candidate = made.get(row)
@@ -223,12 +226,12 @@ def _above_zero(column: EncodedColumn) -> Rows:
 
 
 def _judged(store: ColumnStore) -> Rows:
-    """Return the rows whose shares count: a verdict on the log, or a publication, which has none."""
+    """Return the rows whose shares count, as RunQuerySet.within does: publications, and logs with a verdict."""
     return store.columns["statistic"].of(Statistic.STEADY_AS_PUBLISHED) | ~store.columns["outcome"].sets[-1]
 
 
 def _set_of_devices(store: ColumnStore, row: int) -> object:
-    """Return what is one instance: a type with a number of devices of a size, on a host of its own or not."""
+    """Return the key of an instance: its type, the number and size of its devices, and whether the host is its own."""
     parts = ("device_count", "device_gb", "sole_tenant")
     return (store.slugs[row], *(store.columns[code].codes[row] for code in parts))
 

@@ -416,6 +416,7 @@ def test_systems_are_listed_by_their_whole_speed_in_the_table(client, catalogue)
     rows = client.get(f"/drives/{address.replace('&amp;', '&')}&format=json").json()["rows"]
     assert rows
     assert all(int(row["tps"]) >= 100_000 for row in rows)
+    assert [int(row["tps"]) for row in rows] == sorted((int(row["tps"]) for row in rows), reverse=True)
     assert "threshold=8ms" in address
 
 

@@ -1,4 +1,4 @@
-"""The candidates are those that the rules select, made once for each state of the register and again after it changes."""
+"""Candidates are those that the rules select, made once for each state of the register, and again after a change."""
 
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
@@ -12,9 +12,12 @@ from results.models.categories import OF_DRIVES
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import read_limits
+from webapp.register.sizing import offers
 from webapp.register.sizing.offers import candidates
 from webapp.register.sizing.query import Kind
 from webapp.register.tables.groups import group_of
+from webapp.register.tables.marks import run_tier_mark
+from webapp.register.tables.sentences import product_name, run_name
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +49,7 @@ def test_limits_of_a_reader_read_as_many_rows_in_a_larger_register(make_publishe
 
 
 def chosen_by_the_database(limits, kind):
-    """Return the run that each candidate should have by the rules, in the database's own words."""
+    """Return the run that each candidate should have by the rules, selected by SQL."""
     runs = Run.objects.listed().rated().on_drives().current().within(limits.limits, is_own=limits.is_own)
     if kind is Kind.DRIVES:
         has_devices = Q(device_count__gte=1) | Q(device_count=None, tier=Tier.PUBLISHED)
@@ -76,6 +79,18 @@ def test_the_run_of_each_candidate_is_the_one_that_the_database_finds(catalogue,
     assert found.every or own
 
 
+def test_candidates_of_earlier_limits_do_not_pile_up(make_product, make_published_run, monkeypatch):
+    monkeypatch.setattr(offers, "KEPT_MAX", 3)
+    for product in (make_product(model=f"PM{number}") for number in range(3)):
+        for tps, over in ((300_000, "4.0"), (400_000, "4.5"), (500_000, "4.9")):
+            make_published_run({1000: over, 8000: "0.1", 64000: "0"}, product, tps=tps, device_count=1)
+    kept = []
+    for limit in ("5", "4.7", "4.2", "4.6"):
+        assert len(candidates(read_limits({"limit_1ms": limit}, current_limits()), {}).every) == 3
+        kept.append(len(current_store().cached(("sizing candidates", Kind.DRIVES), dict)))
+    assert kept == [3, 6, 9, 3]
+
+
 def test_a_candidate_has_the_reported_mix_and_the_capacity_that_its_test_used(make_product, make_published_run):
     make_published_run(
         product=make_product(capacity_gb=6400), tps=Decimal("300000.50"), reads_per_s=Decimal("250000.50"),
@@ -85,6 +100,25 @@ def test_a_candidate_has_the_reported_mix_and_the_capacity_that_its_test_used(ma
     assert (found.offer.reads_per_s, found.offer.writes_per_s) == (Fraction("125000.25"), 25_000)
     assert found.offer.bytes_for_data == 5_818 * 10**9, "6,400 GB / 1.1"
     assert not found.is_mix_assumed
+
+
+def test_a_candidate_states_what_its_run_and_its_product_state(make_product, make_published_run):
+    product = make_product(vendor="Intel", model="P5", capacity_gb=1600, endurance_dwpd=Decimal("0.30"))
+    run = make_published_run(product=product, tps=300_000, device_count=2, source="Aerospike")
+    (found,) = candidates(read_limits({}, current_limits()), {})
+    assert found.offer.dwpd == Fraction(3, 10)
+    assert found.name == product_name(product)
+    assert found.basis == f"run {run.public_id}, 2 devices together"
+    assert found.tier == run_tier_mark(run)
+    assert found.group == group_of(run)
+
+
+def test_an_instance_states_its_storage_and_whether_its_host_is_its_own(make_product, make_published_run):
+    product = make_product(category="cloud", vendor="AWS", model="i9", capacity_gb=None)
+    run = make_published_run(product=product, tps=200_000, device_count=2, device_gb=900, sole_tenant=True)
+    (found,) = candidates(read_limits({}, current_limits()), {}, kind=Kind.INSTANCES)
+    assert (found.key, found.name) == (run.public_id, f"{run_name(run)}, sole tenant")
+    assert found.offer.capacity_bytes == 1800 * 10**9
 
 
 def test_a_withdrawn_run_is_no_candidate_of_the_next_question(client, make_published_run):

@@ -114,7 +114,7 @@ class ChartedRows:
     def ordered(self) -> list[int]:
         """Return the plotted rows, fastest first; of equal speeds, the one with fewer slow reads first."""
         if self.shown.bit_count() < SORTED_BELOW:
-            return sorted(rows_of(self.shown), key=self._places.__getitem__)
+            return self._sorted(self.shown)
         flags = flags_of(self.shown, self.store.count)
         in_order = fastest_first(self.store, self.threshold_us, per_device=self.is_per_device)
         return list(compress(in_order, map(flags.__getitem__, in_order)))
@@ -125,9 +125,12 @@ class ChartedRows:
         Few rows are sorted by their place. The first of many rows are near the beginning of the order.
         """
         if rows.bit_count() < SORTED_BELOW:
-            return sorted(rows_of(rows), key=self._places.__getitem__)[:count]
+            return self._sorted(rows)[:count]
         flags = flags_of(rows, self.store.count)
         return list(islice((row for row in self.ordered if flags[row]), count))
+
+    def _sorted(self, rows: Rows) -> list[int]:
+        return sorted(rows_of(rows), key=self._places.__getitem__)
 
     @property
     def _places(self) -> list[int]:

@@ -20,7 +20,7 @@ from webapp.register.tables.other_names import OTHER_NAMES
 SCHEMA = "drivecert.drives/1"
 # Computed from speed and number of devices by static/js/drives/column-store.js, to keep the file small.
 DERIVED = frozenset({"device_tps"})
-OF_SIZING = frozenset({"mix", "tested_gb"})  # no table shows or filters them
+NOT_IN_FILE = DERIVED | {"mix", "tested_gb"}  # no table shows or filters the last ones
 
 
 def data_document(store: ColumnStore) -> dict[str, Any]:
@@ -31,9 +31,7 @@ def data_document(store: ColumnStore) -> dict[str, Any]:
         "count": store.count,
         "run": store.runs,
         "product": [None if slug == _usual_slug(store, row) else slug for row, slug in enumerate(store.slugs)],
-        "columns": {
-            code: _column(code, encoded) for code, encoded in store.columns.items() if code not in DERIVED | OF_SIZING
-        },
+        "columns": {code: _column(code, encoded) for code, encoded in store.columns.items() if code not in NOT_IN_FILE},
         "remarks": {str(row): remarks for row, remarks in store.remarks.items()},
         "other_names": OTHER_NAMES,
     }
