@@ -47,6 +47,11 @@ def test_a_drive_comes_before_an_instance_of_many_slower_devices(
     assert "?sort=-device_tps" not in by_speed.text, "the first order has the address without one"
 
 
+@pytest.mark.parametrize(("query", "group"), [("", "share"), ("?sort=device_tps", "device")])
+def test_a_phone_shows_slow_reads_until_the_reader_sorts_by_another_group(client, fast_and_slow, query, group):
+    assert f'class="c-{group}" checked' in client.get(f"/drives/{query}").text
+
+
 def test_a_load_and_limits_select_the_drives_that_sustain_it(client, fast_and_slow):
     address = "/drives/?min_tps=500+000&within=only"
     assert len(names(client.get(address, follow=True))) == 2
