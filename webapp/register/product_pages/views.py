@@ -54,7 +54,8 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     query = read_list_query(request.GET, spec.columns, profile=current_limits(), has_load=True)
     if not has_plain_load(request.GET, query.load_tps):
         return redirect(f"{request.path}{query.address(form=query.form)}")
-    rows = list(Run.objects.filter(product=found).public().of_act().for_table().select_related("reading__evidence"))
+    runs = Run.objects.filter(product=found).public().of_act().for_table()
+    rows = list(runs.select_related("reading__evidence").order_by("pk"))  # equal results have one order everywhere
     table = build_table(spec, rows, query, query.limits.by_threshold)
     if query.form != "html":
         return runs_response(query.form, slug, query.sort, (row.run for row in table.rows))
@@ -62,7 +63,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _context(product: Product, rows: Sequence[Run], table: Table, query: ListQuery) -> dict[str, Any]:
-    ycsb_runs = sorted(Run.objects.filter(product=product).public().of_ycsb(), key=_sweep_order)
+    ycsb_runs = sorted(Run.objects.filter(product=product).public().of_ycsb().order_by("pk"), key=_sweep_order)
     run_ids = [run.public_id for run in (*rows, *ycsb_runs)]
     certificates = certificates_of(product)
     standing = [row["certificate"] for row in certificates if row["certificate"].state == Certificate.State.STANDING]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from results.models import Visibility
+from results.models import Run, Visibility
 from tests.webapp.register.pages import read_rows, read_titles
 
 pytestmark = pytest.mark.django_db
@@ -141,3 +141,17 @@ def test_the_link_to_nines_carries_the_figures_of_the_drive(
     product = make_product()
     make_published_run({1000: share}, product)
     assert f'href="/nines/?{parameters}">nines at scale' in client.get(f"/drive/{product.slug}/").text
+
+
+def test_equal_results_have_one_order_wherever_the_database_stores_them(client, make_product, make_published_run):
+    product = make_product()
+    runs = [make_published_run(product=product, tps=300_000, notes="") for _ in range(3)]
+
+    def order():
+        return re.findall(r'href="/runs/(r-\w+)/', client.get(f"/drive/{product.slug}/").text)
+
+    before = order()
+    assert [run.public_id for run in runs] == list(dict.fromkeys(before))
+    for each in (make_product(), product):  # the database then stores the row after those of the others
+        Run.objects.filter(pk=runs[0].pk).update(product=each)
+    assert order() == before
