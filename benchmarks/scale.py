@@ -237,7 +237,7 @@ def measure(runs: int, products: int, hosts: int) -> dict[str, Any]:
     begun = time.monotonic()
     fill(runs, products, hosts)
     filled_s = time.monotonic() - begun
-    fold_changes()  # as a task of a running register does
+    fold_changes()  # a running register does this in a task
     if not Membership.objects.exists():
         from results.models import Organisation  # noqa: PLC0415
 
@@ -249,7 +249,7 @@ def measure(runs: int, products: int, hosts: int) -> dict[str, Any]:
         size, stored = cursor.fetchone()
     prepared = in_new_process(dict(os.environ), "--prepare")
     first = in_new_process(dict(os.environ), "--first")
-    site = Site()  # after the other process, which replaced the token of the script
+    site = Site()  # last: each Site deletes the API tokens of earlier ones
     site.get("/drives/nvme-flash/")
     pages = {pattern: measure_page(site, pattern, client) for pattern, client in site.addresses()}
     changed = sizing_after_a_change(site)

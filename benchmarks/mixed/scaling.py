@@ -1,8 +1,8 @@
 """The same load on 1, 2 and 4 processes: processor time by kind of request, waits, and the bytes served.
 
 One register is started again with each number of processes, so all have the same rows and S3 server. Its public
-pages are compared before the first load, which changes them. Pages and uploads are loads of their own, so that their
-processor time is known apart. PostgreSQL logs each wait for a lock over 50 ms.
+pages are compared before the first load, because uploads change them. Page views and uploads are separate loads, so
+that the processor time of each is known. PostgreSQL logs each wait for a lock over 50 ms.
 """
 
 import argparse
@@ -107,7 +107,7 @@ def _measure(number: int, plan: Plan, directory: Path, store: dict[str, str], du
     with _running(number, directory, store) as site:
         samples, plan = Samples(site.register), replace(plan, live_url=live_url(site.register))
         log_file = site.register.data_dir / "log/postgres.log"
-        log_begin = len(log_file.read_text(errors="replace"))  # it also has the waits of other numbers of processes
+        log_begin = len(log_file.read_text(errors="replace"))  # skips the waits of earlier loads
         _log_lock_waits(samples.url)
         with samples.taken():
             readers = replace(plan, rates=replace(plan.rates, uploads_per_s=0))
@@ -151,6 +151,6 @@ def _log_lock_waits(url: str) -> None:
 
 
 def _hash_of(site: Site, path: str) -> str:
-    address = urlsplit(site.url).netloc  # its port is another at each start
+    address = urlsplit(site.url).netloc  # the port differs at each start
     content = Client(site.url).get(path).content.replace(address.encode(), b"")
     return hashlib.sha256(VARIES.sub(b"", content)).hexdigest()

@@ -111,9 +111,9 @@ def with_state(submissions: QuerySet[Submission]) -> QuerySet[StatedSubmission]:
 
 
 def _has(rows: QuerySet[Any]) -> Coalesce:
-    """Return whether the outer row has one of these rows.
+    """Return an expression that is true if there is one of these rows for the outer row.
 
-    PostgreSQL uses an index for each row. For EXISTS, it may read the whole table, because it plans for all rows.
+    PostgreSQL then uses an index for each outer row. For EXISTS, it may read the whole table for a page of a hundred.
     """
     first = Subquery(rows.values_list(Value(True))[:1], output_field=models.BooleanField())
     return Coalesce(first, Value(False))

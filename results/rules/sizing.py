@@ -359,7 +359,7 @@ def _with_spare_nodes(demand: Demand, working_nodes: int) -> tuple[int, int]:
     return nodes, nodes * demand.drives_per_node
 
 
-_Pair = tuple[int, int]  # a fraction
+_Pair = tuple[int, int]  # numerator, denominator
 _pair = Fraction.as_integer_ratio
 
 
@@ -367,7 +367,7 @@ class Offers:
     """Many offers, to compute only their numbers of drives: thousands have few different rates and capacities."""
 
     def __init__(self, offers: Sequence[Offer]) -> None:
-        # As pairs of whole numbers: Fraction takes ten times as long to look itself up.
+        # Pairs of whole numbers, because hashing a Fraction as a key takes several times as long.
         self._rates = _Distinct((_pair(offer.reads_per_s), _pair(offer.writes_per_s)) for offer in offers)
         self._capacities = _Distinct(offer.bytes_for_data for offer in offers)
         self._ratings = _Distinct((offer.capacity_bytes, _pair(offer.dwpd) if offer.dwpd else None) for offer in offers)

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """An index alone. Changes of dispatches wait while it is built; reading does not."""
+    """Adds an index. Changes of dispatches wait while it is built; reading does not."""
 
     dependencies = [("runners", "0027_announced_history")]
     operations = [

@@ -24,12 +24,12 @@ function drawGroups(wrap, section, columns, labels) {
   if (prices) field.append(prices);
 }
 
-// A narrow screen shows the group of the column that the rows are sorted by, until the reader chooses another group. It
-// does not begin with a column that has no value.
-function showSorted(wrap, columns, {sort, firstSort}, store, rows) {
+// A narrow screen shows the group of the sorted column, except in the page's default order, until the reader chooses another.
+// It does not begin with a column that has no value.
+function showSorted(wrap, columns, {sort, defaultSort}, store, rows) {
   if (wrap.dataset.sorted === sort.code) return;
   wrap.dataset.sorted = sort.code;
-  const group = `${sort.falls ? '-' : ''}${sort.code}` !== firstSort && columns.find(({code}) => code === sort.code)?.group;
+  const group = `${sort.falls ? '-' : ''}${sort.code}` !== defaultSort && columns.find(({code}) => code === sort.code)?.group;
   const isFull = () => columns.filter(column => column.group === group).every(({code}) => rows.some(row => store.columns[code].word(row)));
   const choice = group && isFull() && wrap.querySelector(`.choose .c-${group}`);
   if (choice) choice.checked = true;

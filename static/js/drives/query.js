@@ -62,22 +62,22 @@ export function readForm(form, layout, view) {
 const quoted = text => encodeURIComponent(text).replace(/[!'()*]/g, found => `%${found.charCodeAt(0).toString(16).toUpperCase()}`).replaceAll('%20', '+');
 
 /** Return the address of a query, without defaults. */
-export function addressOf({search, choices, numbers, ownLimits, onlyWithin, included, firstSort, sort, columns, threshold, statistic, page}) {
+export function addressOf({search, choices, numbers, ownLimits, onlyWithin, included, defaultSort, sort, columns, threshold, statistic, page}) {
   const order = `${sort.falls ? '-' : ''}${sort.code}`;
   const parameters = [
     ['q', search], ...choices.map(([name, codes]) => [name, codes.join(SEPARATOR)]), ...numbers, ...ownLimits,
     ['within', onlyWithin ? 'only' : ''], ...included.map(name => [name, 'include']),
-    ['sort', order === firstSort ? '' : order],
+    ['sort', order === defaultSort ? '' : order],
     ['columns', columns.join(SEPARATOR)], ['threshold', threshold === THRESHOLD ? '' : threshold], ['statistic', statistic], ['page', page > 1 ? String(page) : ''],
   ];
   return `?${parameters.filter(([, text]) => text).map(([name, text]) => `${quoted(name)}=${quoted(text)}`).join('&')}`;
 }
 
-/** Return the sort, the page and what charts show of an address, for which the form has no fields. `firstSort` is the sort of an address without one. */
-export function viewOf(parameters, firstSort) {
-  const sort = parameters.get('sort') || firstSort;
+/** Return the parameters of an address that the form has no fields for. `defaultSort` is the sort of an address without one. */
+export function viewOf(parameters, defaultSort) {
+  const sort = parameters.get('sort') || defaultSort;
   return {
-    firstSort,
+    defaultSort,
     sort: {code: sort.replace(/^-/, ''), falls: sort.startsWith('-')},
     threshold: parameters.get('threshold') || THRESHOLD,
     statistic: parameters.get('statistic') ?? '',

@@ -17,7 +17,7 @@ import {endExploring, exploreResults} from '../landscape/navigation.js';
 const form = document.querySelector('form[data-drives]');
 const layout = JSON.parse(document.getElementById('drives-page').textContent);
 const profile = new Map([...form.querySelectorAll('input[data-threshold]')].map(({dataset}) => [dataset.threshold, dataset.profile]));
-let view = viewOf(new URLSearchParams(location.search), layout.firstSort);
+let view = viewOf(new URLSearchParams(location.search), layout.defaultSort);
 let loading, isLoaded = false;
 const currentStore = () => loading ??= load(form.dataset.file).then(store => { isLoaded = true; return store; })
   .catch(error => { loading = undefined; throw error; });
@@ -188,7 +188,7 @@ function update(step = Symbol('step')) {
 
 function setQuery(parameters) {
   fillForm(form, parameters, layout.usual);
-  view = viewOf(parameters, layout.firstSort);
+  view = viewOf(parameters, layout.defaultSort);
 }
 
 let shownSearch = location.search;

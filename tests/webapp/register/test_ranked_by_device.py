@@ -12,7 +12,7 @@ from results.models.categories import SYSTEMS
 from tests.webapp.register.pages import read_rows
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import read_limits
-from webapp.register.sizing.offers import candidates
+from webapp.register.sizing.candidates import candidates
 from webapp.register.tables.columns import ranked_tps
 
 pytestmark = pytest.mark.django_db

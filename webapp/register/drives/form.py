@@ -106,7 +106,7 @@ def _script_data(page: DrivesPage) -> dict[str, Any]:
         "isHistorical": layout.is_historical,
         "included": list(layout.included),
         "loads": list(layout.loads),
-        "firstSort": layout.first_sort.parameter,
+        "defaultSort": layout.default_sort.parameter,
         "hasOnlyInstances": layout.has_only_instances,
         "filters": [asdict(each) | {"shows": each.shows, "expected": each.expected} for each in layout.filters],
         "sections": [_section_data(spec, layout) for spec in layout.specs],

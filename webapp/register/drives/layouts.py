@@ -77,7 +77,7 @@ class PageLayout:
         return LOADS[:1] if self.listed <= set(SYSTEMS) else LOADS
 
     @property
-    def first_sort(self) -> Sort:
+    def default_sort(self) -> Sort:
         """Return the order of an address without `sort`. With all categories, rows are ranked by one device."""
         return Sort(columns.DEVICE_SPEED.code, falls=True) if self.categories else FASTEST_FIRST
 

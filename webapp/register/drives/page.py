@@ -200,13 +200,13 @@ class DrivesPage:
         }
 
     def _chosen_group(self, columns: Sequence[Column], offered: Mapping[str, str], rows: Sequence[int]) -> str:
-        """Return the group of columns that a narrow screen shows first: that of the column that a reader sorts by.
+        """Return the group that a narrow screen shows first: that of the sorted column, except in the default order.
 
         A group with a column that has no value in these rows is not shown first.
         """
         group = next((column.group for column in columns if column.code == self.query.sort.code), "")
         first = next(iter(offered), "")
-        if group not in offered or self.query.sort == self.query.first_sort:
+        if group not in offered or self.query.sort == self.query.default_sort:
             return first
         words = [self.store.columns[column.code].word for column in columns if column.group == group]
         return group if all(any(map(word, rows)) for word in words) else first
@@ -234,7 +234,7 @@ class DrivesPage:
 
     def _sorted_address(self, sort: Sort) -> str:
         """Return the address of the same rows in another order, made from one address, because a page has twenty."""
-        if sort == self.query.first_sort:
+        if sort == self.query.default_sort:
             return replace(self.query, sort=sort, page=1).address
         return self._address_by_name.replace(f"sort={BY_NAME.parameter}", f"sort={sort.parameter}")
 

@@ -48,7 +48,7 @@ class DrivesQuery:
     search_text: str = ""
     only_within: bool = False
     included: tuple[str, ...] = ()
-    first_sort: Sort = FASTEST_FIRST  # of an address without an order
+    default_sort: Sort = FASTEST_FIRST  # of an address without `sort`
     sort: Sort = FASTEST_FIRST
     columns: tuple[str, ...] = ()
     threshold: str = THRESHOLD
@@ -66,7 +66,7 @@ class DrivesQuery:
             **self.limits.parameters,
             "within": "only" if self.only_within else "",
             **dict.fromkeys(self.included, "include"),
-            "sort": self.sort.parameter if self.sort != self.first_sort else "",
+            "sort": self.sort.parameter if self.sort != self.default_sort else "",
             "columns": SEPARATOR.join(self.columns),
             "threshold": self.threshold if self.threshold != THRESHOLD else "",
             "statistic": self.statistic,
@@ -138,7 +138,7 @@ def drives_parameters(layout: PageLayout, profile: tuple[Limit, ...], store: Col
             {name: f"Also show {name}" for name in layout.included},
             lambda given: _included(given, layout.included),
         ),
-        Parameter("first_sort", {}, lambda _: layout.first_sort),
+        Parameter("default_sort", {}, lambda _: layout.default_sort),
         Parameter("sort", {"sort": "Order"}, lambda given: _sort(given, layout, sortable)),
         Parameter(
             "columns",
@@ -165,7 +165,7 @@ def _labels(filters: Iterable[Filter]) -> dict[str, str]:
 def _sort(given: Mapping[str, str], layout: PageLayout, codes: Collection[str]) -> Sort:
     text = given.get("sort", "")
     code = text.removeprefix("-")
-    return read_sort(text.removesuffix(code) + layout.current_code(code), codes) if text else layout.first_sort
+    return read_sort(text.removesuffix(code) + layout.current_code(code), codes) if text else layout.default_sort
 
 
 def _included(given: Mapping[str, str], names: Iterable[str]) -> tuple[str, ...]:
@@ -243,7 +243,7 @@ def export_name(name: str, query: DrivesQuery) -> str:
     words += ["within-limits"] if query.only_within else []
     words += [f"with-{each}" for each in query.included]
     words += [slugify(query.search_text)] if query.search_text else []
-    words += ["by", query.sort.parameter.replace("_", "-").strip("-")] if query.sort != query.first_sort else []
+    words += ["by", query.sort.parameter.replace("_", "-").strip("-")] if query.sort != query.default_sort else []
     words += ["columns", *(code.replace("_", "-") for code in query.columns)] if query.columns else []
     return _cut("-".join(word for word in words if word))
 

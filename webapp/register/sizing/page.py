@@ -14,7 +14,7 @@ from results.rules.endurance import sustained_tps, three_digits
 from results.rules.plural import counted, listed
 from results.rules.sizing import Demand, Mix, Size, Tested, differences_from_test, mix_of
 from webapp.register.http.files import Value
-from webapp.register.sizing.offers import Candidate, Candidates
+from webapp.register.sizing.candidates import Candidate, Candidates
 from webapp.register.sizing.query import Kind, Restrictions, SizingQuestion
 from webapp.register.sizing.steps import UNTESTED, figure, steps
 from webapp.register.tables.groups import STATISTIC_WORDS, TIME_WORDS, group_label, why_separate

@@ -8,7 +8,7 @@ from results.models import Product
 from results.rules import sizing
 from results.rules.act.loads import printed_decimal
 from results.rules.sizing import Demand, Mix, Size, Tested
-from webapp.register.sizing.offers import Candidate
+from webapp.register.sizing.candidates import Candidate
 from webapp.register.tables.rating_origin import rating_origin
 from webapp.templatetags import units
 

@@ -14,8 +14,8 @@ from webapp.register.http.files import rows_response
 from webapp.register.http.query_params import ParameterError, form_address, labelled_errors
 from webapp.register.http.responses import public_page
 from webapp.register.sizing import query as sizing_query
+from webapp.register.sizing.candidates import candidates, refuse_unknown_drives, refuse_unknown_vendor
 from webapp.register.sizing.mixes import tested_mixes
-from webapp.register.sizing.offers import candidates, refuse_unknown_drives, refuse_unknown_vendor
 from webapp.register.sizing.page import FIELDS, sizing_page, sizing_values
 from webapp.register.sizing.query import SizingQuestion
 

@@ -45,7 +45,8 @@ def maker_list(request: UserRequest) -> HttpResponse:
         else:
             messages.success(request, f"{stated['spelling']} means {stated['organisation']} from now on.")
             return redirect("maker-list")
-    events = Event.objects.filter(kind__in=[LINKED_KIND, UNLINKED_KIND]).select_related("actor").order_by("-at", "-id")
+    linked = Event.objects.filter(subject_type="organisation", kind__in=[LINKED_KIND, UNLINKED_KIND])
+    events = linked.select_related("actor").order_by("-at", "-id")
     page = {
         "section": "submit",
         "form": form,

@@ -10,7 +10,7 @@ from tests.webapp.register.pages import read_rows, shown_html
 from webapp.register.compare import choice
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import read_limits
-from webapp.register.sizing.offers import candidates
+from webapp.register.sizing.candidates import candidates
 
 pytestmark = pytest.mark.django_db
 

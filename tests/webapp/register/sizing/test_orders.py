@@ -13,7 +13,7 @@ from results.rules.sizing import Mix
 from tests.results.rules.test_sizing import DEMAND, PROFILE, TB, offer_of
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.sizing import page
-from webapp.register.sizing.offers import Candidate, Candidates, SizedProduct, SizedRun
+from webapp.register.sizing.candidates import Candidate, Candidates, SizedProduct, SizedRun
 from webapp.register.sizing.page import SizingRow, sizing_page
 from webapp.register.sizing.query import Restrictions, SizingQuestion
 from webapp.register.tables.makers import vendor_slug

@@ -174,7 +174,7 @@ class ChartedRows:
     @cached_property
     def frontiers(self) -> list[Frontier]:
         """Return the frontier of each of these groups."""
-        # Most requests plot the rows of an address without filters.
+        # Kept, because most requests have no filters.
         key = ("frontiers", self.shown, self.shown & self.passes, self.threshold_us, self.is_per_device)
         return self.store.recent(key, lambda: [self._frontier(group, rows) for group, rows in self.ranked_groups])
 

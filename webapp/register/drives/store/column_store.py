@@ -169,7 +169,7 @@ def current_store() -> ColumnStore:
 
 
 def prepare_file() -> None:
-    """Read a large register into the file of this release, so that no reader of its first page waits for it."""
+    """Write the column file of this release for a large register, so that the first page after an upgrade is fast."""
     if Run.objects.count() >= saved_store.SAVED_FROM_ROWS:
         current_store()
 

@@ -20,7 +20,7 @@ from webapp.register.tables.other_names import OTHER_NAMES
 SCHEMA = "drivecert.drives/1"
 # Computed from speed and number of devices by static/js/drives/column-store.js, to keep the file small.
 DERIVED = frozenset({"device_tps"})
-NOT_IN_FILE = DERIVED | {"mix", "tested_gb"}  # no table shows or filters the last ones
+NOT_IN_FILE = DERIVED | {"mix", "tested_gb"}  # only /sizing/ uses mix and tested_gb
 
 
 def data_document(store: ColumnStore) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Candidates for a cluster: drives, or cloud instances, each with its tested load within the limits.
 
-They are made from the column store. Of the runs, a question reads only the load tests of certificates.
+They are made from the column store: a request reads no runs except the load tests of certificates.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from webapp.templatetags import units
 BYTES_PER_GB = 10**9
 ASSUMED_DEVICES = 1  # for publications without a number of devices: they name one drive
 Certified = Mapping[str, tuple[Certificate, Run]]  # the certificate of each product by its slug, and its load test
-KEPT_MAX = 20_000  # candidates of a state of the register, 2 kB each
+KEPT_MAX = 20_000  # candidates of each kind, 2 kB each
 LAST_PLACE = Decimal("0.0001")  # N is rounded separately in runs and certificates
 
 
@@ -178,13 +178,13 @@ def candidates(limits: YourLimits, prices: Mapping[str, Fraction], *, kind: Kind
         return Candidates(_with_certificates(_uncertified(store, limits, kind), certified))
 
     named = tuple((slug, each.public_id, each.exact_nx, run.pk) for slug, (each, run) in sorted(certified.items()))
-    # Only the profile's candidates are kept: most questions use them.
+    # The orders are cached only for the profile's limits, which most requests use.
     found = read() if limits.is_own else store.cached(("sizing orders", limits, kind, named), read)
     return found if kind is Kind.INSTANCES else found.priced(prices)
 
 
 def _uncertified(store: ColumnStore, limits: YourLimits, kind: Kind) -> Iterator[Candidate]:
-    """Yield the candidates by their runs alone, without prices. They are kept for the next question, up to a number."""
+    """Yield the candidates of runs, without certificates and prices. Each is cached for later requests."""
     rows, units_of_rows = store.cached(("sized rows", kind), lambda: _sized_rows(store, kind))
     flags = flags_of(_judged(store) & LimitCheck(store, limits).passes, store.count)
     fastest: dict[object, int] = {}
@@ -226,8 +226,9 @@ def _above_zero(column: EncodedColumn) -> Rows:
 
 
 def _judged(store: ColumnStore) -> Rows:
-    """Return the rows whose shares count, as RunQuerySet.within does: publications, and logs with a verdict."""
-    return store.columns["statistic"].of(Statistic.STEADY_AS_PUBLISHED) | ~store.columns["outcome"].sets[-1]
+    """Return publications, and logs with a verdict of any outcome; LimitCheck removes those that did not pass."""
+    has_no_verdict = store.columns["outcome"].sets[-1]
+    return store.columns["statistic"].of(Statistic.STEADY_AS_PUBLISHED) | ~has_no_verdict
 
 
 def _set_of_devices(store: ColumnStore, row: int) -> object:

@@ -12,8 +12,8 @@ from results.models.categories import OF_DRIVES
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.limits.profile import current_limits
 from webapp.register.limits.reader_limits import read_limits
-from webapp.register.sizing import offers
-from webapp.register.sizing.offers import candidates
+from webapp.register.sizing import candidates as of_sizing
+from webapp.register.sizing.candidates import candidates
 from webapp.register.sizing.query import Kind
 from webapp.register.tables.groups import group_of
 from webapp.register.tables.marks import run_tier_mark
@@ -39,7 +39,7 @@ def test_a_new_question_reads_as_many_rows_in_a_larger_register(make_published_r
     assert rows_of_a_new_question(count_rows, 8) == few
 
 
-def test_limits_of_a_reader_read_as_many_rows_in_a_larger_register(make_published_run, count_rows):
+def test_own_limits_read_as_many_rows_in_a_larger_register(make_published_run, count_rows):
     add_runs(make_published_run, 2)
     count_rows("/sizing/")
     few = count_rows("/sizing/?limit_1ms=4.5")
@@ -68,7 +68,7 @@ def chosen_by_the_database(limits, kind):
 @pytest.mark.parametrize(
     "own", [{}, {"limit_1ms": "3"}, {"limit_1ms": "0.5"}, {"limit_8ms": "0"}, {"limit_1ms": "100"}]
 )
-def test_the_run_of_each_candidate_is_the_one_that_the_database_finds(catalogue, make_log_run, kind, own):
+def test_candidates_have_the_runs_that_sql_selects(catalogue, make_log_run, kind, own):
     pm9 = Product.objects.filter(category="nvme-flash", historical=False).first()
     for outcome, tps in (("pass", 9_000_000), ("fail", 9_100_000), ("void", 9_200_000)):
         run = make_log_run(product=pm9, tps=tps, device_count=1, visibility="public", predates_approvals=True)
@@ -79,8 +79,8 @@ def test_the_run_of_each_candidate_is_the_one_that_the_database_finds(catalogue,
     assert found.every or own
 
 
-def test_candidates_of_earlier_limits_do_not_pile_up(make_product, make_published_run, monkeypatch):
-    monkeypatch.setattr(offers, "KEPT_MAX", 3)
+def test_candidates_of_earlier_limits_are_discarded(make_product, make_published_run, monkeypatch):
+    monkeypatch.setattr(of_sizing, "KEPT_MAX", 3)
     for product in (make_product(model=f"PM{number}") for number in range(3)):
         for tps, over in ((300_000, "4.0"), (400_000, "4.5"), (500_000, "4.9")):
             make_published_run({1000: over, 8000: "0.1", 64000: "0"}, product, tps=tps, device_count=1)
