@@ -360,7 +360,6 @@ def _with_spare_nodes(demand: Demand, working_nodes: int) -> tuple[int, int]:
 
 
 _Pair = tuple[int, int]  # numerator, denominator
-_pair = Fraction.as_integer_ratio
 
 
 class Offers:
@@ -368,9 +367,13 @@ class Offers:
 
     def __init__(self, offers: Sequence[Offer]) -> None:
         # Pairs of whole numbers, because hashing a Fraction as a key takes several times as long.
-        self._rates = _Distinct((_pair(offer.reads_per_s), _pair(offer.writes_per_s)) for offer in offers)
+        self._rates = _Distinct(
+            (offer.reads_per_s.as_integer_ratio(), offer.writes_per_s.as_integer_ratio()) for offer in offers
+        )
         self._capacities = _Distinct(offer.bytes_for_data for offer in offers)
-        self._ratings = _Distinct((offer.capacity_bytes, _pair(offer.dwpd) if offer.dwpd else None) for offer in offers)
+        self._ratings = _Distinct(
+            (offer.capacity_bytes, offer.dwpd.as_integer_ratio() if offer.dwpd else None) for offer in offers
+        )
 
     def drives(self, demand: Demand, tested: Tested) -> list[int]:
         """Return the drives of each offer, as `size` does; for an untested load the known minimum."""
