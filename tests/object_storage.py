@@ -16,11 +16,12 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from tests.register import free_port
+from tests.register import free_ports
 
 KEYS = ("tests", "a secret of the tests")
 PROGRAM = Path(sys.executable).with_name("weed")
 PATIENCE_S = 60
+LOG_CHARS = 2000
 IDENTITIES = {
     "identities": [
         {"name": "tests", "credentials": [{"accessKey": KEYS[0], "secretKey": KEYS[1]}], "actions": ["Admin"]}
@@ -72,7 +73,8 @@ class Seaweed:
             try:
                 self.client().put_object(Bucket=self.create_bucket(), Key="ready", Body=b"ready")
             except (BotoCoreError, ClientError):
-                assert time.monotonic() < deadline, f"{self.url} did not answer in {PATIENCE_S} s"
+                said = Path(self.log.name).read_text(errors="replace")[-LOG_CHARS:]
+                assert time.monotonic() < deadline, f"{self.url} did not answer in {PATIENCE_S} s. Its log ends: {said}"
                 time.sleep(0.2)
             else:
                 return
@@ -85,11 +87,12 @@ def running_seaweed():
     (directory / "s3.json").write_text(json.dumps(IDENTITIES))
     parts = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc")
     parts += ("s3.port.grpc", "s3.port.iceberg", "s3.port.lance", "metricsPort")
-    port = free_port()
+    port, *others = free_ports(1 + len(parts))
     command = [
         PROGRAM, "server", f"-dir={directory}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3",
         f"-s3.port={port}", f"-s3.config={directory / 's3.json'}", "-s3.autoCreateBucket=false",
-        "-master.volumeSizeLimitMB=64", "-volume.max=0", *(f"-{part}={free_port()}" for part in parts),
+        "-master.volumeSizeLimitMB=64", "-volume.max=0",
+        *(f"-{part}={other}" for part, other in zip(parts, others, strict=True)),
     ]  # fmt: skip
     with (directory / "log").open("wb") as log:
         server = Seaweed(port, command, log)

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -225,7 +226,14 @@ def sitemap_paths(read: Callable[[str], bytes], path: str = "/sitemap.xml") -> l
 
 
 def free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port: int = trial.getsockname()[1]
-        return port
+    """Return a port that no process of this network uses."""
+    return free_ports(1)[0]
+
+
+def free_ports(count: int) -> list[int]:
+    """Return different free ports: all are taken at the same moment, because the kernel may give one again."""
+    with ExitStack() as stack:
+        trials = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for trial in trials:
+            trial.bind(("127.0.0.1", 0))
+        return [int(trial.getsockname()[1]) for trial in trials]

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from results.models import Product
 from tests.results.builders import make_organisation, send
 from tests.results.fixtures import evidence_dir
-from webapp.register.drives.store import saved_store
+from webapp.register.drives.store import column_store, saved_store
 
 __all__ = ["evidence_dir"]
 
@@ -27,6 +27,8 @@ def test_an_empty_register_is_filled_with_the_published_catalogue_unless_a_dump_
 
 def test_a_large_register_has_its_column_file_before_its_first_page(settings, tmp_path, evidence_dir, monkeypatch):
     monkeypatch.setattr(saved_store, "SAVED_FROM_ROWS", 1)
+    for known in ("_current", "_reader"):  # a new process knows no row
+        monkeypatch.setattr(column_store, known, [])
     settings.PUBLISHED_CATALOGUE = True
     settings.DATA_DIR, settings.COLUMN_STORE_DIR = tmp_path, tmp_path / "column-store"
     call_command("prepare")
