@@ -1,4 +1,6 @@
-"""Proxies between a client and a server that cut each connection: after a number of bytes, or before the response."""
+"""Proxies between a client and a server that cut connections after a number of bytes or before the response, or refuse
+a request themselves.
+"""
 
 import socket
 import threading
@@ -68,6 +70,38 @@ class ResponseDroppingProxy(CuttingProxy):
             for side in (client, server):
                 side.shutdown(socket.SHUT_RDWR)
         forth.join(10)
+
+
+class RefusingProxy(CuttingProxy):
+    """Responds itself to the first request of a method (of any method, if it is empty), and forwards the others."""
+
+    def __init__(self, port: int, response: bytes, method: bytes = b"") -> None:
+        super().__init__(port, 0)
+        self.response, self.method, self.lock, self.is_first = response, method, threading.Lock(), True
+
+    def _forward(self, client: socket.socket) -> None:
+        server = socket.create_connection(("127.0.0.1", self.server_port))
+        back = threading.Thread(target=_pump, args=(server, client), daemon=True)
+        back.start()
+        with client, server, suppress(OSError):
+            while chunk := client.recv(PIECE_BYTES):
+                if self._refuses(chunk):
+                    client.sendall(self.response)
+                    client.shutdown(socket.SHUT_WR)
+                    while client.recv(
+                        PIECE_BYTES
+                    ):  # closing before the whole request has come would reset the response
+                        pass
+                    break
+                server.sendall(chunk)
+            server.shutdown(socket.SHUT_RDWR)
+        back.join(10)
+
+    def _refuses(self, chunk: bytes) -> bool:
+        with self.lock:
+            is_refused = self.is_first and chunk.startswith(self.method)
+            self.is_first &= not is_refused
+            return is_refused
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:

@@ -2,16 +2,14 @@
 
 import json
 import os
-import socket
 import subprocess
-import threading
 
 import pytest
 from django.conf import settings as project
 
 from results.ingest.queue import sweep
 from results.models import Draft, Organisation, Submission
-from tests.cutting_proxy import CuttingProxy
+from tests.cutting_proxy import CuttingProxy, RefusingProxy
 from tests.register import free_port
 from tests.results.builders import log_bytes, make_organisation, make_user, wait_for
 from tests.results.stored_files import use_directory
@@ -123,10 +121,19 @@ def test_a_submission_waits_in_the_spool_while_the_register_is_down_and_is_sent_
 
 def test_a_busy_register_is_requested_again_after_retry_after(lab, server):
     busy = b"HTTP/1.1 503 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    with FirstRefusing(server.port, busy) as proxy:
+    with RefusingProxy(server.port, busy) as proxy:
         status, (report,) = lab.submit(proxy.port, lab.log, *FACTS)
     assert (status, report["outcome"]) == (FAILED, "failed"), lab.errors
     assert "next attempt in 1 s" in lab.errors
+
+
+def test_a_log_whose_bytes_are_refused_leaves_no_draft(lab, server):
+    too_large = b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    with RefusingProxy(server.port, too_large, b"PATCH") as proxy:
+        status, (report,) = lab.submit(proxy.port, lab.log, *FACTS)
+    assert (status, report["outcome"]) == (REFUSED, "refused"), lab.errors
+    assert "413" in report["problem"]
+    assert not Draft.objects.exists()
 
 
 def test_a_wrong_token_is_refused_and_leaves_the_spool_as_it_is(lab, server):
@@ -155,25 +162,6 @@ def test_a_file_with_a_token_that_others_can_read_is_refused(lab):
     token.chmod(0o644)
     status, _ = lab.submit(free_port(), lab.log, "--token-file", token)
     assert (status, "chmod 600" in lab.errors) == (USAGE, True)
-
-
-class FirstRefusing(CuttingProxy):
-    """Responds to the first connection itself, and forwards the others."""
-
-    def __init__(self, port, response):
-        super().__init__(port, 1 << 40)
-        self.response, self.lock, self.is_first = response, threading.Lock(), True
-
-    def _forward(self, client):
-        with self.lock:
-            is_first, self.is_first = self.is_first, False
-        if not is_first:
-            super()._forward(client)
-            return
-        with client:
-            client.recv(65536)
-            client.sendall(self.response)
-            client.shutdown(socket.SHUT_WR)
 
 
 @pytest.fixture

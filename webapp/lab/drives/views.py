@@ -27,8 +27,16 @@ from webapp.lab.drives.overview import DriveFilter, drive_page
 from webapp.lab.shared import order_templates
 from webapp.lab.shared.drive_status import LABEL_FIELD, LOCATION_FIELD, SHOWN_FIELD, consent_context
 from webapp.lab.shared.views import operator_form, operator_page, render_page
+from webapp.register.http.query_params import ParameterError, read_parameters, text, word
+from webapp.register.http.responses import parameter_error_page
 
 SELECTED_MAX = 100
+PARAMETERS = (
+    text("q", "Search"),
+    word("state", DriveFilter.values, "Show"),
+    text("like", "Campaign to repeat"),
+    text("after", "After the drive"),
+)
 ROW_ID_DIGITS = 18  # fewer than those of the largest number of its column
 NONE_SELECTED = "No drive is selected. Select drives in the table, then start the campaign."
 TOO_MANY_SELECTED = f"Expected at most {SELECTED_MAX} drives, got {{count}}. Select fewer drives."
@@ -56,13 +64,15 @@ class SelectedDrive:
 @operator_page
 def overview(request: UserRequest) -> HttpResponse:
     """List drives in service, from the one after `after` on; a form selects some of them for a campaign."""
-    words, drive_filter = request.GET.get("q", ""), request.GET.get("state", "")
-    drive_filter = drive_filter if drive_filter in DriveFilter.values else DriveFilter.ALL
-    like, after = request.GET.get("like", ""), request.GET.get("after", "")
+    try:
+        query = read_parameters(request.GET, PARAMETERS)
+    except ParameterError as error:
+        return parameter_error_page(request, error)
+    words, drive_filter, after = query["q"], DriveFilter(query["state"]), query["after"]
     first = Device.objects.select_related("host").filter(pk=int(after)).first() if is_row_id(after) else None
     rows, last = drive_page(words, drive_filter, first)
-    more = urlencode({"q": words, "state": str(drive_filter), "like": like, "after": str(last)}) if last else ""
-    context = {"rows": rows, "words": words, "drive_filter": drive_filter, "like": like, "more": more}
+    more = urlencode(query | {"after": str(last)}) if last else ""
+    context = {"rows": rows, "words": words, "drive_filter": drive_filter, "like": query["like"], "more": more}
     return render_page(request, "lab/drives/list.html", context | {"filters": DriveFilter.choices})
 
 

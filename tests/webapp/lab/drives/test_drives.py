@@ -57,8 +57,22 @@ def test_drives_are_found_by_words_and_by_what_uses_them(lab_client, in_state, n
     assert labels("", DriveFilter.QUEUED) == []
     new_dispatch()
     assert labels("", DriveFilter.QUEUED) == ["fake drive"]
-    page = lab_client.get("/lab/drives/?q=nothing+like+this&state=rubbish").text
+    page = lab_client.get("/lab/drives/?q=nothing+like+this&state=free").text
     assert "No drive matches." in page
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("state=rubbish", "Show: expected no value, or one of free, busy, "),
+        ("states=free", "Unknown parameter “states”."),
+        ("q=%00", "Search: expected text without a NUL character"),
+    ],
+)
+def test_an_unknown_state_is_refused_with_the_states_that_exist(lab_client, device, query, sentence):
+    response = lab_client.get(f"/lab/drives/?{query}")
+    assert response.status_code == 400
+    assert sentence in response.text
 
 
 def test_drives_are_listed_in_parts_with_a_link_to_the_next_one(lab_client, device, second, monkeypatch):

@@ -36,7 +36,8 @@ pub struct Uploaded {
 }
 
 impl Client {
-    /// Sends a file, and continues after broken connections. `progress` gets the bytes sent so far, and all bytes.
+    /// Sends a file, and continues after broken connections. `progress` gets the bytes sent so far, and all bytes. If
+    /// the register refuses bytes, those that it has are deleted.
     ///
     /// # Errors
     /// If the file cannot be read, or the register is not available for too long or refuses the file.
@@ -88,7 +89,11 @@ impl Client {
             }
             let (arrived, has_paused) = match sent {
                 Ok(arrived) => (arrived, false),
-                Err(Error::Refused(refusal)) if refusal.status != 409 => return Err(Error::Refused(refusal)),
+                Err(Error::Refused(refusal)) if refusal.status != 409 => {
+                    // They would count for the quota of the organisation for days.
+                    drop(self.terminate(&uploaded.location));
+                    return Err(Error::Refused(refusal));
+                }
                 Err(Error::Refused(_)) => (self.repeat(|| self.offset(&uploaded.location))?, false),
                 Err(error) => {
                     self.pause(&mut backoff, error)?;
@@ -138,6 +143,14 @@ impl Client {
             .request(Method::HEAD, location)
             .header("Tus-Resumable", VERSION);
         offset_of(&self.send(request, SendBody::none())?)
+    }
+
+    /// Deletes the bytes of an upload, and its draft if that has no other file. It is one attempt.
+    fn terminate(&self, location: &str) -> Result<(), Error> {
+        let request = self
+            .request(Method::DELETE, location)
+            .header("Tus-Resumable", VERSION);
+        self.send(request, SendBody::none()).map(drop)
     }
 }
 
