@@ -2,7 +2,8 @@
 
     python -m benchmarks.scale [--runs 100000] [--products 10000] [--hosts 1000]
 
-A PostgreSQL of its own gets two databases, one with a hundredth of these rows; each is measured by a new process.
+A PostgreSQL of its own gets two databases, one with a hundredth of these rows. A process for each of them requests
+every address; the two take turns, since the speed of a machine changes within minutes.
 With --directory, the cluster stays there, and a later call measures it again.
 Before each request another transaction ends, as on a busy register, and the address is new where it has parameters,
 so that no cache answers for the whole page. The result is in benchmarks/results/scale.md.
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from itertools import count
@@ -39,7 +40,7 @@ HOSTS_MIN = 110  # of the small register: a full page of each list, as the large
 REPEATS, PATIENCE_MS = 7, 5000  # a page that takes longer is requested less often
 RATIO_MAX = 1.5
 PAGE_ROWS_MAX = 2000  # the longest page of a list: a part of the sitemap
-ROW_MARKS = (b"<tr", b"<entry", b"<li", b"<loc>")  # of the rows of a page, a feed or a sitemap
+ROW_MARKS = (b"<tr", b"<entry", b"<li", b"<loc>", b"<option")  # of the rows of a page or its field, a feed or a sitemap
 FIRST_PAGE_S, DATA_FILE_BYTES, DUMP_S, DUMP_MB = 2.0, 250_000, 600, 500
 SIZING = "/sizing/?reads={n}000&writes={n}000&data={n}"
 numbers = count(1)
@@ -116,8 +117,9 @@ class Site:
         APIToken.objects.all().delete()
         _, secret = issue_token(staff, organisation, "scale", list(Scope))
         own: dict[str, Any] = {"raise_request_exception": False, "SERVER_NAME": "localhost"}
+        as_browsers = {"Accept-Encoding": "gzip"}  # of the data file, which no browser requests uncompressed
         self.clients = {
-            "visitor": Client(**own), "staff": Client(**own),
+            "visitor": Client(**own, headers=as_browsers), "staff": Client(**own),
             "script": Client(**own, headers={"Authorization": f"Bearer {secret}"}),
         }  # fmt: skip
         self.user = staff
@@ -132,12 +134,6 @@ class Site:
             "device": Device.objects.order_by("pk")[1].pk,
             "dispatch": Dispatch.objects.order_by("pk")[0].public_id,
         }
-
-    def addresses(self) -> Iterator[tuple[str, str]]:
-        """Yield the pattern of each address, and who opens it."""
-        yield from ((path, "visitor") for path in PUBLIC)
-        yield from ((f"/api/v1/{path}", "script") for path in API)
-        yield from ((path, "staff") for path in STAFF)
 
     def prepare(self) -> None:
         """Forget the counted requests, so that no limit refuses the next one."""
@@ -174,6 +170,13 @@ class Site:
         return bytes(content)
 
 
+def addresses() -> Iterator[tuple[str, str]]:
+    """Yield the pattern of each address, and who opens it."""
+    yield from ((path, "visitor") for path in PUBLIC)
+    yield from ((f"/api/v1/{path}", "script") for path in API)
+    yield from ((path, "staff") for path in STAFF)
+
+
 def listed_count(content: bytes) -> int:
     """Return the number of rows that a page, a feed or a list of the API has.
 
@@ -201,62 +204,59 @@ def end_a_transaction() -> None:
     User.objects.filter(username="sam").update(last_login="2026-01-01T00:00:00Z")
 
 
-def measure_page(site: Site, pattern: str, client: str) -> dict[str, float]:
-    """Return the cost of an address: the median processor time of several requests after the first one."""
+def first_request(site: Site, pattern: str, client: str) -> float:
+    """Return the memory that the first request of an address needs, MB."""
     site.prepare()
-    memory = peak_memory_mb(lambda: site.get(pattern, client))
-    spent: list[float] = []
-    while len(spent) < REPEATS and sum(spent) < PATIENCE_MS:
-        end_a_transaction()
-        site.prepare()
-        with counted_rows() as rows:
-            begun = processor_ns()
-            content = site.get(pattern, client)
-            spent.append((processor_ns() - begun) / 1e6)
-    median = statistics.median(spent)
-    print(f"{pattern}: {median:.1f} ms, {memory:.0f} MB", file=sys.stderr, flush=True)
-    cost = {"ms": median, "mb": memory, "statements": len(rows), "rows": sum(rows), "bytes": len(content)}
+    return peak_memory_mb(lambda: site.get(pattern, client))
+
+
+def request(site: Site, pattern: str, client: str) -> dict[str, float]:
+    """Return the cost of one request of an address: processor time, statements, rows and bytes."""
+    end_a_transaction()
+    site.prepare()
+    with counted_rows() as rows:
+        begun = processor_ns()
+        content = site.get(pattern, client)
+        spent_ns = processor_ns() - begun
+    cost = {"ms": spent_ns / 1e6, "statements": len(rows), "rows": sum(rows), "bytes": len(content)}
     return cost | {"listed": listed_count(content)}
 
 
-def measure(runs: int, products: int, hosts: int) -> dict[str, Any]:
-    """Fill the database of this process, and return the cost of every address, of a first page and of a dump."""
-    import django  # noqa: PLC0415
-
-    django.setup()
+def fill_database(runs: int, products: int, hosts: int) -> dict[str, float]:
+    """Fill the database of this process up to these numbers, and return its runs and its bytes."""
     from django.core.management import call_command  # noqa: PLC0415 - the settings are read first
     from django.db import connection  # noqa: PLC0415
     from generated_register import fill  # noqa: PLC0415
 
     from results.lifecycle.listing_changes import fold_changes  # noqa: PLC0415
+    from results.models import Organisation, Run  # noqa: PLC0415
     from webapp.accounts.models import Membership, User  # noqa: PLC0415
 
     call_command("migrate", verbosity=0)
     if not User.objects.exists():
         User.objects.create_superuser("sam")
-    begun = time.monotonic()
     fill(runs, products, hosts)
-    filled_s = time.monotonic() - begun
     fold_changes()  # a running register does this in a task
     if not Membership.objects.exists():
-        from results.models import Organisation  # noqa: PLC0415
-
         lab = Organisation.objects.order_by("pk")[0]
         Organisation.objects.filter(pk=lab.pk).update(kind="lab")
         Membership.objects.create(user=User.objects.get(), organisation=lab, role="owner")
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_database_size(current_database()), (SELECT count(*) FROM results_run)")
-        size, stored = cursor.fetchone()
-    prepared = in_new_process(dict(os.environ), "--prepare")
-    first = in_new_process(dict(os.environ), "--first")
-    site = Site()  # last: each Site deletes the API tokens of earlier ones
+        cursor.execute("SELECT pg_database_size(current_database())")
+        return {"bytes": cursor.fetchone()[0], "runs": Run.objects.count()}
+
+
+def answer_commands() -> None:
+    """Execute the commands of the standard input, one on each line, and print what they return."""
+    site = Site()
     site.get("/drives/nvme-flash/")
-    pages = {pattern: measure_page(site, pattern, client) for pattern, client in site.addresses()}
-    changed = sizing_after_a_change(site)
-    return {
-        "filled_s": filled_s, "bytes": size, "runs": stored, "prepared": prepared, "first": first, "pages": pages,
-        "changed": changed, "rss_mb": _status_mb("VmRSS"), "dump": dump(),
+    commands: dict[str, Callable[..., Any]] = {
+        "first-request": first_request, "request": request, "sizing-after-a-change": sizing_after_a_change,
+        "memory": lambda _: _status_mb("VmRSS"),
     }  # fmt: skip
+    for line in sys.stdin:
+        name, *arguments = json.loads(line)
+        print(json.dumps(commands[name](site, *arguments)), flush=True)
 
 
 def prepare() -> dict[str, float]:
@@ -303,30 +303,16 @@ def sizing_after_a_change(site: Site) -> dict[str, float]:
     return {"ms": spent_ns / 1e6, "rows": sum(rows)}
 
 
-def dump() -> dict[str, float]:
+def dump(environment: dict[str, str]) -> dict[str, float]:
     """Return time and peak memory of a process that writes a dump."""
-    directory = Path(os.environ["DRIVECERT_DATA"]) / "trial-dump"
+    directory = Path(environment["DRIVECERT_DATA"]) / "trial-dump"
     begun = time.monotonic()
-    pid = os.fork()
-    if pid == 0:
-        from django.db import connection  # noqa: PLC0415 - the settings are read first
-
-        connection.close()
-        os.execv(sys.executable, [sys.executable, "manage.py", "dump"])  # noqa: S606 - our own program
-    _, status, usage = os.wait4(pid, 0)
+    command = [sys.executable, "manage.py", "dump"]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     shutil.rmtree(directory, ignore_errors=True)
-    return {"s": time.monotonic() - begun, "mb": usage.ru_maxrss / 1000, "status": os.waitstatus_to_exitcode(status)}
-
-
-def child(environment: dict[str, str], name: str, *sizes: int) -> dict[str, Any]:
-    """Return what a new process measures in a database of this name, which it fills."""
-    url = urlsplit(environment["DATABASE_URL"])
-    with psycopg.connect(environment["DATABASE_URL"], autocommit=True) as session:
-        if not session.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchall():
-            session.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
-    own = {"DATABASE_URL": urlunsplit(url._replace(path=f"/{name}"))}
-    own |= {"DRIVECERT_DATA": f"{environment['DRIVECERT_DATA']}/{name}"}
-    return in_new_process(environment | own, "--child", *map(str, sizes))
+    return {"s": time.monotonic() - begun, "mb": usage.ru_maxrss / 1000, "status": process.returncode}
 
 
 def in_new_process(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
@@ -335,6 +321,55 @@ def in_new_process(environment: dict[str, str], *arguments: str) -> dict[str, An
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+class Register:
+    """A database with a process that requests pages of it, on command."""
+
+    def __init__(self, environment: dict[str, str], name: str, runs: int, products: int, hosts: int) -> None:
+        url = urlsplit(environment["DATABASE_URL"])
+        with psycopg.connect(environment["DATABASE_URL"], autocommit=True) as session:
+            if not session.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchall():
+                session.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+        own = {"DATABASE_URL": urlunsplit(url._replace(path=f"/{name}"))}
+        self.environment = environment | own | {"DRIVECERT_DATA": f"{environment['DRIVECERT_DATA']}/{name}"}
+        # Each part has its own process: what it leaves in memory must not count for the next one.
+        self.found = in_new_process(self.environment, "--fill", str(runs), str(products), str(hosts))
+        self.found["prepared"] = in_new_process(self.environment, "--prepare")
+        self.found["first"] = in_new_process(self.environment, "--first")
+        self.found["pages"] = {}
+        self.process: Any = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.scale", "--answer"],
+            cwd=ROOT, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def ask(self, command: str, *arguments: str) -> Any:
+        """Return what a command of the process returns."""
+        print(json.dumps([command, *arguments]), file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def end(self) -> dict[str, Any]:
+        """End the process after what is measured once. Return all results."""
+        self.found["changed"] = self.ask("sizing-after-a-change")
+        self.found["rss_mb"] = self.ask("memory")
+        self.process.communicate()
+        self.found["dump"] = dump(self.environment)
+        return self.found
+
+
+def measure_page(registers: Sequence[Register], pattern: str, client: str) -> None:
+    """Measure an address in all registers: medians of requests in turn, after the first one of each."""
+    memory = [each.ask("first-request", pattern, client) for each in registers]
+    costs: list[list[dict[str, float]]] = [[] for _ in registers]
+    while len(costs[0]) < REPEATS and sum(cost["ms"] for found in costs for cost in found) < PATIENCE_MS:
+        turn = list(zip(registers, costs, strict=True))
+        for register, found in reversed(turn) if len(costs[0]) % 2 else turn:
+            found.append(register.ask("request", pattern, client))
+    for register, found, mb in zip(registers, costs, memory, strict=True):
+        median = statistics.median(cost["ms"] for cost in found)
+        register.found["pages"][pattern] = found[-1] | {"ms": median, "mb": mb}
+    shown = " and ".join(f"{register.found['pages'][pattern]['ms']:.1f} ms" for register in registers)
+    print(f"{pattern}: {shown}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -422,24 +457,30 @@ def main() -> None:
     parser.add_argument("--products", type=int, default=10_000)
     parser.add_argument("--hosts", type=int, default=1000)
     parser.add_argument("--directory", type=Path, help="where the cluster stays for a later call")
-    parser.add_argument("--child", type=int, nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--prepare", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--fill", type=int, nargs=3, help=argparse.SUPPRESS)
+    for part in ("--prepare", "--first", "--answer"):
+        parser.add_argument(part, action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.first or options.prepare:
+    if options.fill or options.prepare or options.first or options.answer:
         import django  # noqa: PLC0415
 
         django.setup()
-        print(json.dumps(first_page(Site()) if options.first else prepare()))
-        return
-    if options.child:
-        print(json.dumps(measure(*options.child)))
+        if options.answer:
+            answer_commands()
+            return
+        found = fill_database(*options.fill) if options.fill else prepare() if options.prepare else first_page(Site())
+        print(json.dumps(found))
         return
     sizes = (options.runs, options.products, options.hosts)
     with servers(options.directory) as environment:
         runs, products, hosts = (size // SMALLER for size in sizes)
-        small = child(environment, "small", runs, products, max(hosts, HOSTS_MIN))
-        large = child(environment, "large", *sizes)
+        registers = (
+            Register(environment, "small", runs, products, max(hosts, HOSTS_MIN)),
+            Register(environment, "large", *sizes),
+        )
+        for pattern, client in addresses():
+            measure_page(registers, pattern, client)
+        small, large = (register.end() for register in registers)
     lines = table(small, large)
     print("\n".join(lines))
     RESULT.write_text("\n".join(lines) + "\n")

@@ -34,7 +34,7 @@ def costs():
     """Return the statements and rows of each address."""
     site = scale.Site()
     found = {}
-    for pattern, client in site.addresses():
+    for pattern, client in scale.addresses():
         if pattern not in BOUNDED:
             continue
         site.prepare()
