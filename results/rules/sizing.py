@@ -102,6 +102,11 @@ class Offer:
         """Return the tested reads and writes a second together."""
         return self.reads_per_s + self.writes_per_s
 
+    @cached_property
+    def rates(self) -> "tuple[_Pair, _Pair]":
+        """Return the reads and the writes a second as pairs of whole numbers: fractions are hashed more slowly."""
+        return self.reads_per_s.as_integer_ratio(), self.writes_per_s.as_integer_ratio()
+
     @property
     def bytes_for_data(self) -> int:
         """Return the capacity that counts for data."""
@@ -366,10 +371,7 @@ class Offers:
     """Many offers, to compute only their numbers of drives: thousands have few different rates and capacities."""
 
     def __init__(self, offers: Sequence[Offer]) -> None:
-        # Pairs of whole numbers, because hashing a Fraction as a key takes several times as long.
-        self._rates = _Distinct(
-            (offer.reads_per_s.as_integer_ratio(), offer.writes_per_s.as_integer_ratio()) for offer in offers
-        )
+        self._rates = _Distinct(offer.rates for offer in offers)
         self._capacities = _Distinct(offer.bytes_for_data for offer in offers)
         self._ratings = _Distinct(
             (offer.capacity_bytes, offer.dwpd.as_integer_ratio() if offer.dwpd else None) for offer in offers

@@ -1,6 +1,6 @@
 """The drives that a reader types for a comparison: by slug, name, part number, or words that only one drive has."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -60,8 +60,8 @@ def named_drives(names: Sequence[str]) -> list[NamedDrive]:
 def typed_names(slugs: Iterable[str]) -> list[str]:
     """Return the text of the field of each drive: its name, or its slug if other drives have the same name."""
     store = current_store()
-    rows = {slug: row for row, slug in enumerate(store.slugs)}
-    names = [(slug, name_of(store, rows[slug]) if slug in rows else slug) for slug in slugs]
+    rows = store.rows_by_product
+    names = [(slug, name_of(store, rows[slug][0]) if slug in rows else slug) for slug in slugs]
     return [name if name == slug or _named(store, name).slug == slug else slug for slug, name in names]
 
 
@@ -73,9 +73,8 @@ def _once(drive: NamedDrive, before: Iterable[NamedDrive]) -> NamedDrive:
 
 def _named(store: ColumnStore, typed: str) -> NamedDrive:
     """Return the only drive with this name or part number, otherwise the only drive that has all its words."""
-    wanted = tuple(words_of(typed))
-    rows = store.cached("row of each drive", lambda: {store.slugs[row]: row for row in reversed(range(store.count))})
-    exact = store.cached("drives by whole name", lambda: _by_whole_name(store, rows)).get(wanted, [])
+    wanted, rows = " ".join(words_of(typed)), store.rows_by_product
+    exact = store.cached("drives by whole name", lambda: _by_whole_name(store)).get(wanted, ())
     if len(exact) == 1:
         return NamedDrive(typed, exact[0])
     found = search(store.names, typed)
@@ -84,22 +83,22 @@ def _named(store: ColumnStore, typed: str) -> NamedDrive:
     if is_sure and len(having) == 1:
         return NamedDrive(typed, having[0])
     near = having or sorted({store.slugs[row] for row, text in enumerate(store.names.texts) if found.is_near(text)})
-    meant = near if wanted and near else similar_slugs("-".join(wanted), list(rows), OFFERED_MOST)
-    offered = tuple((slug, name_of(store, rows[slug])) for slug in meant[:OFFERED_MOST])
+    meant = near if wanted and near else similar_slugs(wanted.replace(" ", "-"), list(rows), OFFERED_MOST)
+    offered = tuple((slug, name_of(store, rows[slug][0])) for slug in meant[:OFFERED_MOST])
     if is_sure and len(having) > 1:
         several = f"{len(having)} drives match; add the capacity or the part number"
         return NamedDrive(typed, error=several, offered=offered)
     return NamedDrive(typed, error="no drive has this name", offered=offered, is_unknown=True)
 
 
-def _by_whole_name(store: ColumnStore, rows: Mapping[str, int]) -> dict[tuple[str, ...], list[str]]:
-    """Return the slugs of drives by the words of each of their names."""
-    found: dict[tuple[str, ...], dict[str, None]] = {}
-    for slug, row in rows.items():
+def _by_whole_name(store: ColumnStore) -> dict[str, tuple[str, ...]]:
+    """Return the slugs of drives by the words of each of their names, with spaces between them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for slug, (row, *_) in sorted(store.rows_by_product.items()):
         model, part, capacity = (store.columns[code].word(row) for code in ("model", "part_number", "capacity_gb"))
-        for name in (name_of(store, row), f"{model} {capacity}", part, slug):
-            found.setdefault(tuple(words_of(name)), {})[slug] = None
-    return {name: sorted(slugs) for name, slugs in found.items() if name}
+        names = {" ".join(words_of(name)) for name in (name_of(store, row), f"{model} {capacity}", part, slug)}
+        found |= {name: (*found.get(name, ()), slug) for name in names if name}
+    return found
 
 
 def runs_drives(names: tuple[str, ...]) -> list[NamedDrive]:

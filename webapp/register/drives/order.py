@@ -1,5 +1,6 @@
 """The order of rows: sorted within their comparison group, in pages of a hundred."""
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -87,7 +88,11 @@ def in_order(store: ColumnStore, rows: Rows, sort: Sort) -> list[int]:
     return list(compress(ordered, map(flags.__getitem__, ordered)))
 
 
-def _all_rows(store: ColumnStore, sort: Sort) -> list[int]:
+def _all_rows(store: ColumnStore, sort: Sort) -> Sequence[int]:
+    return array("i", _sorted_rows(store, sort))  # an array has a tenth of the bytes of a list
+
+
+def _sorted_rows(store: ColumnStore, sort: Sort) -> list[int]:
     fastest = _by_column(range(store.count), store.columns["tps"], falls=True)
     if sort == FASTEST_FIRST:
         return fastest

@@ -79,13 +79,13 @@ class ProductQuery:
 def lookup(store: ColumnStore, query: str) -> ProductQuery:
     """Return a query as it is read. A part number that a product states is treated as a word."""
     part, as_words = part_of(query), _of_words(store, query)
-    if part is None or any(as_words.matches(store, rows[0]) for rows in rows_by_product(store).values()):
+    if part is None or any(as_words.matches(store, rows[0]) for rows in store.rows_by_product.values()):
         return as_words
     if part.capacity_gb is None:
         return ProductQuery(as_words.names, as_words.capacity_gb, part)
     found = search(store.names, part.name)
     exact = ProductQuery(found, part.capacity_gb, part)
-    if any(exact.matches(store, rows[0]) for rows in rows_by_product(store).values()):
+    if any(exact.matches(store, rows[0]) for rows in store.rows_by_product.values()):
         return exact
     return ProductQuery(found, None, part, has_part=False)
 
@@ -112,7 +112,7 @@ def found_products(
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the first products that match a query, in the order of their names, and the number of all that match."""
     named, texts = store.names.matching(query.names), store.names.texts
-    products = rows_by_product(store).items()
+    products = store.rows_by_product.items()
     slugs = [slug for slug, rows in products if texts[rows[0]] in named and query.has_capacity(store, rows[0])]
     return products_of(store, slugs[:SHOWN_AT_MOST], profile), len(slugs)
 
@@ -124,7 +124,7 @@ def products_of(store: ColumnStore, slugs: Iterable[str], profile: Iterable[Limi
     """
     current = current_rows(store)
     passing = current & on_drives(store) & LimitCheck(store, read_limits({}, profile)).passes_profile
-    of_product = rows_by_product(store)
+    of_product = store.rows_by_product
     return [_product(store, of_product[slug], current, passing) for slug in dict.fromkeys(slugs)]
 
 
@@ -181,21 +181,9 @@ def substitutes_sentence(store: ColumnStore, near: Neighbours, slugs: Sequence[s
     return " ".join(sentences)
 
 
-def rows_by_product(store: ColumnStore) -> dict[str, list[int]]:
-    """Return the rows of each product by its slug, in the order of names; made once per state of the register."""
-
-    def read() -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for row, slug in enumerate(store.slugs):
-            found.setdefault(slug, []).append(row)
-        return found
-
-    return store.cached("rows by product", read)
-
-
 def _row_of(store: ColumnStore) -> dict[str, int]:
     """Return the last row of each product."""
-    return store.cached("last rows", lambda: {slug: rows[-1] for slug, rows in rows_by_product(store).items()})
+    return store.cached("last rows", lambda: {slug: rows[-1] for slug, rows in store.rows_by_product.items()})
 
 
 def _known_drive(store: ColumnStore, row: int) -> KnownDrive:

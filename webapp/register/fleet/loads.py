@@ -13,7 +13,6 @@ from results.models.categories import SYSTEMS
 from results.rules.endurance import is_within_rating, needed_dwpd, sustained_tps
 from webapp.register.drives.limit_check import LimitCheck
 from webapp.register.drives.store.column_store import current_store
-from webapp.register.drives.store.encoded_columns import ColumnStore, rows_of
 from webapp.register.drives.store.ranking import current_rows, on_drives, speeds_of
 from webapp.register.fleet.answers import FleetAnswer, State
 from webapp.register.http.files import Value
@@ -26,7 +25,6 @@ from webapp.register.tables.sentences import product_name
 from webapp.templatetags import units
 
 DEVICES_NAMED = 3
-ROWS_BY_SLUG = "rows by slug"
 
 
 class AtLoad(TextChoices):
@@ -177,7 +175,7 @@ def models_at_load(found: Sequence[FleetAnswer], question: FleetQuestion) -> lis
     """Return each answer with its fastest result, in the same order."""
     store = current_store()
     passes = LimitCheck(store, question.limits).passes
-    shown, speeds, by_slug = current_rows(store) & on_drives(store), speeds_of(store), _rows_by_slug(store)
+    shown, speeds, by_slug = current_rows(store) & on_drives(store), speeds_of(store), store.rows_by_product
 
     def read(answer: FleetAnswer) -> ModelAtLoad:
         is_one_model = len({product.capacity_gb for product in answer.products}) == 1
@@ -198,16 +196,6 @@ def _order(row: int, passes: int, speed: float, load_tps: int) -> int:
     if load_tps and speed >= load_tps:
         return 3 if is_within else 2
     return 1 if is_within else 0
-
-
-def _rows_by_slug(store: ColumnStore) -> dict[str, list[int]]:
-    def read() -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for row in rows_of(store.all_rows):
-            found.setdefault(store.slugs[row], []).append(row)
-        return found
-
-    return store.cached(ROWS_BY_SLUG, read)
 
 
 def as_models(found: Sequence[FleetAnswer]) -> list[FleetAnswer]:

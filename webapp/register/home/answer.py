@@ -1,7 +1,7 @@
 """The answer of the home page: a sentence, the charts, and the drives by comparison group with their endurance gap."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -26,10 +26,9 @@ from webapp.register.drives.order import rows_by_band
 from webapp.register.drives.query import SEPARATOR, THRESHOLDS_US
 from webapp.register.drives.ranking_requirements import not_ranked_because
 from webapp.register.drives.store.charted_rows import ChartedRows
-from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, Rows, flags_of
+from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, flags_of, number_in
 from webapp.register.drives.store.ranking import (
     needed_at_load,
-    number_in,
     row_glyph,
     rows_from,
     rows_rated_for,
@@ -179,7 +178,7 @@ class Answer:
     @property
     def empty_sentence(self) -> str:
         """Return what to do if no drive matches, with the fastest tested drive of this kind."""
-        fastest = max((speeds_of(self.store)[row] for row in self.charted.ordered), default=0)
+        fastest = max((speeds_of(self.store)[row] for row in self.charted.first_of(self.charted.shown, 1)), default=0)
         if not fastest or fastest >= self.question.tps:
             return "Lower the speed, raise a limit, or see"
         return f"Lower the speed: the fastest tested of this kind has {units.count(floor(fastest))} tps. Or see"
@@ -187,10 +186,10 @@ class Answer:
     @property
     def _subject(self) -> str:
         """Return the kind of drives, or results of it if a drive has several or if there is only one."""
-        rows = self.charted.ordered
-        if len(rows) > 1 and _are_different(self.store.slugs[row] for row in rows):
+        rows, count = self.charted.in_order(self.charted.shown), self.charted.shown.bit_count()
+        if count > 1 and _are_different(self.store.slugs[row] for row in rows):
             return self.question.kind
-        return f"{'result' if len(rows) == 1 else 'results'} of {self.question.kind}"
+        return f"{'result' if count == 1 else 'results'} of {self.question.kind}"
 
     @property
     def fastest_sentence(self) -> str:
@@ -244,7 +243,7 @@ class Answer:
             return SafeString("")
         everywhere = replace(self, question=replace(question, categories=codes))
         rated = everywhere.charted.answers & rows_rated_for(self.store, question.tps)
-        found = list(everywhere._ordered(rated))
+        found = list(everywhere.charted.in_order(rated))
         if not found:
             return SafeString("")
         row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
@@ -298,10 +297,6 @@ class Answer:
 
     def _has_overlap(self, reasons: Sequence[tuple[Test, int, int]]) -> bool:
         return sum(hidden for _, hidden, _ in reasons) > self.hidden_count
-
-    def _ordered(self, rows: Rows) -> Iterator[int]:
-        flags = flags_of(rows, self.store.count)
-        return compress(self.charted.ordered, map(flags.__getitem__, self.charted.ordered))
 
     @cached_property
     def _gap_scale(self) -> LogScale:

@@ -120,7 +120,8 @@ class DriveComparer:
     def comparison(self, product: Product, run: Run) -> Comparison | None:
         """Return the comparison of a product's run; None if the run is not ranked, or not within the limits."""
         group = group_of(run)
-        row = self._row_numbers().get(run.public_id)
+        rows = self.store.rows_by_product.get(product.slug, ())
+        row = next((each for each in rows if self.store.runs[each] == run.public_id), None)
         if not group.is_ranked or row is None or not self.check.passes >> row & 1:
             return None
         this = self._drive(row)
@@ -139,9 +140,6 @@ class DriveComparer:
     @staticmethod
     def _compared_categories(category: str) -> Iterable[str]:
         return (category,) if category in SYSTEMS else (each.value for each in Category if each in OF_DRIVES)
-
-    def _row_numbers(self) -> dict[str, int]:
-        return self.store.cached("row of run", lambda: {run: row for row, run in enumerate(self.store.runs)})
 
     def _current(self, category: str, *, is_historical: bool) -> Rows:
         columns = self.store.columns

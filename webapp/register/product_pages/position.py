@@ -1,5 +1,6 @@
 """The position of a drive in its category: one strip each for speed, slow reads, and the speed the rating allows."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -137,21 +138,22 @@ def position_view(comparison: Comparison, limits: YourLimits, *, is_historical: 
 def _strip(figure: _Figure, comparison: Comparison, limits: YourLimits) -> Strip | None:
     """Return the strip of one figure; None if the drive or all others lack it."""
     own = figure.value(comparison.this)
-    known = [(drive, value) for drive in comparison.others if (value := figure.value(drive)) is not None]
+    known = Counter(value for drive in comparison.others if (value := figure.value(drive)) is not None)
     if own is None or not known:
         return None
-    values = [own, *(value for _, value in known)]
-    scale, ticks = _axis(figure, values, limits)
-    words = position_words(position_of(own, values[1:], more_is_better=figure.more_is_better), figure.words)
+    scale, ticks = _axis(figure, [own, *known], limits)
+    words = position_words(position_of(own, known.elements(), more_is_better=figure.more_is_better), figure.words)
     this = _mark(comparison.this, figure, scale.place(float(own)), limits, is_this=True)
     better = "right" if figure.more_is_better else "left"
     name = f"{figure.title}: {words}. {this.label}. Further {better} is better."
-    if len(known) > MARKS_AT_MOST:
-        svg = density_svg(name, ticks, (scale.place(float(value)) for _, value in known), this)
+    places = {value: scale.place(float(value)) for value in known}
+    if known.total() > MARKS_AT_MOST:
+        svg = density_svg(name, ticks, ((places[value], count) for value, count in known.items()), this)
     else:
-        marks = [_mark(drive, figure, scale.place(float(value)), limits) for drive, value in known]
+        values = ((drive, figure.value(drive)) for drive in comparison.others)
+        marks = [_mark(drive, figure, places[value], limits) for drive, value in values if value is not None]
         svg = strip_svg(name, ticks, marks, this)
-    unrated = len(comparison.others) - len(known)
+    unrated = len(comparison.others) - known.total()
     note = f"; {unrated} without a rating left out" if unrated else ""
     return Strip(figure.title, words + note, svg)
 

@@ -25,8 +25,8 @@ from results.rules.sizing import Offer, Offers, rates_of_act
 from webapp.register.drives.limit_check import LimitCheck, name_of
 from webapp.register.drives.runs import public_vendors
 from webapp.register.drives.store.column_store import current_store
-from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedColumn, Rows, flags_of, rows_of
-from webapp.register.drives.store.ranking import current_rows, groups_of, number_in, on_drives, speeds_of
+from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, flags_of, number_in, rows_of
+from webapp.register.drives.store.ranking import current_rows, groups_of, on_drives, speeds_of
 from webapp.register.http.query_params import ParameterError
 from webapp.register.limits.reader_limits import YourLimits
 from webapp.register.sizing.query import SLUG, Kind
@@ -205,24 +205,18 @@ def _sized_rows(store: ColumnStore, kind: Kind) -> tuple[list[int], list[object]
     Those that can be ranked come first, each part by falling speed.
     """
     columns, groups, speeds = store.columns, groups_of(store), speeds_of(store)
-    has_devices = _above_zero(columns["device_count"])
+    has_devices = columns["device_count"].above_zero
     if kind is Kind.INSTANCES:
-        sized = columns["category"].of(Category.CLOUD) & has_devices & _above_zero(columns["device_gb"])
+        sized = columns["category"].of(Category.CLOUD) & has_devices & columns["device_gb"].above_zero
     else:
         published = columns["tier"].having([tier == Tier.PUBLISHED for tier in (*columns["tier"].options, "")])
         has_devices |= columns["device_count"].sets[-1] & published
-        sized = has_devices & reduce(or_, map(columns["category"].of, OF_DRIVES)) & _above_zero(columns["capacity_gb"])
-    listed = current_rows(store) & on_drives(store) & ~columns["historical"].of("yes") & _above_zero(columns["tps"])
+        sized = has_devices & reduce(or_, map(columns["category"].of, OF_DRIVES)) & columns["capacity_gb"].above_zero
+    listed = current_rows(store) & on_drives(store) & ~columns["historical"].of("yes") & columns["tps"].above_zero
     is_ranked = {word: group.is_ranked for word, group in groups.items()}
     word_of_group = columns["comparison_group"].word
     rows = sorted(rows_of(sized & listed), key=lambda row: (not is_ranked[word_of_group(row)], -speeds[row]))
     return rows, [_set_of_devices(store, row) if kind is Kind.INSTANCES else store.slugs[row] for row in rows]
-
-
-def _above_zero(column: EncodedColumn) -> Rows:
-    """Return the rows with a number, which is not 0."""
-    numbers = column.values or map(number_in, column.words)
-    return column.having([*((number or 0) > 0 for number in numbers), False])
 
 
 def _judged(store: ColumnStore) -> Rows:

@@ -124,11 +124,16 @@ COLUMNS = 60  # of a strip with more drives than can be told apart as marks
 COLUMN_PX = 12  # the height of the highest column, below the label of the drive in question
 
 
-def density_svg(name: str, ticks: Iterable[Tick], places: Iterable[float], this: StripMark) -> SafeString:
-    """Return a strip of many drives: columns as high as the number of drives at a place, without links."""
+def density_svg(
+    name: str, ticks: Iterable[Tick], drives_at: Iterable[tuple[float, int]], this: StripMark
+) -> SafeString:
+    """Return a strip of many drives: columns as high as the number of drives at a place, without links.
+
+    `drives_at` has places, each with a number of drives.
+    """
     counts = [0] * COLUMNS
-    for place in places:
-        counts[min(COLUMNS - 1, max(0, int(place * COLUMNS)))] += 1
+    for place, count in drives_at:
+        counts[min(COLUMNS - 1, max(0, int(place * COLUMNS)))] += count
     most = max(counts) or 1
     columns = "".join(
         f'<rect class="column" x="{percent(number / COLUMNS)}" width="{percent(0.9 / COLUMNS)}" '

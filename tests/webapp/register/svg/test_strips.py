@@ -54,7 +54,7 @@ def test_ticks_have_short_labels():
 
 
 def test_many_drives_are_columns_without_links():
-    svg = density_svg("Speed", [], [0.5] * 30 + [0.2] * 3 + [1.0], mark(0.3))
+    svg = density_svg("Speed", [], [(0.5, 20), (0.2, 3), (1.0, 1), (0.5, 10)], mark(0.3))
     columns = re.findall(r'class="column" x="([\d.]+)%".*?height="([\d.]+)"', svg)
     assert columns == [("20", "1.5"), ("50", "12"), (f"{100 * (COLUMNS - 1) / COLUMNS:.2f}", "1.5")]
     assert "<a " not in svg

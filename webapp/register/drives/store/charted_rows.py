@@ -3,8 +3,9 @@
 Only current results on physical drives with a speed and a share are plotted, all with one statistic.
 """
 
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress, islice
@@ -70,12 +71,12 @@ class ChartedRows:
     axis_rows: Rows = 0
 
     @cached_property
-    def speeds(self) -> list[float]:
+    def speeds(self) -> Sequence[float]:
         """Return the plotted speed of each row of the store; 0 if it is not known."""
         return speeds_of(self.store, per_device=self.is_per_device)
 
     @property
-    def shares(self) -> list[float]:
+    def shares(self) -> Sequence[float]:
         """Return the share of reads over the threshold of each row of the store, in percent."""
         return shares_of(self.store, self.threshold_us)
 
@@ -112,44 +113,51 @@ class ChartedRows:
 
     @cached_property
     def ordered(self) -> list[int]:
-        """Return the plotted rows, fastest first; of equal speeds, the one with fewer slow reads first."""
-        if self.shown.bit_count() < SORTED_BELOW:
-            return self._sorted(self.shown)
-        flags = flags_of(self.shown, self.store.count)
-        in_order = fastest_first(self.store, self.threshold_us, per_device=self.is_per_device)
-        return list(compress(in_order, map(flags.__getitem__, in_order)))
+        """Return all plotted rows in order. Many rows take milliseconds, so `in_order` is for the first of them."""
+        return list(self.in_order(self.shown))
 
-    def first_of(self, rows: Rows, count: int) -> list[int]:
-        """Return the first of some plotted rows in the order of `ordered`.
+    def in_order(self, rows: Rows, *, slowest_first: bool = False) -> Iterator[int]:
+        """Yield some plotted rows, fastest first; of equal speeds, the one with fewer slow reads first.
 
-        Few rows are sorted by their place. The first of many rows are near the beginning of the order.
+        Few rows are sorted by their place. The first of many rows are near the beginning of the order of all rows.
         """
         if rows.bit_count() < SORTED_BELOW:
-            return self._sorted(rows)[:count]
+            return iter(sorted(rows_of(rows), key=self._places.__getitem__, reverse=slowest_first))
         flags = flags_of(rows, self.store.count)
-        return list(islice((row for row in self.ordered if flags[row]), count))
+        in_order = self._order[::-1] if slowest_first else self._order
+        return compress(in_order, map(flags.__getitem__, in_order))
 
-    def _sorted(self, rows: Rows) -> list[int]:
-        return sorted(rows_of(rows), key=self._places.__getitem__)
+    def first_of(self, rows: Rows, count: int) -> list[int]:
+        """Return the first of some plotted rows, fastest first."""
+        return list(islice(self.in_order(rows), count))
 
     @property
-    def _places(self) -> list[int]:
-        """Return the place of each row in the order of all rows that could be plotted."""
+    def _order(self) -> Sequence[int]:
+        """Return all rows that could be plotted, fastest first."""
+        return fastest_first(self.store, self.threshold_us, per_device=self.is_per_device)
 
-        def read() -> list[int]:
-            places = [0] * self.store.count
-            ordered = fastest_first(self.store, self.threshold_us, per_device=self.is_per_device)
-            for place, row in enumerate(ordered):
+    @property
+    def _places(self) -> Sequence[int]:
+        """Return the place of each row in this order."""
+
+        def read() -> Sequence[int]:
+            places = array("i", bytes(4 * self.store.count))
+            for place, row in enumerate(self._order):
                 places[row] = place
             return places
 
         return self.store.cached(("places", self.threshold_us, self.is_per_device), read)
 
     @cached_property
+    def _ends(self) -> list[int]:
+        """Return the fastest and the slowest plotted row; nothing if no row is plotted."""
+        return [row for is_last in (False, True) for row in islice(self.in_order(self.shown, slowest_first=is_last), 1)]
+
+    @cached_property
     def question(self) -> SpeedQuestion:
         """Return the question, with the extent of the plotted rows. Without rows, the axes are those of 1x to 100x."""
         speeds, encoded = self.speeds, self.store.columns[share_code(self.threshold_us)]
-        edges = [*self.ordered[:1], *self.ordered[-1:], *rows_of(self._axis_rows & ~self.shown)]
+        edges = [*self._ends, *rows_of(self._axis_rows & ~self.shown)]
         fastest = max(map(speeds.__getitem__, edges), default=300_000.0)
         slowest = min(map(speeds.__getitem__, edges), default=3_000.0)
         largest = encoded.largest_code(self.shown | self._axis_rows)
@@ -160,7 +168,7 @@ class ChartedRows:
     @cached_property
     def answers(self) -> Rows:
         """Return the plotted rows that sustain the load within the limits."""
-        is_filtered = not self.load_tps or not self.ordered or self.speeds[self.ordered[-1]] >= self.load_tps
+        is_filtered = not self.load_tps or not self._ends or self.speeds[self._ends[-1]] >= self.load_tps
         if is_filtered:
             return self.shown & self.passes
         return self.shown & self.passes & rows_from(self.store, self.load_tps or 0, per_device=self.is_per_device)
@@ -180,8 +188,7 @@ class ChartedRows:
 
     def _frontier(self, group: ComparisonGroup, rows: Rows) -> Frontier:
         speeds, shares = self.speeds, shares_of(self.store, self.threshold_us)
-        flags = flags_of(rows, self.store.count)
-        members = list(compress(self.ordered, map(flags.__getitem__, self.ordered)))
+        members = list(self.in_order(rows))
         found = reversed(frontier_of_ordered(members, speeds, shares))
         name, short_name = FRONTIER_NAMES[fill_of(group)]
         if len(self.device_counts) > 1:
@@ -242,10 +249,10 @@ class ChartedRows:
         in_rows = map(rows.__getitem__, compress(encoded.codes, flags))
         return Counter(map(add, compress(columns, flags), in_rows))
 
-    def _density_columns(self) -> list[int]:
+    def _density_columns(self) -> Sequence[int]:
         """Return the first density cell of the column of each row. Speeds repeat, so each is placed once."""
         of_speed = {tps: ROWS * column_of(self.question, tps or 1) for tps in set(self.speeds)}
-        return [of_speed[tps] for tps in self.speeds]
+        return array("i", map(of_speed.__getitem__, self.speeds))
 
     @cached_property
     def headline_group(self) -> tuple[ComparisonGroup, Rows] | None:

@@ -14,6 +14,15 @@ from webapp.register.drives.store.encoded_columns import NOT_REPORTED, ColumnEnc
 CODE_TYPE = "i"  # four bytes a row
 
 
+def code_type(words_count: int) -> str:
+    """Return the smallest type of an array for the places of so many words, and NOT_REPORTED.
+
+    >>> code_type(128), code_type(129), code_type(32768), code_type(32769)
+    ('b', 'h', 'h', 'i')
+    """
+    return next(code for code, most in (("b", 1 << 7), ("h", 1 << 15), (CODE_TYPE, 1 << 31)) if words_count <= most)
+
+
 @dataclass
 class ColumnWords:
     """All words of a column that were ever read, and the last column made from them."""
@@ -60,7 +69,7 @@ class ColumnWords:
             places = [NOT_REPORTED] * (len(self.texts) + 1)  # the last place is the one at NOT_REPORTED, -1
             for place, number in enumerate(ordered):
                 places[number] = place
-            self.made = self._made(ordered, array(CODE_TYPE, map(places.__getitem__, rows)))
+            self.made = self._made(ordered, array(code_type(len(ordered)), map(places.__getitem__, rows)))
             self.ordered, self.rows = ordered, rows
         return self.made
 

@@ -79,16 +79,17 @@ class DataFile:
 
 
 def current_file(*, is_compressed: bool) -> DataFile:
-    """Return the file in one of its two forms."""
+    """Return the file in one of its two forms. Only the compressed one stays in memory; nearly all clients use it."""
     store = current_store()
 
-    def make() -> dict[bool, DataFile]:
+    def make() -> tuple[DataFile, str]:
         plain = json.dumps(data_document(store), ensure_ascii=False, separators=(",", ":")).encode()
-        forms = {False: plain, True: gzip.compress(plain, compresslevel=9, mtime=0)}
-        return {name: DataFile(form, quote_etag(_digest(form))) for name, form in forms.items()}
+        compressed = gzip.compress(plain, compresslevel=9, mtime=0)
+        return DataFile(compressed, _etag(compressed)), _etag(plain)
 
-    return store.cached("data file", make)[is_compressed]
+    compressed, plain_etag = store.cached("data file", make)
+    return compressed if is_compressed else DataFile(gzip.decompress(compressed.content), plain_etag)
 
 
-def _digest(content: bytes) -> str:
-    return md5(content, usedforsecurity=False).hexdigest()
+def _etag(content: bytes) -> str:
+    return quote_etag(md5(content, usedforsecurity=False).hexdigest())

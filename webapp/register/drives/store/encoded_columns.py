@@ -56,6 +56,11 @@ def set_of(flags: Iterable[object]) -> Rows:
     return int(bits[::-1] or b"0", 2)
 
 
+def number_in(word: str) -> float | None:
+    """Return the number of a computed figure; None if it is not known."""
+    return float(word.replace(",", "")) if word else None
+
+
 class ByWord:
     """The rows of a column by the place of their word, for sets of the rows with one of the first words.
 
@@ -64,7 +69,7 @@ class ByWord:
     """
 
     def __init__(self, codes: Sequence[int], words_count: int) -> None:
-        self.ends = list(accumulate(_counts(codes, words_count)))  # of the rows of each word
+        self.ends = array("i", accumulate(_counts(codes, words_count)))  # of the rows of each word
         self.rows = array("i", sorted((row for row, code in enumerate(codes) if code >= 0), key=codes.__getitem__))
         self.step = max(SET_ROWS_MIN, len(self.rows) // SETS_MAX)
         self.bytes_count = len(codes) // 8 + 1
@@ -121,7 +126,7 @@ class EncodedColumn:
 
     words: tuple[str, ...]
     codes: Sequence[int]
-    values: tuple[int | float, ...] = ()
+    values: Sequence[int | float] = ()
     options: tuple[str, ...] = ()
 
     @cached_property
@@ -148,6 +153,13 @@ class EncodedColumn:
     def stated(self) -> Rows:
         """Return the rows with a word."""
         return self._by_word.stated
+
+    @property
+    def above_zero(self) -> Rows:
+        """Return the rows with a number, which is not 0."""
+        if self.values:
+            return self.stated & ~self.up_to(0)
+        return self.having([*((number_in(word) or 0) > 0 for word in self.words), False])
 
     def largest_code(self, rows: Rows) -> int:
         """Return the largest code of the given rows; NOT_REPORTED if none of them has a word."""
@@ -199,9 +211,12 @@ class ColumnEncoding:
         key = self.key(row)
         return None if key is None else (key, self.text(row) if self.text else self.text_of_key(key))
 
-    def values(self, ordered: Sequence[SortedText]) -> tuple[int | float, ...]:
+    def values(self, ordered: Sequence[SortedText]) -> Sequence[int | float]:
         """Return the number of each word; nothing if the column is not compared with numbers."""
-        return tuple(self.value(key) for key, _ in ordered) if self.value else ()
+        if not self.value or not ordered:
+            return ()
+        numbers = [self.value(key) for key, _ in ordered]
+        return array("q" if all(isinstance(number, int) for number in numbers) else "d", numbers)
 
     def options(self, ordered: Sequence[SortedText]) -> tuple[str, ...]:
         """Return the short code of each word; nothing if no filter uses the column."""
@@ -230,6 +245,18 @@ class ColumnStore:
     def all_rows(self) -> Rows:
         """Return the set of all rows."""
         return (1 << self.count) - 1
+
+    @property
+    def rows_by_product(self) -> dict[str, list[int]]:
+        """Return the rows of each product by its slug, in the order of names."""
+
+        def read() -> dict[str, list[int]]:
+            found: dict[str, list[int]] = {}
+            for row, slug in enumerate(self.slugs):
+                found.setdefault(slug, []).append(row)
+            return found
+
+        return self.cached("rows by product", read)
 
     def cached(self, key: object, read: Callable[[], T]) -> T:
         """Return the cached result of a key. The first call computes it with `read`; other threads wait for its result.

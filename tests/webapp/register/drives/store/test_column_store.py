@@ -1,6 +1,8 @@
 """The column store after a change: equal to a new one, with only the changes read again."""
 
+import resource
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from django.db import connection, transaction
@@ -220,3 +222,15 @@ def test_a_current_store_is_returned_while_another_is_built(make_published_run):
     kept = column_store.current_store()
     with column_store._building:
         assert column_store.current_store() is kept
+
+
+def test_freed_memory_is_returned_to_the_system():
+    def resident_mb():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+
+    pieces = [bytes(2000) for _ in range(50_000)]
+    full = resident_mb()
+    kept = pieces[::100]  # between freed pieces, so that the allocator keeps their memory
+    del pieces
+    column_store.return_freed_memory()
+    assert resident_mb() < full - 50, len(kept)
