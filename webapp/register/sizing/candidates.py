@@ -123,7 +123,7 @@ class Candidates:
     def by_group(self) -> dict[ComparisonGroup, list[int]]:
         """Return the places of each comparison group, the highest speed first, then by key."""
         found: dict[ComparisonGroup, list[int]] = {}
-        for place in self._sorted(lambda each: (-float(each.offer.tps), each.key)):
+        for place in self._sorted(lambda each: (-each.offer.tps_to_sort, each.key)):
             found.setdefault(self.every[place].group, []).append(place)
         return found
 

@@ -163,10 +163,14 @@ def current_store() -> ColumnStore:
     current, version = _current[:1], current_version()
     if current and current[0].version == version:
         return current[0]
+    del current  # it would keep the memory of the earlier state
     with _building:
         state = current_state()
         if not _current or _current[0].version != state.version:
+            earlier = [*_current]
             _current[:] = [_read_store(state)]
+            while earlier:
+                earlier.pop().forget_results()
             if not _reader:  # the rows that were read stay in the file only
                 return_freed_memory()
         return _current[0]

@@ -27,6 +27,13 @@ Rows = int  # a set of rows as a bit mask: sets of thousands are joined and coun
 T = TypeVar("T")
 
 
+class Missing:
+    """The absence of a cached result, which may be None."""
+
+
+MISSING = Missing()
+
+
 def rows_of(rows: Rows) -> list[int]:
     """Return the rows of a set in ascending order.
 
@@ -263,13 +270,14 @@ class ColumnStore:
 
         Each key has its own lock, because `read` may use results of other keys.
         """
-        if key not in self.cache:
+        found: T | Missing = self.cache.get(key, MISSING)
+        if isinstance(found, Missing):
             with self.lock:
                 computing = self.computing.setdefault(key, RLock())
             with computing:
-                if key not in self.cache:
-                    self.cache[key] = read()
-        found: T = self.cache[key]
+                found = self.cache.get(key, MISSING)
+                if isinstance(found, Missing):
+                    found = self.cache[key] = read()
         return found
 
     def recent(self, key: object, read: Callable[[], T]) -> T:
@@ -282,3 +290,12 @@ class ColumnStore:
             while len(self.last_used) > LAST_USED_COUNT:
                 del self.last_used[next(iter(self.last_used))]
         return result
+
+    def forget_results(self) -> None:
+        """Drop all cached results. Many refer to the store, which would stay in memory until all garbage is collected.
+
+        Requests that still use the store compute what they need again.
+        """
+        with self.lock:
+            self.cache.clear()
+            self.last_used.clear()

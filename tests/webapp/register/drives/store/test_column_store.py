@@ -1,6 +1,8 @@
 """The column store after a change: equal to a new one, with only the changes read again."""
 
+import gc
 import resource
+import weakref
 from decimal import Decimal
 from pathlib import Path
 
@@ -222,6 +224,20 @@ def test_a_current_store_is_returned_while_another_is_built(make_published_run):
     kept = column_store.current_store()
     with column_store._building:
         assert column_store.current_store() is kept
+
+
+def test_an_earlier_state_is_freed_at_once_after_a_change(client, runs):
+    client.get("/drives/")
+    earlier = weakref.ref(column_store.current_store())
+    assert earlier().cache
+    gc.collect()
+    gc.disable()
+    try:
+        withdraw(runs)
+        column_store.current_store()
+        assert earlier() is None
+    finally:
+        gc.enable()
 
 
 def test_freed_memory_is_returned_to_the_system():
