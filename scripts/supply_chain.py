@@ -104,10 +104,12 @@ def licence_of(name: str, metadata: Any) -> str:
 
 
 def crates() -> list[dict[str, Any]]:
-    """Return the crates of this platform as cargo describes them."""
+    """Return the crates of this platform as cargo describes them. Raises RuntimeError if it cannot, with its reason."""
     host = re.search(r"^host: (.+)$", run("rustc", "-vV", cwd=WORKSPACE).stdout, re.MULTILINE)
     platform = host[1] if host else ""
     answer = run("cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", platform, cwd=WORKSPACE)
+    if answer.returncode:
+        raise RuntimeError(f"cargo metadata: exit status {answer.returncode}: {answer.stderr.strip()}")
     packages: list[dict[str, Any]] = json.loads(answer.stdout)["packages"]
     return packages
 

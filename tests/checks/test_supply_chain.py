@@ -60,6 +60,15 @@ def test_all_licences_are_allowed():
     assert list(supply_chain.refused_licences()) == []
 
 
+def test_the_reason_why_cargo_does_not_describe_the_crates_is_stated(commands):
+    commands |= {
+        "rustc": answer(stdout="host: x86_64-unknown-linux-gnu\n"),
+        "cargo metadata": answer(101, "", "no index\n"),
+    }
+    with pytest.raises(RuntimeError, match="cargo metadata: exit status 101: no index"):
+        supply_chain.crates()
+
+
 @pytest.mark.parametrize(
     ("expression", "is_allowed"),
     [
