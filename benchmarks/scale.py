@@ -37,10 +37,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 RESULT = ROOT / "benchmarks/results/scale.md"
 SMALLER = 100  # the small register has a hundredth of the rows
 HOSTS_MIN = 110  # of the small register: a full page of each list, as the large one has
-REPEATS, PATIENCE_MS = 7, 5000  # a page that takes longer is requested less often
+REPEATS, PATIENCE_MS = 7, 5000  # of both registers; a page that takes longer is requested less often
 RATIO_MAX = 1.5
 PAGE_ROWS_MAX = 2000  # the longest page of a list: a part of the sitemap
-ROW_MARKS = (b"<tr", b"<entry", b"<li", b"<loc>", b"<option")  # of the rows of a page or its field, a feed or a sitemap
+ROW_MARKS = (b"<tr", b"<entry", b"<li", b"<loc>")  # of the rows of a page, a feed or a sitemap
 FIRST_PAGE_S, DATA_FILE_BYTES, DUMP_S, DUMP_MB = 2.0, 250_000, 600, 500
 SIZING = "/sizing/?reads={n}000&writes={n}000&data={n}"
 numbers = count(1)
@@ -178,14 +178,15 @@ def addresses() -> Iterator[tuple[str, str]]:
 
 
 def listed_count(content: bytes) -> int:
-    """Return the number of rows that a page, a feed or a list of the API has.
+    """Return the number of rows that a page, a feed or a list of the API has, or of suggestions for a field.
 
     >>> listed_count(b'{"results": [1, 2], "next": null}'), listed_count(b"<tr><td>1</td></tr><tr class='x'></tr>")
     (2, 2)
     """
     if content.startswith(b"{"):
         return len(json.loads(content).get("results", ()))
-    return max(map(content.count, ROW_MARKS))
+    suggestions = sum(part.partition(b"</datalist>")[0].count(b"<option") for part in content.split(b"<datalist")[1:])
+    return max(suggestions, *map(content.count, ROW_MARKS))
 
 
 def processor_ns() -> int:
@@ -246,7 +247,7 @@ def fill_database(runs: int, products: int, hosts: int) -> dict[str, float]:
         return {"bytes": cursor.fetchone()[0], "runs": Run.objects.count()}
 
 
-def answer_commands() -> None:
+def execute_commands() -> None:
     """Execute the commands of the standard input, one on each line, and print what they return."""
     site = Site()
     site.get("/drives/nvme-flash/")
@@ -339,19 +340,22 @@ class Register:
         self.found["first"] = in_new_process(self.environment, "--first")
         self.found["pages"] = {}
         self.process: Any = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.scale", "--answer"],
+            [sys.executable, "-m", "benchmarks.scale", "--commands"],
             cwd=ROOT, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def ask(self, command: str, *arguments: str) -> Any:
-        """Return what a command of the process returns."""
+    def execute(self, command: str, *arguments: str) -> Any:
+        """Return what a command of the process returns. Raises RuntimeError if the process has ended."""
         print(json.dumps([command, *arguments]), file=self.process.stdin, flush=True)
-        return json.loads(self.process.stdout.readline())
+        if not (line := self.process.stdout.readline()):
+            raise RuntimeError(f"the process that requests pages ended with exit status {self.process.wait()}")
+        return json.loads(line)
 
     def end(self) -> dict[str, Any]:
-        """End the process after what is measured once. Return all results."""
-        self.found["changed"] = self.ask("sizing-after-a-change")
-        self.found["rss_mb"] = self.ask("memory")
+        """Measure what is measured once, and end the process. Return all results."""
+        self.found["rss_mb"] = self.execute("memory")
+        self.found["changed"] = self.execute("sizing-after-a-change")
+        self.found["changed_rss_mb"] = self.execute("memory")
         self.process.communicate()
         self.found["dump"] = dump(self.environment)
         return self.found
@@ -359,12 +363,12 @@ class Register:
 
 def measure_page(registers: Sequence[Register], pattern: str, client: str) -> None:
     """Measure an address in all registers: medians of requests in turn, after the first one of each."""
-    memory = [each.ask("first-request", pattern, client) for each in registers]
+    memory = [each.execute("first-request", pattern, client) for each in registers]
     costs: list[list[dict[str, float]]] = [[] for _ in registers]
     while len(costs[0]) < REPEATS and sum(cost["ms"] for found in costs for cost in found) < PATIENCE_MS:
         turn = list(zip(registers, costs, strict=True))
         for register, found in reversed(turn) if len(costs[0]) % 2 else turn:
-            found.append(register.ask("request", pattern, client))
+            found.append(register.execute("request", pattern, client))
     for register, found, mb in zip(registers, costs, memory, strict=True):
         median = statistics.median(cost["ms"] for cost in found)
         register.found["pages"][pattern] = found[-1] | {"ms": median, "mb": mb}
@@ -434,6 +438,8 @@ def table(small: dict[str, Any], large: dict[str, Any]) -> list[str]:
         f"{large['changed']['ms']:.0f} ({small['changed']['rows']:,} and {large['changed']['rows']:,}) | - |",
         f"| memory of the process after all pages, MB | {small['rss_mb']:.0f} and {large['rss_mb']:.0f} "
         f"| {RATIO_MAX} times |",
+        f"| the same after a change and a request of `/sizing/`, MB | {small['changed_rss_mb']:.0f} and "
+        f"{large['changed_rss_mb']:.0f} | {RATIO_MAX} times |",
         f"| dump, s | {small['dump']['s']:.0f} and {written['s']:.0f} (exit status {written['status']}) | {DUMP_S} |",
         f"| dump, peak memory, MB | {small['dump']['mb']:.0f} and {written['mb']:.0f} | {DUMP_MB} |",
         f"| pages over {RATIO_MAX} times | {sum(each > RATIO_MAX for each in ratios.values())} of {len(worst)} | 0 |",
@@ -458,15 +464,15 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=1000)
     parser.add_argument("--directory", type=Path, help="where the cluster stays for a later call")
     parser.add_argument("--fill", type=int, nargs=3, help=argparse.SUPPRESS)
-    for part in ("--prepare", "--first", "--answer"):
+    for part in ("--prepare", "--first", "--commands"):
         parser.add_argument(part, action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.fill or options.prepare or options.first or options.answer:
+    if options.fill or options.prepare or options.first or options.commands:
         import django  # noqa: PLC0415
 
         django.setup()
-        if options.answer:
-            answer_commands()
+        if options.commands:
+            execute_commands()
             return
         found = fill_database(*options.fill) if options.fill else prepare() if options.prepare else first_page(Site())
         print(json.dumps(found))

@@ -88,9 +88,8 @@ class RefusingProxy(CuttingProxy):
                 if self._refuses(chunk):
                     client.sendall(self.response)
                     client.shutdown(socket.SHUT_WR)
-                    while client.recv(
-                        PIECE_BYTES
-                    ):  # closing before the whole request has come would reset the response
+                    # The response would be lost if this side closed before it has read the request.
+                    while client.recv(PIECE_BYTES):
                         pass
                     break
                 server.sendall(chunk)

@@ -104,12 +104,12 @@ class Offer:
 
     @cached_property
     def tps_to_sort(self) -> float:
-        """Return the same as a number, because thousands of fractions are compared slowly."""
+        """Return `tps` as a float. It is kept, because sorting converts thousands of fractions."""
         return float(self.tps)
 
     @cached_property
     def rates(self) -> "tuple[_Pair, _Pair]":
-        """Return the reads and the writes a second as pairs of whole numbers: fractions are hashed more slowly."""
+        """Return the reads and the writes a second as pairs of whole numbers, because fractions are hashed slowly."""
         return self.reads_per_s.as_integer_ratio(), self.writes_per_s.as_integer_ratio()
 
     @property

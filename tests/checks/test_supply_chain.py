@@ -60,13 +60,14 @@ def test_all_licences_are_allowed():
     assert list(supply_chain.refused_licences()) == []
 
 
-def test_the_reason_why_cargo_does_not_describe_the_crates_is_stated(commands):
-    commands |= {
-        "rustc": answer(stdout="host: x86_64-unknown-linux-gnu\n"),
-        "cargo metadata": answer(101, "", "no index\n"),
-    }
-    with pytest.raises(RuntimeError, match="cargo metadata: exit status 101: no index"):
-        supply_chain.crates()
+@pytest.mark.parametrize(
+    ("rust", "cargo", "message"),
+    [(0, 101, "cargo metadata: exit status 101: no index"), (1, 0, "rustc -vV: exit status 1: no program")],
+)
+def test_crates_that_cargo_does_not_describe_are_a_problem_with_its_message(monkeypatch, rust, cargo, message):
+    answers = {"rustc": answer(rust, "host: none", "no program\n"), "cargo": answer(cargo, "", "no index\n")}
+    monkeypatch.setattr(supply_chain, "run", lambda program, *_, cwd: answers[program])
+    assert list(supply_chain.refused_licences()) == [f"licences of crates: not checked: {message}"]
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,18 @@ def test_a_log_whose_bytes_are_refused_leaves_no_draft(lab, server):
     assert not Draft.objects.exists()
 
 
+def test_a_log_whose_number_of_bytes_is_not_told_leaves_no_draft(lab, server):
+    conflict = b"HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    forbidden = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    with (
+        RefusingProxy(server.port, conflict, b"PATCH") as inner,
+        RefusingProxy(inner.port, forbidden, b"HEAD") as outer,
+    ):
+        status, (report,) = lab.submit(outer.port, lab.log, *FACTS)
+    assert (status, report["outcome"], "403" in report["problem"]) == (REFUSED, "refused", True), lab.errors
+    assert not Draft.objects.exists()
+
+
 def test_a_wrong_token_is_refused_and_leaves_the_spool_as_it_is(lab, server):
     status, (report,) = lab.submit(server.port, lab.log, *FACTS, DRIVECERT_TOKEN="dc_wrong")
     assert (status, report["outcome"]) == (REFUSED, "refused")

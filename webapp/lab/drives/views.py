@@ -34,7 +34,7 @@ SELECTED_MAX = 100
 PARAMETERS = (
     text("q", "Search"),
     word("state", DriveFilter.values, "Show"),
-    text("like", "Campaign to repeat"),
+    text("like", "Campaign or template to repeat"),
     text("after", "After the drive"),
 )
 ROW_ID_DIGITS = 18  # fewer than those of the largest number of its column

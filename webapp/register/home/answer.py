@@ -26,7 +26,14 @@ from webapp.register.drives.order import rows_by_band
 from webapp.register.drives.query import SEPARATOR, THRESHOLDS_US
 from webapp.register.drives.ranking_requirements import not_ranked_because
 from webapp.register.drives.store.charted_rows import ChartedRows
-from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, flags_of, number_in
+from webapp.register.drives.store.encoded_columns import (
+    BILLIONTHS,
+    NOT_REPORTED,
+    ColumnStore,
+    flags_of,
+    number_in,
+    rows_of,
+)
 from webapp.register.drives.store.ranking import (
     needed_at_load,
     row_glyph,
@@ -178,7 +185,8 @@ class Answer:
     @property
     def empty_sentence(self) -> str:
         """Return what to do if no drive matches, with the fastest tested drive of this kind."""
-        fastest = max((speeds_of(self.store)[row] for row in self.charted.first_of(self.charted.shown, 1)), default=0)
+        speeds = [speeds_of(self.store)[row] for row in self.charted.first_of(self.charted.shown, 1)]
+        fastest = speeds[0] if speeds else 0
         if not fastest or fastest >= self.question.tps:
             return "Lower the speed, raise a limit, or see"
         return f"Lower the speed: the fastest tested of this kind has {units.count(floor(fastest))} tps. Or see"
@@ -186,10 +194,10 @@ class Answer:
     @property
     def _subject(self) -> str:
         """Return the kind of drives, or results of it if a drive has several or if there is only one."""
-        rows, count = self.charted.in_order(self.charted.shown), self.charted.shown.bit_count()
-        if count > 1 and _are_different(self.store.slugs[row] for row in rows):
+        rows = rows_of(self.charted.shown)
+        if len(rows) > 1 and _are_different(self.store.slugs[row] for row in rows):
             return self.question.kind
-        return f"{'result' if count == 1 else 'results'} of {self.question.kind}"
+        return f"{'result' if len(rows) == 1 else 'results'} of {self.question.kind}"
 
     @property
     def fastest_sentence(self) -> str:

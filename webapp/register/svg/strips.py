@@ -129,7 +129,7 @@ def density_svg(
 ) -> SafeString:
     """Return a strip of many drives: columns as high as the number of drives at a place, without links.
 
-    `drives_at` has places, each with a number of drives.
+    `drives_at` has pairs: a place, and the number of drives there.
     """
     counts = [0] * COLUMNS
     for place, count in drives_at:

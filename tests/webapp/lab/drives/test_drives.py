@@ -69,7 +69,7 @@ def test_drives_are_found_by_words_and_by_what_uses_them(lab_client, in_state, n
         ("q=%00", "Search: expected text without a NUL character"),
     ],
 )
-def test_an_unknown_state_is_refused_with_the_states_that_exist(lab_client, device, query, sentence):
+def test_a_parameter_that_the_list_cannot_use_is_refused(lab_client, device, query, sentence):
     response = lab_client.get(f"/lab/drives/?{query}")
     assert response.status_code == 400
     assert sentence in response.text

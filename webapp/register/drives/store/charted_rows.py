@@ -113,7 +113,7 @@ class ChartedRows:
 
     @cached_property
     def ordered(self) -> list[int]:
-        """Return all plotted rows in order. Many rows take milliseconds, so `in_order` is for the first of them."""
+        """Return all plotted rows in order. Use `first_of` if only the first ones are needed."""
         return list(self.in_order(self.shown))
 
     def in_order(self, rows: Rows, *, slowest_first: bool = False) -> Iterator[int]:
@@ -151,7 +151,8 @@ class ChartedRows:
     @cached_property
     def _ends(self) -> list[int]:
         """Return the fastest and the slowest plotted row; nothing if no row is plotted."""
-        return [row for is_last in (False, True) for row in islice(self.in_order(self.shown, slowest_first=is_last), 1)]
+        slowest = list(islice(self.in_order(self.shown, slowest_first=True), 1))
+        return self.first_of(self.shown, 1) + slowest
 
     @cached_property
     def question(self) -> SpeedQuestion:

@@ -79,7 +79,7 @@ class DataFile:
 
 
 def current_file(*, is_compressed: bool) -> DataFile:
-    """Return the file in one of its two forms. Only the compressed one stays in memory; nearly all clients use it."""
+    """Return the file in one of its two forms. Only the compressed one, which browsers request, stays in memory."""
     store = current_store()
 
     def make() -> tuple[DataFile, str]:

@@ -163,7 +163,7 @@ class EncodedColumn:
 
     @property
     def above_zero(self) -> Rows:
-        """Return the rows with a number, which is not 0."""
+        """Return the rows with a number above 0."""
         if self.values:
             return self.stated & ~self.up_to(0)
         return self.having([*((number_in(word) or 0) > 0 for word in self.words), False])
@@ -294,7 +294,7 @@ class ColumnStore:
     def forget_results(self) -> None:
         """Drop all cached results. Many refer to the store, which would stay in memory until all garbage is collected.
 
-        Requests that still use the store compute what they need again.
+        Requests that still use the store compute what they need again, and keep it as before.
         """
         with self.lock:
             self.cache.clear()

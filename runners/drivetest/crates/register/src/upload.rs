@@ -37,7 +37,7 @@ pub struct Uploaded {
 
 impl Client {
     /// Sends a file, and continues after broken connections. `progress` gets the bytes sent so far, and all bytes. If
-    /// the register refuses bytes, those that it has are deleted.
+    /// the register refuses the file's bytes, this deletes the upload: it would count for the organisation's quota.
     ///
     /// # Errors
     /// If the file cannot be read, or the register is not available for too long or refuses the file.
@@ -72,32 +72,47 @@ impl Client {
             location: location.to_owned(),
             draft: announced.header("Drivecert-Draft").to_owned(),
         };
+        let ended = self.send_bytes(upload.path, &mut file, size, &uploaded.location, progress);
+        if matches!(&ended, Err(Error::Refused(refusal)) if !refusal.is_gone()) {
+            drop(self.terminate(&uploaded.location));
+        }
+        ended.map(|()| uploaded)
+    }
+
+    fn send_bytes(
+        &self,
+        path: &Path,
+        file: &mut File,
+        size: u64,
+        location: &str,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), Error> {
+        let failed = |error| Error::File {
+            path: path.to_owned(),
+            error,
+        };
         let (mut offset, mut backoff) = (0, self.backoff());
         progress(offset, size);
         while offset < size {
             file.seek(SeekFrom::Start(offset)).map_err(failed)?;
             let mut body = Counted {
-                file: (&mut file).take(size - offset),
+                file: (&mut *file).take(size - offset),
                 sent: offset,
                 size,
                 progress,
                 error: None,
             };
-            let sent = self.append(&uploaded.location, offset, &mut body);
+            let sent = self.append(location, offset, &mut body);
             if let Some(error) = body.error.take() {
                 return Err(failed(error));
             }
             let (arrived, has_paused) = match sent {
                 Ok(arrived) => (arrived, false),
-                Err(Error::Refused(refusal)) if refusal.status != 409 => {
-                    // They would count for the quota of the organisation for days.
-                    drop(self.terminate(&uploaded.location));
-                    return Err(Error::Refused(refusal));
-                }
-                Err(Error::Refused(_)) => (self.repeat(|| self.offset(&uploaded.location))?, false),
+                Err(Error::Refused(refusal)) if refusal.status != 409 => return Err(Error::Refused(refusal)),
+                Err(Error::Refused(_)) => (self.repeat(|| self.offset(location))?, false),
                 Err(error) => {
                     self.pause(&mut backoff, error)?;
-                    (self.repeat(|| self.offset(&uploaded.location))?, true)
+                    (self.repeat(|| self.offset(location))?, true)
                 }
             };
             if arrived > offset {
@@ -110,7 +125,7 @@ impl Client {
             offset = arrived;
             progress(offset, size);
         }
-        Ok(uploaded)
+        Ok(())
     }
 
     fn announce(&self, upload: Upload<'_>, size: u64) -> Result<Response, Error> {
@@ -145,7 +160,7 @@ impl Client {
         offset_of(&self.send(request, SendBody::none())?)
     }
 
-    /// Deletes the bytes of an upload, and its draft if that has no other file. It is one attempt.
+    /// Deletes an upload, and its draft if that has no other file. It does not try again.
     fn terminate(&self, location: &str) -> Result<(), Error> {
         let request = self
             .request(Method::DELETE, location)
