@@ -156,9 +156,10 @@ bench: $(VENV)/test.stamp drivetest ## measure; BENCH_DEVICE=/dev/X, which is ov
 measure-accounts: $(VENV)/test.stamp drivetest ## measure accounts, uploads and submissions in full, about 10 minutes
 	$(BIN)/python benchmarks/accounts.py
 
-measure-machines: $(VENV)/test.stamp drivetest ## check the API with generated requests, and measure 1,000 agents, about 35 minutes
+measure-machines: $(VENV)/test.stamp drivetest ## check the API with generated requests, measure 1,000 agents and cause 1,000 faults, about an hour, as root
 	$(BIN)/python benchmarks/api_conformance.py
 	$(BIN)/python -m benchmarks.agents
+	$(BIN)/python -m benchmarks.agent_faults
 
 measure-production: $(VENV)/test.stamp drivetest ## measure backups, runbooks, large registers and the mixed load with faults, as root
 	$(BIN)/python -m benchmarks.restore

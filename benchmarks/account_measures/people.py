@@ -13,9 +13,14 @@ from simulated_agents import identity_of
 
 from results.intake.submissions import accept_submission
 from results.models import Organisation, Reading, Run, Submission, Visibility
+from runners.dispatch.orders import declare_ended
+from runners.hosts import connect
 from runners.inventory.agents import enrol_agent_host, join
+from runners.inventory.devices import bind
 from runners.inventory.enrolment import own_program_sha256
-from runners.models import Agent, Device, Host
+from runners.inventory.health import check
+from runners.models import Agent, Device, Dispatch, Host
+from runners.models.states import State
 from tests.results.builders import FACTS, log_bytes, make_organisation, make_user
 from webapp.accounts.tokens.rules import issue_token
 
@@ -114,11 +119,41 @@ def create_agent_hosts(agents: int, tokens: int) -> None:
     devices = Device.objects.bulk_create(_device_of(host, number) for number, host in enumerate(hosts))
     scopes = ["order", "read-own"]
     issued = [issue_token(operator, lab, f"script {number}", scopes)[1] for number in range(tokens)]
-    orders = [
-        {"device": each.pk, "typed_label": each.label, "shown_place": f"{each.path} of {each.size_bytes} bytes"}
-        for each in devices
-    ]
+    orders = [*map(_order_of, devices)]
     print(json.dumps({"secrets": secrets, "devices": orders, "program_sha256": program, "tokens": issued}))
+
+
+def enrol_agents(names: list[str]) -> None:
+    """Add hosts that their agents reach. Prints the join code of each."""
+    print(json.dumps({name: enrol_agent_host(name, None)[1] for name in names}))
+
+
+def bind_drives(path: str, tokens: int) -> None:
+    """Check all hosts, and bind the drive of each at a path. Prints the order of each device, and tokens to order."""
+    columns = {"kind": Organisation.Kind.LAB, "confirmed_at": "2026-01-01T00:00Z"}
+    lab = Organisation.objects.create(slug="a-lab", name="A lab", **columns)
+    operator, orders = make_user("olga", lab, is_operator=True), {}
+    for host in Host.objects.order_by("name"):
+        if objections := check(host):
+            raise RuntimeError(f"{host.name}: expected a host without objections, got {objections}")
+        device = bind(host, connect(host).identify(path), f"drive of {host.name}", operator)
+        orders[host.name] = _order_of(device)
+    issued = [issue_token(operator, lab, f"script {n}", ["order", "read-own"])[1] for n in range(tokens)]
+    print(json.dumps({"devices": orders, "tokens": issued}))
+
+
+def confirm_ends(runs: list[str]) -> None:
+    """Confirm as an operator that nothing of these lost runs runs on their hosts. Prints their number."""
+    lost = Dispatch.objects.filter(public_id__in=runs, state=State.LOST, ended_at=None)
+    for dispatch in lost.select_related("ordered_by"):
+        declare_ended(dispatch, dispatch.ordered_by, "checked the machine: it does not run")
+    print(json.dumps(len(runs)))
+
+
+def _order_of(device: Device) -> dict[str, object]:
+    """Return the fields of an order by which a script states that it knows the drive."""
+    place = f"{device.path} of {device.size_bytes} bytes"
+    return {"device": device.pk, "typed_label": device.label, "shown_place": place}
 
 
 def _device_of(host: Host, number: int) -> Device:

@@ -41,6 +41,7 @@ class Nginx:
         self.directory = directory
         self.http, self.https = free_port(), free_port()
         self.main = directory / "nginx.conf"
+        self.certificate = directory / "certificates/fullchain.pem"
 
     def write(self, web_port: int, live_port: int, **changed: str) -> None:
         """Write the configuration, its limits and a certificate. `changed` replaces values of directives."""
@@ -88,7 +89,7 @@ class Nginx:
 
     def context(self) -> ssl.SSLContext:
         """Return a context that trusts only the certificate of the test."""
-        context = ssl.create_default_context(cafile=str(self.directory / "certificates/fullchain.pem"))
+        context = ssl.create_default_context(cafile=str(self.certificate))
         context.check_hostname = False
         return context
 
@@ -118,8 +119,9 @@ class Nginx:
     def _write_certificate(self) -> None:
         folder = self.directory / "certificates"
         command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-        command += ["-keyout", str(folder / "privkey.pem"), "-out", str(folder / "fullchain.pem")]
+        command += ["-keyout", str(folder / "privkey.pem"), "-out", str(self.certificate)]
         command += ["-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME}", "-days", "2"]
+        command += ["-addext", "basicConstraints=critical,CA:FALSE"]  # or drivetest takes it for an authority's own
         subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S)
 
 
