@@ -120,8 +120,8 @@ def test_a_phone_shows_what_the_fastest_drive_takes_and_what_drivecert_is(new_pa
 def test_a_phone_shows_the_drive_of_another_kind_whose_rating_sustains_the_load(new_page):
     page = new_page(viewport={"width": 390, "height": 844})
     page.goto("/")
-    sentence = page.locator("#answer", has_text="In all kinds of drives, ")
-    assert sentence.get_by_role("link", name="In all kinds of drives").is_visible()
+    sentence = page.locator("#answer", has_text="Among all kinds of drives, ")
+    assert sentence.get_by_role("link", name="Among all kinds of drives").is_visible()
 
 
 def test_open_parts_without_script_have_no_mark_of_a_closed_part(new_page):
@@ -159,6 +159,19 @@ def test_the_chart_is_reached_in_four_tab_stops(page, path):
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.matches('[data-plot=speed-chart] a')")
+
+
+@pytest.mark.parametrize("path", ["/", "/drives/", "/drives/nvme-flash/", "/drives/cloud/"])
+def test_a_tap_opens_the_key_on_a_phone(new_page, path):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    page.goto(path)
+    key = page.locator(".charted details.key")
+    summary = key.locator("summary")
+    summary.scroll_into_view_if_needed()
+    box = summary.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert key.evaluate("key => key.open")
+    assert key.get_by_text("within your load and limits").or_(key.get_by_text("provider")).first.is_visible()
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/cloud/"])

@@ -44,9 +44,9 @@ function rowsBeforeLimits(all, tests, filtered) {
 }
 
 // The charts plot one device of each instance if the table ranks them by it: plots_devices of page.py in the browser.
-function plottedSpeed({hasOnlyInstances, loads}, {sort}) {
-  const isPerDevice = hasOnlyInstances && sort.code === 'device_tps';
-  return {isPerDevice, showsProviders: hasOnlyInstances, loads: isPerDevice ? ['min_device_tps'] : loads};
+function plottedSpeed({hasOnlyInstances, hasInstances, deviceUnit, loads}, {sort}) {
+  const isPerDevice = hasInstances && sort.code === 'device_tps';
+  return {isPerDevice, deviceUnit, showsProviders: hasOnlyInstances, loads: isPerDevice ? ['min_device_tps'] : loads};
 }
 
 // The rows of a page without any filter: historical ones only on their own page.

@@ -145,7 +145,7 @@ function shownRows(store, rows, threshold, statistic, isPerDevice) {
 }
 
 /** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `loads` names the filters of the axis, `passes` checks the limits; with `isPerDevice`, systems have the speed of one device; `drives` have a mark. With `isFitted`, the axis of shares is fitted to them. */
-export function chartedRows(store, {rows, firstRows, loads, passes, isPerDevice = false, showsProviders = false, axisRows = []}, {threshold, statistic, limits, numbers}, isFitted = false) {
+export function chartedRows(store, {rows, firstRows, loads, passes, isPerDevice = false, deviceUnit = '', showsProviders = false, axisRows = []}, {threshold, statistic, limits, numbers}, isFitted = false) {
   const speeds = speedsOf(store, isPerDevice), shares = sharesOf(store, threshold), {statistics, chosen, shown} = shownRows(store, rows, threshold, statistic, isPerDevice);
   const load = Math.max(0, ...numbers.filter(([name]) => loads.includes(name)).map(([, text]) => Number(text)));
   const within = shown.filter(passes), answers = within.filter(row => speeds[row] >= load), isWithin = new Set(within);
@@ -159,8 +159,11 @@ export function chartedRows(store, {rows, firstRows, loads, passes, isPerDevice 
   const groups = groupsOf(store), hasSeveral = new Set(shown.map(row => groups[row].devices)).size > 1;
   const legends = [], frontiers = Object.entries(FRONTIER_NAMES).flatMap(([fill, names]) => {
     const {rows: members, group} = largestGroup(store, within, fill) ?? {};
-    if (members) legends.push(legendOf(fill, group, hasSeveral ? `, ${devicesWords(group.devices)}` : ''));
-    return members ? [{fill, ...(hasSeveral ? namedDevices(names, group.devices) : names), slowest_tps: speeds[members.at(-1)], edges: frontierOf(members, speeds, shares).map(row => [row, speeds[row], shares[row]])}] : [];
+    if (!members) return [];
+    const edges = frontierOf(members, speeds, shares), ofKind = within.filter(row => groups[row].fill === fill && groups[row].isRanked);
+    if (frontierOf(ofKind, speeds, shares).join() !== edges.join()) return []; // a plotted result of another group beats it
+    legends.push(legendOf(fill, group, hasSeveral ? `, ${devicesWords(group.devices)}` : ''));
+    return [{fill, ...(hasSeveral ? namedDevices(names, group.devices) : names), slowest_tps: speeds[members.at(-1)], edges: edges.map(row => [row, speeds[row], shares[row]])}];
   });
   const hasCells = shown.length > MARKS_AT_MOST, isShown = new Set(hasCells ? shown : []);
   const marked = hasCells ? [...new Set([...frontiers.flatMap(({edges}) => edges.map(([row]) => row)), ...firstRows])].filter(row => isShown.has(row)) : shown;
@@ -168,7 +171,7 @@ export function chartedRows(store, {rows, firstRows, loads, passes, isPerDevice 
   let all = hasCells ? null : drives; // made once, and only to explore
   const cells = hasCells ? densityCells(question, shown, row => speeds[row], row => shares[row]) : [];
   return {
-    question, frontiers, drives, isPerDevice, speedFilter: loads[0], allDrives: () => all ??= drivesOf(shown),
+    question, frontiers, drives, isPerDevice, deviceUnit, speedFilter: loads[0], allDrives: () => all ??= drivesOf(shown),
     shownCount: shown.length, statistic: chosen, statistics: [...statistics.keys()], description: sentenceOf({shown, answers, load, legends, hasCells}), legends,
     speed: speedChart(question, drives, frontiers, cells), hasRatings: shown.some(row => store.columns.sustained_tps.codes[row] >= 0),
     endurance: () => enduranceOf(store, question, shown, drives, answers),

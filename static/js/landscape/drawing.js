@@ -96,7 +96,7 @@ export function drawLandscape(store, plotted, query) {
   drawChart(plot('speed-chart'), charted.speed, [title, charted.description], links.speed, name, cellWriter(query, charted.speedFilter, !charted.speed.marks.length));
   charts.querySelector('[data-over]').textContent = threshold;
   const unit = charts.querySelector('[data-unit]');
-  unit.textContent = charted.isPerDevice ? 'device of an instance' : unit.dataset.unit;
+  unit.textContent = charted.isPerDevice ? charted.deviceUnit : unit.dataset.unit;
   charts.querySelector('[data-frontiers]').innerHTML = charted.legends.map(([style, words]) => fill('frontier', {style, words})).join('');
   charts.querySelector('[data-statistic]').textContent = STATISTICS[charted.statistic];
   charts.querySelector('[data-switches]').innerHTML = switchesHtml(query, charted);

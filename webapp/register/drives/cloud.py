@@ -94,7 +94,10 @@ def _best_line(store: ColumnStore, check: LimitCheck, row: int) -> Row:
         "storage": store.columns["storage"].word(row),
         "share": words[ODD_SHARE],
         "test": GROUP_WORDS.get(fill_of(group), "ACT version not reported"),
-        "note": "with 1 device over a limit" if is_alone_over else "",
+        "notes": [
+            *(["sole tenant"] if store.columns["sole_tenant"].word(row) == "yes" else []),
+            *(["with 1 device over a limit"] if is_alone_over else []),
+        ],
     }
 
 

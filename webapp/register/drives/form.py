@@ -108,6 +108,8 @@ def _script_data(page: DrivesPage) -> dict[str, Any]:
         "loads": list(layout.loads),
         "defaultSort": layout.default_sort.parameter,
         "hasOnlyInstances": layout.has_only_instances,
+        "hasInstances": layout.has_instances,
+        "deviceUnit": layout.device_unit,
         "filters": [asdict(each) | {"shows": each.shows, "expected": each.expected} for each in layout.filters],
         "sections": [_section_data(spec, layout) for spec in layout.specs],
         "usual": layout.usual,

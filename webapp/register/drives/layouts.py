@@ -1,6 +1,6 @@
 """The layouts of the pages of drives: one per category, one of all categories, and one of historical products."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from results.models import Category
 from results.models.categories import SYSTEMS
@@ -22,9 +22,12 @@ from webapp.register.tables.tables import TableSpec
 INCLUDED = ("historical", "withdrawn", "superseded")
 ALWAYS_SHOWN = "drive"
 LOADS = (filters.TPS.name, filters.DEVICE_TPS.name)
+# Rows are ranked by one device: a phone always shows its speed, and that of the whole instance next to the devices.
+WHOLE_SPEED = replace(columns.SPEED, kind="number", group="device")
+RANKED_SPEED = replace(columns.DEVICE_SPEED, kind="speed", group="")
 ALL_COLUMNS = (
-    *(columns.DRIVE, columns.CATEGORY, columns.TOTAL_CAPACITY, columns.STORAGE, columns.SPEED, columns.DEVICES),
-    *(columns.DEVICE_SPEED, *SHARES),
+    *(columns.DRIVE, columns.CATEGORY, columns.TOTAL_CAPACITY, columns.STORAGE, WHOLE_SPEED, columns.DEVICES),
+    *(RANKED_SPEED, *SHARES),
     *(columns.ENDURANCE, columns.SUSTAINED, columns.NOTES, columns.ACT, columns.SOURCE, columns.TIER),
     *(columns.STARTED, columns.FIRMWARE),
 )
@@ -90,6 +93,16 @@ class PageLayout:
     def has_only_instances(self) -> bool:
         """Return whether the page lists only cloud instances."""
         return self.listed == {Category.CLOUD.value}
+
+    @property
+    def has_instances(self) -> bool:
+        """Return whether the page lists cloud instances, also if it lists drives as well."""
+        return Category.CLOUD.value in self.listed
+
+    @property
+    def device_unit(self) -> str:
+        """Return the word for what the charts plot the speed of if they plot one device of each instance."""
+        return "device of an instance" if self.has_only_instances else "drive or device"
 
     def categories_of(self, spec: TableSpec) -> tuple[str, ...]:
         """Return the categories whose rows one of its tables lists."""

@@ -76,7 +76,7 @@ class DrivesPage:
     @property
     def plots_devices(self) -> bool:
         """Return whether the charts plot one device of each instance, because the table ranks them by it."""
-        return self.layout.has_only_instances and self.query.sort.code == DEVICE_SPEED.code
+        return self.layout.has_instances and self.query.sort.code == DEVICE_SPEED.code
 
     @property
     def plotted_loads(self) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class DrivesPage:
     @property
     def plotted_unit(self) -> str:
         """Return the word for what the charts plot the speed of."""
-        return "device of an instance" if self.plots_devices else self.layout.plotted_unit
+        return self.layout.device_unit if self.plots_devices else self.layout.plotted_unit
 
     @cached_property
     def limit_check(self) -> LimitCheck:

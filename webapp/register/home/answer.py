@@ -204,7 +204,7 @@ class Answer:
         """Return the fastest drive of one comparison group; without one, why none is ranked."""
         charted, row, group = self.charted, self.charted.headline_row, self.charted.headline_group
         if row is None or group is None:
-            they = "It is" if charted.answers.bit_count() == 1 else "They are"
+            they = "The result is" if charted.answers.bit_count() == 1 else "The results are"
             return f"{they} {not_ranked_because(self.store, charted.answers)}" if charted.answers else ""
         name, count = name_of(self.store, row), group[1].bit_count()
         if count > 1:
@@ -214,7 +214,7 @@ class Answer:
                 '{}<span class="wide-only"> ({})</span>.', fastest, alike
             )  # a phone has it above the rows
         if charted.answers.bit_count() == 1:
-            return f"It is {name}."
+            return f"The result is of {name}."
         measured = group_label(group[0])
         return f"{name} is the only one of them in its comparison group ({measured}); other groups are not comparable."
 
@@ -255,9 +255,9 @@ class Answer:
         if not found:
             return SafeString("")
         row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
-        name, what = name_of(self.store, row), "one" if self.charted.answers else "a rating that allows your load"
-        link = '<a href="{}">In all kinds of drives</a>, {} has {}.'
-        return format_html(link, everywhere.question.address(), name, what)
+        rating = "that of {} does." if self.charted.answers else "the rating of {} allows your load."
+        link = f'<a href="{{}}">Among all kinds of drives</a>, {rating}'
+        return format_html(link, everywhere.question.address(), name_of(self.store, row))
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:

@@ -118,7 +118,21 @@ class RatingFinding:
     @property
     def address(self) -> str:
         """Return the address of the list of these results."""
-        return f"{reverse('drives')}?{urlencode({OVER_RATING.name: 'yes'})}"
+        return _list_of_results("yes")
+
+    @property
+    def within_count(self) -> int:
+        """Return how many results have a rating that sustains the tested speed."""
+        return self.rated - self.exceeding
+
+    @property
+    def within_address(self) -> str:
+        """Return the address of the list of the other results, whose rating sustains the tested speed."""
+        return _list_of_results("no")
+
+
+def _list_of_results(over_rating: str) -> str:
+    return f"{reverse('drives')}?{urlencode({OVER_RATING.name: over_rating})}"
 
 
 def _rating_finding(store: ColumnStore) -> RatingFinding | None:

@@ -126,7 +126,8 @@ def speed_chart(
 ) -> Picture:
     """Return the picture of these drives. With density cells, `drives` are only those that also have a mark.
 
-    In a short picture, only the drives of the frontiers and the answers whose rating allows the load have a label.
+    In a short picture, only the drives of the frontiers and the answers have a label, and the names of the frontiers
+    come after them.
     """
     x, y = question.x, question.y
     limit_y = percent(1 - y.place(question.limit_pct))
@@ -138,11 +139,12 @@ def speed_chart(
     labelled = _labelled(drives, frontiers) if cells else drives
     models = Counter(drive.model for drive in labelled)
     if is_short:
-        labelled = [*_labelled(drives, frontiers), *(drive for drive in drives if _is_rated_answer(question, drive))]
-    wanted = [
+        labelled = [*_labelled(drives, frontiers), *filter(question.is_answer, drives)]
+    names = [
         (drive, _words(drive, is_short=models[drive.model] == 1))
         for drive in _order_of_labels(question, labelled, frontiers)
     ]
+    wanted = _wanted_names(question, names, frontiers, is_short=is_short)
     placers = [
         _placer(kind, size, marks, rules, is_short=is_short) for kind, size in ((WIDE, WIDE_PX), (PHONE, PHONE_PX))
     ]
@@ -263,9 +265,37 @@ def _placer(
     return placer
 
 
+@dataclass(frozen=True)
+class WantedNames:
+    """The names of drives to place, in order: each drive, and its name in one line and in two.
+
+    The names of the frontiers come after the first `before_frontiers` of them. Only the drives in `away` may have their
+    name away from the mark.
+    """
+
+    names: Sequence[tuple[PlottedDrive, tuple[list[str], list[str]]]]
+    before_frontiers: int
+    away: frozenset[int]
+
+
+def _wanted_names(
+    question: SpeedQuestion,
+    names: Sequence[tuple[PlottedDrive, tuple[list[str], list[str]]]],
+    frontiers: Sequence[Frontier],
+    *,
+    is_short: bool,
+) -> WantedNames:
+    """Return how to place these names. A short picture has room for the names of the frontiers only at the end."""
+    edges = {key for frontier in frontiers for key, _, _ in frontier.edges}
+    answers = [drive for drive, _ in names if question.is_answer(drive)]
+    first = len(names) if is_short else sum(drive.key in edges for drive in answers)
+    away = [each for each in answers if not is_short or each.key in edges or _is_rated_answer(question, each)]
+    return WantedNames(names, min(first, len(names) - 1), frozenset(each.key for each in away if question.load_tps))
+
+
 def _labels(
     question: SpeedQuestion,
-    wanted: Sequence[tuple[PlottedDrive, tuple[list[str], list[str]]]],
+    wanted: WantedNames,
     frontiers: Sequence[Frontier],
     placers: Sequence[LabelPlacer],
     rules: Sequence[Line],
@@ -275,8 +305,6 @@ def _labels(
     found: list[Text] = []
     leaders: list[Line] = []
     limit_y, load_x = rules[0].y1, next((line.x1 for line in rules if line.kind == "load"), None)
-    edges = {key for frontier in frontiers for key, _, _ in frontier.edges}
-    names_first = sum(drive.key in edges and question.is_answer(drive) for drive, _ in wanted)
     for placer in placers:
         kind, mark_of = placer.kind, {mark.key: mark for mark in placer.marks}
         most = LABELS_MAX if kind == WIDE else 1
@@ -284,15 +312,14 @@ def _labels(
         found += _above_name(above_count, placer)
         placer.avoid_lines([Line("", 0, 0, 100, limit_y)])  # only marks over it and names of lines are above it
         placed_count = 0
-        for number, (drive, words) in enumerate(wanted):
-            if number == min(names_first, len(wanted) - 1):
+        for number, (drive, words) in enumerate(wanted.names):
+            if number == wanted.before_frontiers:
                 for frontier in frontiers:
                     found += _frontier_name(question, frontier, placer, kind)
             if placed_count < most:
                 mark = mark_of[drive.key]
                 placed = placer.next_to(mark, f"name {kind}", *words)
-                is_answer = kind == WIDE and bool(question.load_tps) and question.is_answer(drive)
-                if not placed and (number == 0 or is_answer):
+                if not placed and (number == 0 or (kind == WIDE and drive.key in wanted.away)):
                     placed, lines = placer.with_leader(mark, f"name {kind}", *words)
                     leaders += lines
                 placed_count += bool(placed)

@@ -61,7 +61,32 @@ def test_key_and_description_name_the_frontier_of_each_group(client, catalogue):
 
 
 def test_frontiers_of_results_with_several_numbers_of_devices_name_theirs(client, catalogue):
-    assert f"Solid line: {SERVICE}, 1 device." in main_of(client, "/drives/cloud/")
+    assert f"Solid line: {SERVICE}, 1 device." in main_of(client, "/drives/")
+
+
+def test_no_line_is_drawn_for_a_group_that_a_result_of_another_number_of_devices_beats(client, catalogue):
+    """Instances with more devices are faster, with as few slow reads: none is beyond a line of the fastest."""
+    text = main_of(client, "/drives/cloud/")
+    assert "Solid line: " not in text
+    assert 'class="front solid"' not in text
+    assert 'class="front solid"' in main_of(client, "/drives/cloud/?devices=1")
+
+
+@pytest.mark.parametrize(("query", "unit"), [("", "drive or device"), ("?sort=-tps", "drive or instance")])
+def test_the_chart_of_all_categories_plots_the_speed_that_the_list_ranks(client, catalogue, query, unit):
+    text = main_of(client, f"/drives/{query}")
+    assert f'">{unit}</span>, <span data-statistic>' in text
+    (two_devices,) = [each for each in marks_of(text) if each.startswith("AWS r5d.4xlarge (2 x")]
+    assert ("177,000 tps per device;" in two_devices) is ("device" in unit)
+
+
+def test_a_phone_always_shows_the_speed_that_all_categories_are_ranked_by(client, catalogue):
+    """It shows columns without a group, and one group by choice."""
+    text = main_of(client, "/drives/")
+    tags = {code: re.search(rf'<th [^>]*data-column="{code}"[^>]*>', text)[0] for code in ("tps", "device_tps")}
+    assert ["g-device" in tags["tps"], "g-" in tags["device_tps"]] == [True, False]
+    assert '<td class="n"><b>2,010,000</b>' in text
+    assert '<td class="n g-device">2,010,000</td>' in text
 
 
 @pytest.mark.parametrize("address", ["/", "/drives/nvme-flash/", "/drives/"])

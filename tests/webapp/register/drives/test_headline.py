@@ -24,7 +24,7 @@ def test_the_headline_counts_results_and_the_table_names_the_best_of_each_provid
     assert others == "5 of 40 results are over a limit of the profile."
     rows, links = providers(client)
     assert [row.split()[0] for row in rows] == ["GCP", "AWS", "Azure"]
-    assert rows[0].startswith("GCP n2-standard-80 4 x 375 GB, ACT 6.x 327,000 tps per device")
+    assert rows[0].startswith("GCP n2-standard-80 4 x 375 GB, ACT 6.x; sole tenant 327,000 tps per device")
     assert rows[2].startswith("Azure L16s v2 1 x 160 GB, ACT up to 5.3 15,000 tps per device")
     assert links[0] == "?provider=gcp"
     assert client.get(f"/drives/cloud/{links[0]}").status_code == client.get(links[1]).status_code == 200

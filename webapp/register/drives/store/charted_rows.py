@@ -23,6 +23,7 @@ from webapp.register.drives.store.ranking import (
     groups_of,
     largest_group,
     plottable_rows,
+    ranked_rows,
     rated_rows,
     rows_from,
     shares_of,
@@ -174,18 +175,42 @@ class ChartedRows:
             return self.shown & self.passes
         return self.shown & self.passes & rows_from(self.store, self.load_tps or 0, per_device=self.is_per_device)
 
-    @cached_property
+    @property
     def ranked_groups(self) -> list[tuple[ComparisonGroup, Rows]]:
-        """Return for each kind of time the comparison group with most rows within the limits, and these rows."""
-        within = self.shown & self.passes
-        return [each for fill in FRONTIER_NAMES if (each := largest_group(self.store, within, fill))]
+        """Return the comparison groups that have a frontier, and their rows within the limits."""
+        return [(group, rows) for group, rows, _ in self._ranked]
 
-    @cached_property
+    @property
     def frontiers(self) -> list[Frontier]:
         """Return the frontier of each of these groups."""
+        return [frontier for _, _, frontier in self._ranked]
+
+    @cached_property
+    def _ranked(self) -> list[tuple[ComparisonGroup, Rows, Frontier]]:
+        """Return for each kind of time the group with most rows within the limits, these rows and their frontier.
+
+        A group has none if a plotted result of another group beats it, such as that of another number of devices: no
+        result is shown beyond a line that says that none is.
+        """
+
+        def read() -> list[tuple[ComparisonGroup, Rows, Frontier]]:
+            within = self.shown & self.passes
+            largest = [each for fill in FRONTIER_NAMES if (each := largest_group(self.store, within, fill))]
+            found = [(group, rows, self._frontier(group, rows)) for group, rows in largest]
+            return [each for each in found if not self._is_beaten(*each)]
+
         # Kept, because most requests have no filters.
         key = ("frontiers", self.shown, self.shown & self.passes, self.threshold_us, self.is_per_device)
-        return self.store.recent(key, lambda: [self._frontier(group, rows) for group, rows in self.ranked_groups])
+        return self.store.recent(key, read)
+
+    def _is_beaten(self, group: ComparisonGroup, rows: Rows, frontier: Frontier) -> bool:
+        """Return whether a result of the same kind of time but of another group is on the frontier of both."""
+        kind = self.shown & self.passes & ranked_rows(self.store, group.statistic, fill_of(group))
+        if kind == rows:
+            return False
+        all_of_kind = list(self.in_order(kind))
+        edges = frontier_of_ordered(all_of_kind, self.speeds, self.shares)
+        return set(edges) != {row for row, _, _ in frontier.edges}
 
     def _frontier(self, group: ComparisonGroup, rows: Rows) -> Frontier:
         speeds, shares = self.speeds, shares_of(self.store, self.threshold_us)

@@ -11,6 +11,7 @@ use ureq::http::{self, HeaderMap, Method, Request, StatusCode};
 use ureq::{Agent, AsSendBody, Body};
 
 use crate::backoff::Backoff;
+use crate::certificate;
 use crate::transport::{self, SettingsError};
 
 /// Maximum size of a response.
@@ -311,8 +312,9 @@ impl Client {
     }
 
     fn unavailable(&self, error: &ureq::Error) -> Error {
+        let problem = certificate::problem(error).unwrap_or_else(|| error.to_string());
         Error::Unavailable {
-            reason: format!("{}: {error}", self.address),
+            reason: format!("{}: {problem}", self.address),
             retry_after: None,
         }
     }

@@ -2,11 +2,12 @@
 //! library, CONNECT proxies, retries with backoff, and uploads that continue after a broken connection.
 //!
 //! `transport` makes connections, `client` sends requests and repeats them, `upload` sends files (tus 1.0), `backoff`
-//! decides how long to wait, and `resolver` looks names up.
+//! decides how long to wait, `resolver` looks names up, and `certificate` says why a certificate is not accepted.
 
 #![forbid(unsafe_code)]
 
 mod backoff;
+mod certificate;
 mod client;
 mod resolver;
 mod transport;
