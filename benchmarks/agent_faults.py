@@ -12,8 +12,10 @@ import argparse
 import contextlib
 import hashlib
 import itertools
+import math
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -62,9 +64,10 @@ SETTINGS = WITHOUT_SNAPSHOTS | {
 # A run may take longer than what causes it, but never without end.
 SETTLE_S = 600
 RUN = {"nx_load": "0.1", "report_interval_s": 1}
-RUN_S, PAUSE_S, FAULT_S, RESTART_S = (3, 40), (0.5, 6.0), (0.5, 30.0), (0.1, 5.0)
+RUN_S, PAUSE_S, FAULT_S, RESTART_S = (3, 40), (1.0, 15.0), (0.5, 30.0), (0.1, 5.0)
 DELAY_S, CLOCK_STEP_S, CLOCK_FAULT_S = (0.2, 8.0), (-7200.0, 7200.0), (0.5, 10.0)
 LOOK_PERIOD_S = 0.05
+NUMBER, REASON_CHARS, REASONS_MOST = re.compile(r"[\d.,:]+"), 90, 6
 OF_THE_REGISTER, OF_THE_CLOCK = 0.15, 0.02  # shares of all faults
 ENDS = (
     "SELECT d.public_id, d.state, d.reason, d.ended_at IS NULL, e.sha256 FROM runners_dispatch d "
@@ -190,6 +193,12 @@ class Faults:
         with self.lock:
             return self.dice.uniform(*limits)
 
+    def wait_for_the_end(self) -> None:
+        """Wait as long as a fault lasts: as often from 1 to 2 s as from 10 to 20 s."""
+        with self.lock:
+            seconds = math.exp(self.dice.uniform(*map(math.log, FAULT_S)))
+        time.sleep(seconds)
+
     def _choose(self, items: list[Any]) -> Any:
         with self.lock:
             return self.dice.choice(items)
@@ -227,7 +236,7 @@ class Faults:
     def _cut(self, host: AgentHost, _: Link) -> None:
         self._count("link cut")
         host.cut()
-        time.sleep(self.between(FAULT_S))
+        self.wait_for_the_end()
         host.restore()
 
     def _reset(self, _: AgentHost, link: Link) -> None:
@@ -242,13 +251,13 @@ class Faults:
     def _change(self, name: str, link: Link, state: Any, delay_s: float = 0.0) -> None:
         self._count(name)
         link.set_state(state, delay_s)
-        time.sleep(self.between(FAULT_S))
+        self.wait_for_the_end()
         link.set_state("open")
 
     def _fill(self, host: AgentHost, _: Link) -> None:
         self._count("disk of the host full")
         host.run("dd", "if=/dev/zero", "of=/var/lib/filler", "bs=64k", check=False)
-        time.sleep(self.between(FAULT_S) / 3)
+        self.wait_for_the_end()
         host.run("rm", "-f", "/var/lib/filler")
 
     def _play_on_register(self, count: int) -> None:
@@ -265,7 +274,7 @@ class Faults:
 
     def _step_clock(self, count: int) -> None:
         for _ in range(count):
-            time.sleep(10 * self.between(PAUSE_S))
+            time.sleep(4 * self.between(PAUSE_S))
             step_s = self.between(CLOCK_STEP_S)
             self._count(f"clock stepped {'back' if step_s < 0 else 'forward'}, by up to 2 h")
             with stepped_clock(step_s):
@@ -334,6 +343,9 @@ def rows_of(lab: Lab, happened: Happened, ends: list[End]) -> Iterator[Row]:
     yield Row("faults", "-", f"{happened.faults.total()}: {faults}", True)
     states = ", ".join(f"{count} {state}" for state, count in sorted(Counter(each.state for each in ends).items()))
     yield Row("runs", "-", f"{len(ends)}: {states}", True)
+    failed = Counter(NUMBER.sub("N", each.reason)[:REASON_CHARS] for each in ends if each.state != State.DONE)
+    named = "; ".join(f"{count} {reason}" for reason, count in failed.most_common(REASONS_MOST))
+    yield Row("most frequent reasons of other ends", "-", named or "none", True)
     found = f"{happened.most_loads}, in {happened.looks} looks at each host"
     yield Row("most loads at once on a drive", "at most 1", found, happened.most_loads <= 1)
     open_runs = [each.run for each in ends if each.is_open]
