@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from runners.dispatch.clock_steps import CLOCK_STEPS
 from runners.dispatch.poll_period import run_period_s
 from runners.errors import HostError
 from runners.lifecycle.transitions import add_step, transition, update_reason
@@ -21,13 +22,17 @@ REGISTER_OUTAGE_S = 30
 
 
 def handle_host_error(dispatch: Dispatch, error: HostError) -> bool:
-    """End a dispatch if a retry cannot help. A running program is given up only after a long outage."""
+    """End a dispatch if a retry cannot help. A running program is given up only after a long outage.
+
+    After a step of the clock it is not known how long the outage has lasted: it counts from then on.
+    """
     log.warning("%s: %s: %s", dispatch.public_id, type(error).__name__, error)
     state = State(dispatch.state)
     if not error.retry and state is not State.RUNNING:
         return transition(dispatch, state, error.ends_in, str(error))
     silent_since = dispatch.silent_since or timezone.now()
-    if timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S):
+    is_over = timezone.now() - silent_since >= timedelta(seconds=settings.HOST_SILENCE_S)
+    if is_over and not CLOCK_STEPS.seen_within(settings.HOST_SILENCE_S):
         since = min([silent_since, *dispatch.outages.filter(until=None).values_list("since", flat=True)])
         reason = f"the host has given no usable answer since {since:%Y-%m-%d %H:%M:%S} UTC: {error}"
         return transition(dispatch, state, State.LOST, reason)
@@ -61,6 +66,8 @@ def record_register_outage(dispatch: Dispatch) -> None:
     # The period is longer if many programs run. They are counted only for an age that is unusual with few.
     if age < timedelta(seconds=REGISTER_OUTAGE_S) or age < timedelta(seconds=2 * run_period_s()):
         return
+    if CLOCK_STEPS.seen_within(settings.HOST_SILENCE_S):  # the age may be the step
+        return
     host_ids = [dispatch.device.host_id, dispatch.load_host_id]
     has_outage = HostOutage.objects.filter(Q(until=None) | Q(until__gt=since), host__in=filter(None, host_ids)).exists()
     if has_outage or dispatch.steps.filter(kind=Step.Kind.REGISTER_OUTAGE, at__gte=since).exists():
@@ -76,7 +83,7 @@ def record_register_outage(dispatch: Dispatch) -> None:
 
 def schedule_retry(dispatch: Dispatch) -> None:
     """Schedule the next poll of a host that did not answer: the longer the outage, the later."""
-    silent_since = dispatch.silent_since or timezone.now()
+    silent_since = min(dispatch.silent_since or timezone.now(), timezone.now())  # the clock may have been set back
     again = Now() + _retry_delay(silent_since)
     here = Dispatch.objects.filter(pk=dispatch.pk, state=dispatch.state)
     here.update(silent_since=silent_since)

@@ -24,6 +24,7 @@ from django.db.models.functions import Now
 from results.errors import contained
 from results.logs import tracing
 from results.logs.context import bound
+from runners.dispatch.clock_steps import CLOCK_STEPS
 from runners.dispatch.failures import record_internal_error, record_register_outage
 from runners.dispatch.poll_period import run_period_s
 from runners.dispatch.steps import advance
@@ -57,7 +58,8 @@ URGENT_S = 10
 EARLY = 0.75
 
 # One statement takes a batch. If Django composed it, each batch would cost as much processor time as three polls.
-# The condition on `state` is that of the partial index dispatch_due, so that the index is used.
+# The condition on `state` is that of the partial index dispatch_due, so that the index is used. A poll that is further
+# ahead than any is postponed was scheduled before the clock was set back: it is due.
 TAKE_DUE = """
 WITH due AS (
     SELECT d.id, v.host_id, d.state = 'queued' AS is_queued, d.next_look_at, d.ordered_at,
@@ -70,7 +72,8 @@ WITH due AS (
     ) AS is_open) away
     WHERE d.state NOT IN ('cancelled', 'done', 'failed', 'refused')
         AND (d.state <> 'lost' OR (d.ended_at IS NULL AND d.cancel_requested_at IS NOT NULL))
-        AND d.next_look_at <= statement_timestamp() AND (d.silent_since IS NOT NULL OR away.is_open) = %s
+        AND (d.next_look_at <= statement_timestamp() OR d.next_look_at > statement_timestamp() + %s * interval '1 s')
+        AND (d.silent_since IS NOT NULL OR away.is_open) = %s
         AND (h.kind <> 'local' OR h.machine_id = ANY(%s)) AND h.id <> ALL(%s)
     ORDER BY d.next_look_at - CASE
         WHEN d.cancel_requested_at IS NOT NULL OR d.end_asked_at IS NOT NULL
@@ -90,6 +93,7 @@ def run_due(connect_host: Connect = connect) -> None:
     answering, silent = host_pools()
     for pool in (answering, silent):
         pool.not_before_s = 0.0  # the round may begin because something has just become due
+    CLOCK_STEPS.look()
     end = time.monotonic() + ROUND_S
     while time.monotonic() < end:
         answering.fill(connect_host)
@@ -167,7 +171,9 @@ def take_due_batches(
     with connection.cursor() as cursor:
         sooner_s = settings.WATCH_PERIOD_S * (1 - EARLY)
         periods_s = [max(running_period_s, settings.WATCH_PERIOD_S) - sooner_s, settings.WATCH_PERIOD_S - sooner_s]
-        cursor.execute(TAKE_DUE, [*periods_s, is_silent, own_machine_ids(), list(busy_hosts), URGENT_S, limit])
+        furthest_s = 2 * max(*periods_s, settings.WATCH_PERIOD_S, settings.SILENT_PERIOD_S)
+        hosts = [own_machine_ids(), list(busy_hosts)]
+        cursor.execute(TAKE_DUE, [*periods_s, furthest_s, is_silent, *hosts, URGENT_S, limit])
         rows = cursor.fetchall()
     batches: dict[int, dict[int, bool]] = {}
     # Live dispatches come before queued ones: a drive that becomes free is claimed in the same round.

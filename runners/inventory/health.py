@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Case, F, When
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -29,6 +29,7 @@ PERIODS_WITHOUT = 3
 # A host that gets no work is checked again after a minute, and a silent one after twice as long each time.
 UNFIT_PERIOD_S = 60
 SILENT_CHECKS_MAX = 16
+CLOCK_SET_BACK = 2  # periods ahead: no check is scheduled so late
 # A report is valid for these pins only.
 PINS = ("address", "port", "user", "host_key", "program_sha256")
 MIB_BYTES = 1024 * 1024
@@ -69,13 +70,14 @@ def take_due_hosts(limit: int) -> list[Host]:
     """Take up to `limit` remote hosts in service whose check is due. No two workers share one.
 
     The longest due come first. One that is silent, which takes up a thread for as long as an answer may take, counts as
-    due a period later than it is.
-    Taking postpones the next check by a period: hosts that a dead worker took wait that long.
+    due a period later than it is. A check that is several periods ahead was scheduled before the clock was set back, and
+    is due. Taking postpones the next check by a period: hosts that a dead worker took wait that long.
     """
     with transaction.atomic():
         checked = Host.objects.filter(retired_at=None, kind__in=Host.REMOTE_KINDS)
         after = Case(When(silent_checks__gt=0, then=F("next_check_at") + _period()), default=F("next_check_at"))
-        due = checked.filter(next_check_at__lte=Now()).order_by(after, "pk")
+        is_due = Q(next_check_at__lte=Now()) | Q(next_check_at__gt=Now() + CLOCK_SET_BACK * _period())
+        due = checked.filter(is_due).order_by(after, "pk")
         hosts = list(due.select_for_update(skip_locked=True)[:limit])
         Host.objects.filter(pk__in=[host.pk for host in hosts]).update(next_check_at=Now() + _period())
     return hosts
