@@ -60,8 +60,9 @@ def impossible_sentences(entry: ClaimEntry) -> list[str]:
     """Return a sentence on each impossible result whose figures the claim uses."""
     return [
         f"The claim uses a result that cannot be true: the throughput and the mean latency of the {each.check.model}, "
-        f"workload {each.check.workload}, contradict each other: {each.in_flight} operations in flight with "
-        f"{each.check.law.threads} threads, {each.excess_pct} % more than possible. {whom_it_favours(entry, each)}"
+        f"workload {each.check.workload}, contradict each other: they mean {each.in_flight} requests at "
+        f"once, but {each.check.law.threads} threads can have at most one each, so {each.excess_pct} % more than "
+        f"possible. {whom_it_favours(entry, each)}"
         for each in entry.impossible_results
     ]
 
@@ -69,7 +70,7 @@ def impossible_sentences(entry: ClaimEntry) -> list[str]:
 def whom_it_favours(entry: ClaimEntry, found: CheckedResult) -> str:
     """Return whose drive has an impossible result of a claim, and whom each of its two figures can favour.
 
-    More operations in flight than threads mean that the throughput or a mean latency is too high. A throughput that is
+    More requests at once than threads mean that the throughput or a mean latency is too high. A throughput that is
     too high favours the drive itself; a mean latency that is too high favours the other drive.
     """
     claim, model, publisher = entry.row.check.claim, found.check.model, entry.source.publisher or "the publication"
@@ -162,13 +163,6 @@ def overstatement(entry: ClaimEntry) -> str:
         return ""
     points = _difference(entry, found.difference, of_percent="points")
     return f"{'over' if found.side is Side.DEVICE else 'under'}stated by {points}"
-
-
-def impossible_subject(entry: ClaimEntry) -> str:
-    """Return who published the first impossible result of a claim, of which drive, and why it cannot be true."""
-    found = entry.impossible_results[0]
-    threads = counted(found.check.law.threads, "thread")
-    return f"{found.publisher} on the {found.check.model}: {found.in_flight} operations in flight with {threads}"
 
 
 def _too_far(entry: ClaimEntry, found: Favoured) -> str:

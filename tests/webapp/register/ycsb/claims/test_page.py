@@ -141,8 +141,8 @@ def test_the_headline_of_a_confirmed_claim_says_so(client, address, headline):
 def test_a_claim_that_uses_an_impossible_result_says_so_on_its_page(client):
     sentence = (
         "The claim uses a result that cannot be true: the throughput and the mean latency of the TLC PCIe 4.0, "
-        "workload A, contradict each other: 135.1 operations in flight with 128 threads, 5.5 % more than "
-        "possible. The TLC PCIe 4.0 is the competitor&#x27;s drive in the publication of KIOXIA. "
+        "workload A, contradict each other: they mean 135.1 requests at once, but 128 threads can have at most one each, "
+        "so 5.5 % more than possible. The TLC PCIe 4.0 is the competitor&#x27;s drive in the publication of KIOXIA. "
     )
     marked = [entry.address for entry in entries() if sentence in client.get(entry.address).text]
     names = ("run-time", "throughput", "average-read-latency", "average-update-latency")
