@@ -299,7 +299,7 @@ def _speeds(store: ColumnStore, rows: list[int], *, per_device: bool = False) ->
     ]
     fastest = [(row, how) for row, how in zip(best, HOW.values(), strict=True) if row is not None]
     if per_device:
-        return [(tps.word(row), f"one device, {how}") for row, how in fastest]
+        return [(tps.word(row), f"per device, {how}") for row, how in fastest]
     return [(tps.word(row), f"{how}{together(store, row)}") for row, how in fastest]
 
 

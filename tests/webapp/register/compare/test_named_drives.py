@@ -43,6 +43,7 @@ def test_a_name_of_several_drives_is_compared_with_the_nearest_capacity(client, 
         "the other drives. Compare instead: Micron 9300 Max 3.2 TB."
     ]
     assert f'<a href="?drive=micron-9300-max-3200gb&amp;drive={SANDISK}"><bdi>Micron 9300' in answer.text
+    assert answer.text.index('<p class="verdict">') < answer.text.index("2 drives match")
     assert 'href="?drive=micron-9300-max-6400gb&amp;drive=sandisk-dc-sn861-6400gb&amp;format=csv"' in answer.text
 
 

@@ -25,7 +25,7 @@ def test_the_best_instance_of_a_provider_is_the_fastest_per_device(client, catal
     current = ["historical" not in row[-1] for row in rows]
     assert sorted(current, reverse=True) == current
     assert sorted(speeds[: sum(current)], reverse=True) == speeds[: sum(current)]
-    assert "one device, as published" in rows[0][2]
+    assert "per device, as published" in rows[0][2]
     assert rows[0][0] != "AWS i3.metal"
     table = re.search(r'<a href="([^"]+)">All results of AWS by speed of one device</a>', response.text)[1]
     first = read_rows(client.get(html.unescape(table)))[0]
