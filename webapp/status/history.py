@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from webapp.status.models import Part, PartDay, PartState
+from webapp.templatetags import units
 
 SHOWN_DAYS = 90
 DAY_MINUTES = 24 * 60
@@ -33,7 +34,13 @@ class PartLine:
     name: str
     state: PartState
     working_pct: float | None
-    days_count: int
+    recorded_minutes: int
+
+    @property
+    def recorded(self) -> str:
+        """Return the recorded time: whole days, below two days hours and minutes."""
+        days = self.recorded_minutes // DAY_MINUTES
+        return units.counted(days, "day") if days > 1 else units.duration(self.recorded_minutes * 60)
 
     @property
     def words(self) -> str:
@@ -76,7 +83,7 @@ def part_lines(rows: Iterable[PartDay], now: datetime) -> list[PartLine]:
         working = sum(row.working_minutes for row in days)
         recorded = working + sum(row.degraded_minutes + row.down_minutes for row in days)
         share = 100 * working / recorded if recorded else None
-        lines.append(PartLine(NAMES[part], present_state(days[-1] if days else None, now), share, len(days)))
+        lines.append(PartLine(NAMES[part], present_state(days[-1] if days else None, now), share, recorded))
     return lines
 
 

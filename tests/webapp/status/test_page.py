@@ -29,8 +29,17 @@ def test_a_state_counts_for_five_minutes(minutes, state):
 
 def test_the_share_is_of_recorded_minutes():
     lab = part_lines([row(20, 90, 5, 5), row(19, 100)], NOW)[-1]
-    assert (lab.name, lab.state, lab.working_pct, lab.days_count) == ("Lab", WORKING, 95.0, 2)
+    assert (lab.name, lab.state, lab.working_pct, lab.recorded_minutes) == ("Lab", WORKING, 95.0, 200)
     assert part_lines([], NOW)[0].working_pct is None
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"),
+    [([7], "7 min"), ([135], "2 h 15 min"), ([1440], "24 h"), ([1440, 1439], "47 h 59 min"), ([1440] * 2, "2 days")],
+)
+def test_the_share_is_shown_with_the_time_that_was_really_recorded(minutes, words):
+    lab = part_lines([row(20 - place, each) for place, each in enumerate(minutes)], NOW)[-1]
+    assert lab.recorded.replace("\N{NBSP}", " ") == words
 
 
 @pytest.mark.parametrize(
@@ -71,6 +80,9 @@ def test_a_first_row_before_the_shown_days_counts():
 def test_the_page_shows_the_present_and_the_past_without_script(client):
     now = timezone.now()
     assert "not recorded" in client.get("/status/").content.decode()
+    PartDay.objects.create(part=Part.LAB, day=now.date(), working_minutes=7, last_state=WORKING, last_at=now)
+    assert "<td>100\N{NBSP}% of 7\N{NBSP}min</td>" in client.get("/status/").text.replace("&nbsp;", "\N{NBSP}")
+    PartDay.objects.all().delete()
     for days, down in ((0, 0), (3, 30), (89, 0), (90, 700)):
         day = now.date() - timedelta(days=days)
         PartDay.objects.create(

@@ -5,6 +5,8 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
+from django.utils.text import capfirst
+
 from results.rules.act.comparison_groups import ReadTime
 from results.rules.act.limits import Limit
 from results.rules.endurance import needed_dwpd, sustained_tps, three_digits
@@ -21,6 +23,7 @@ FIRST_REASONS = ("workload", "time", "statistic", "compress_pct", "device_count"
 VALUE_WORDS = {ReadTime.SERVICE.value: "in the drive", ReadTime.WITH_QUEUE.value: "in drive plus queue"} | {
     statistic.value: words for statistic, words in STATISTIC_WORDS.items()
 }
+EXPLAINED_MOST = 3  # reasons of a pair with the sentence why they matter
 NUMBER_WORDS = {2: "two", 3: "three", 4: "four", 5: "five"}
 # Labels of rows that are no nouns, for sentences.
 NOUNS = {
@@ -50,11 +53,13 @@ def list_of(heads: Sequence[Head]) -> str:
 
 
 def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition], limits: Sequence[Limit]) -> str:
-    """Return which runs do not compare and why, with the reason that matters most, and the result of the others."""
+    """Return which runs do not compare and why, and the result of the others.
+
+    Of two runs it has all reasons. Of more runs it has the reason that matters most, because each run has its own.
+    """
     named = [replace(each, values=[VALUE_WORDS.get(value, value) for value in each.values]) for each in differing]
     if len(heads) == 2:
-        first = min(named, key=_reason_order)
-        return f"{list_of(heads)} are not comparable: {_noun(first)} differs ({first.sides}), and {first.why}."
+        return _pair_sentences(heads, sorted(named, key=_reason_order))
     names = distinct_names(heads)
     others = [place for place, head in enumerate(heads) if not head.is_grey]
     by_reason: dict[tuple[str, str], list[int]] = {}
@@ -75,6 +80,35 @@ def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition], limi
         is_rated = all(head.run.tps for head in compared)
         sentences.append(f"The other {NUMBER_WORDS[len(others)]} are comparable: {result}" if is_rated else result)
     return " ".join(sentences)
+
+
+def _pair_sentences(heads: Sequence[Head], ordered: Sequence[Condition]) -> str:
+    """Return all reasons why two runs do not compare. Only the first reasons say why they matter."""
+    first, *others = ordered
+    sentences = [f"{list_of(heads)} are not comparable: {_noun(first)} differs ({first.sides}), and {first.why}."]
+    explained, rest = others[: EXPLAINED_MOST - 1], others[EXPLAINED_MOST - 1 :]
+    sentences += [f"{capfirst(_noun(each))} differs too ({each.sides}), and {each.why}." for each in explained]
+    if rest:
+        sentences.append(f"Also different: {listed([f'{_noun(each)} ({each.sides})' for each in rest])}.")
+    if compressible := _compressible_sentence(heads, ordered):
+        sentences.append(compressible)
+    return " ".join(sentences)
+
+
+def _compressible_sentence(heads: Sequence[Head], known: Iterable[Condition]) -> str:
+    """Return that only one of two runs reports compressible data; empty if both report their data."""
+    reported = [(head, head.run.compress_pct) for head in heads if head.run.compress_pct is not None]
+    if len(reported) != 1 or any(each.name == "compress_pct" for each in known):
+        return ""
+    ((head, compress_pct),) = reported
+    if compress_pct >= 100:
+        return ""
+    (other,) = (each for each in heads if each is not head)
+    names = dict(zip((each.letter for each in heads), distinct_names(heads), strict=True))
+    return (
+        f"The data of {names[head.letter]} was compressible (to {compress_pct} %), and a drive that compresses data "
+        f"writes less; {names[other.letter]} does not report its data."
+    )
 
 
 def _opposite_values(condition: Condition, place: int, others: Iterable[int]) -> list[str]:

@@ -4,7 +4,7 @@ Places are percentages of the width of the picture, heights are pixels, so that 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -25,6 +25,7 @@ NAME_CHARS = 42  # that fit in the narrowest picture
 SHORTEST_PCT = 0.4  # of a bar that is not 0
 LIMITS_SHOWN = 3  # a bar ends at three times its limit, or the limit would be next to 0
 BEYOND = 1.3  # the ends of a logarithmic scale are beyond its lowest and its highest place by this factor
+BREAK_PX = 26  # of the break between bars that compare and those that do not
 GAP_PX = 4  # the height of the gap between a rating and a tested speed
 ABOVE_LIMIT = 1.12  # the scale ends a little above the limit
 
@@ -46,11 +47,17 @@ class Bar:
     left: str = ""
     rating: str = ""
     tested: str = ""
+    is_below_break: bool = False
+
+    @property
+    def row_px(self) -> int:
+        """Return the place of the upper edge of the row, with the name above the bar."""
+        return self.row * ROW_PX + (BREAK_PX if self.is_below_break else 0)
 
     @property
     def top_px(self) -> int:
         """Return the place of the upper edge."""
-        return self.row * ROW_PX + NAME_PX
+        return self.row_px + NAME_PX
 
     @property
     def gap_top_px(self) -> int:
@@ -65,7 +72,7 @@ class Bar:
     @property
     def name_px(self) -> int:
         """Return the place of the middle of the name."""
-        return self.row * ROW_PX + NAME_PX // 2
+        return self.row_px + NAME_PX // 2
 
     @property
     def short_name(self) -> str:
@@ -90,7 +97,22 @@ class BarChart:
     @property
     def height_px(self) -> int:
         """Return the height of the picture."""
-        return len(self.bars) * ROW_PX
+        return len(self.bars) * ROW_PX + (BREAK_PX if self.has_break else 0)
+
+    @property
+    def has_break(self) -> bool:
+        """Return whether a break separates the bars that do not compare from those above."""
+        return any(bar.is_below_break for bar in self.bars)
+
+    @property
+    def break_px(self) -> int:
+        """Return the place of the line of the break."""
+        return min(bar.row_px for bar in self.bars if bar.is_below_break) - BREAK_PX + 4
+
+    @property
+    def break_text_px(self) -> int:
+        """Return the place of the middle of the text below the line."""
+        return self.break_px + 11
 
     @property
     def left(self) -> str:
@@ -112,7 +134,7 @@ class BarChart:
         """Return the figures as text, for readers who do not see the picture."""
         limit = f", limit {self.limit_text} %" if self.limit_text else ""
         return f"{self.title}, {self.unit}{limit}: " + "; ".join(
-            f"{bar.name} ({bar.letter}) {bar.text}" for bar in self.bars
+            f"{bar.name} ({bar.letter}) {bar.text}{', not comparable' if bar.is_grey else ''}" for bar in self.bars
         )
 
     @property
@@ -129,7 +151,15 @@ def bar_charts(heads: Sequence[Head], limits: Iterable[Limit]) -> list[BarChart]
         _endurance_chart(heads),
         _plain_chart("Speed per TB", "tps, one device", heads, _per_tb),
     ]
-    return _with_merged_zeros([chart for chart in found if chart is not None])
+    return _with_merged_zeros([_with_break(chart) for chart in found if chart is not None])
+
+
+def _with_break(chart: BarChart) -> BarChart:
+    """Return a chart whose bars that do not compare are last, below a break: their lengths are not compared."""
+    ordered = sorted(chart.bars, key=lambda bar: bar.is_grey)
+    has_break = bool(ordered) and not ordered[0].is_grey
+    bars = [replace(bar, row=row, is_below_break=bar.is_grey and has_break) for row, bar in enumerate(ordered)]
+    return replace(chart, bars=bars)
 
 
 def _per_tb(head: Head) -> Decimal | None:

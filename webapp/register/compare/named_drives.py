@@ -1,7 +1,11 @@
-"""The drives that a reader types for a comparison: by slug, name, part number, or words that only one drive has."""
+"""The drives that a reader types for a comparison: by slug, name, part number, or words.
+
+If several drives have the words, the comparison has the one whose capacity is nearest to that of the other drives.
+"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import inf, log
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -15,7 +19,8 @@ from webapp.register.compare.page import comparison_of
 from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.store.column_store import current_store
-from webapp.register.drives.store.encoded_columns import ColumnStore
+from webapp.register.drives.store.encoded_columns import ColumnStore, flags_of
+from webapp.register.drives.store.ranking import current_rows, on_drives, speeds_of
 from webapp.register.http.query_params import words_of
 from webapp.register.products.name_search import search
 from webapp.register.products.similar_names import similar_slugs
@@ -24,23 +29,34 @@ from webapp.register.tables.sentences import product_name
 
 FIELDS_SHOWN = 3  # of an empty form
 LISTED_DRIVES = 500  # names that the form's fields suggest
-OFFERED_MOST = 6  # drives offered for an ambiguous name
+OFFERED_MOST = 6  # drives offered instead of a name, or of a chosen drive
 
 
 @dataclass(frozen=True)
 class NamedDrive:
-    """One field of the form: the typed text, and its drive, or an error with the drives that may be meant."""
+    """One field of the form: the typed text, and its drive, or an error with the drives that may be meant.
+
+    If the text names several drives, `candidates` are all of them, and `slug` is the chosen one. `is_nearest`: it was
+    chosen by its capacity, otherwise by its speed.
+    """
 
     typed: str = ""
     slug: str = ""
     error: str = ""
     offered: tuple[tuple[str, str], ...] = ()
     is_unknown: bool = False
+    candidates: tuple[str, ...] = ()
+    is_nearest: bool = False
+
+    @property
+    def in_address(self) -> str:
+        """Return the drive as the address of a comparison has it: its slug, or the typed text if it has none."""
+        return self.slug or self.typed
 
     @property
     def shown(self) -> str:
-        """Return the content of the field when the form is shown again."""
-        return self.typed if self.error else self.slug
+        """Return the content of the field when the form is shown again: the typed text, or the name of the drive."""
+        return self.typed if self.error else "".join(typed_names([self.slug] if self.slug else []))
 
 
 def named_drives(names: Sequence[str]) -> list[NamedDrive]:
@@ -54,7 +70,38 @@ def named_drives(names: Sequence[str]) -> list[NamedDrive]:
         else _named(store, name)
         for name in names
     ]
+    found = found if store is None else _with_chosen(store, found)
     return [_once(each, found[:place]) for place, each in enumerate(found)]
+
+
+def _with_chosen(store: ColumnStore, drives: Sequence[NamedDrive]) -> list[NamedDrive]:
+    """Return fields with a drive chosen for each text that names several.
+
+    The drive has the capacity nearest to those of the other fields, and among equals the fastest result. No drive is
+    chosen that another field names.
+    """
+    found, capacity = list(drives), store.columns["capacity_gb"]
+    flags = flags_of(current_rows(store) & on_drives(store), store.count)
+    speeds, rows = speeds_of(store), store.rows_by_product
+
+    def distance(slug: str, sizes: Iterable[float]) -> float:
+        """Return how far a capacity is from others, as the sum of the logarithms of the ratios."""
+        own = capacity.value(rows[slug][0])
+        return sum(abs(log(own / size)) for size in sizes) if own else inf
+
+    def speed(slug: str) -> float:
+        return max((speeds[row] for row in rows[slug] if flags[row]), default=-1)
+
+    for place, each in enumerate(drives):
+        if each.candidates:
+            taken = {other.slug for other in found if other.slug}
+            sizes = [size for slug in taken if slug in rows and (size := capacity.value(rows[slug][0]))]
+            free = [slug for slug in each.candidates if slug not in taken] or list(each.candidates)
+            tested = [slug for slug in free if speed(slug) >= 0] or free
+            ordered = sorted(tested, key=lambda slug: (round(distance(slug, sizes), 9), -speed(slug), slug))
+            is_nearest = bool(sizes) and distance(ordered[0], sizes) < inf
+            found[place] = replace(each, slug=ordered[0], is_nearest=is_nearest)
+    return found
 
 
 def typed_names(slugs: Iterable[str]) -> list[str]:
@@ -82,12 +129,11 @@ def _named(store: ColumnStore, typed: str) -> NamedDrive:
     is_sure = bool(wanted) and not found.sentence  # a corrected name may mean another drive, so the reader confirms it
     if is_sure and len(having) == 1:
         return NamedDrive(typed, having[0])
+    if is_sure and len(having) > 1:
+        return NamedDrive(typed, candidates=tuple(having))
     near = having or sorted({store.slugs[row] for row, text in enumerate(store.names.texts) if found.is_near(text)})
     meant = near if wanted and near else similar_slugs(wanted.replace(" ", "-"), list(rows), OFFERED_MOST)
     offered = tuple((slug, name_of(store, rows[slug][0])) for slug in meant[:OFFERED_MOST])
-    if is_sure and len(having) > 1:
-        several = f"{len(having)} drives match; add the capacity or the part number"
-        return NamedDrive(typed, error=several, offered=offered)
     return NamedDrive(typed, error="no drive has this name", offered=offered, is_unknown=True)
 
 
@@ -111,14 +157,39 @@ def runs_drives(names: tuple[str, ...]) -> list[NamedDrive]:
     return [NamedDrive(slug, slug) for slug in (product_of(found[name]).slug for name in names)]
 
 
-def choice_response(request: HttpRequest, chosen: Chosen, profile: Sequence[Limit]) -> HttpResponse | None:
-    """Return the form if drives must be selected or corrected, or a redirect to slugs; None if it is complete.
+@dataclass(frozen=True)
+class ChosenDrive:
+    """A drive that the page chose for a name of several drives, with links to comparisons with the others."""
 
-    The form has status 404 for an unknown name and 400 for an ambiguous one. The empty form has an example, which is
-    chosen by the limits of the profile.
+    typed: str
+    name: str
+    count: int
+    is_nearest: bool
+    others: list[tuple[str, str]]
+
+    @property
+    def others_count(self) -> int:
+        """Return how many other drives the name has that are not linked."""
+        return self.count - 1 - len(self.others)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A complete query, with the drives that the page chose for names of several drives."""
+
+    chosen: Chosen
+    chosen_drives: list[ChosenDrive] = field(default_factory=list)
+
+
+def select_drives(request: HttpRequest, chosen: Chosen, profile: Sequence[Limit]) -> HttpResponse | Selection:
+    """Return the complete query, or the form if drives must be selected or corrected, or a redirect to slugs.
+
+    The form has status 404 for an unknown name and 400 for a drive that is named twice. The empty form has an example,
+    which is chosen by the limits of the profile. Other formats redirect to the chosen drives, so that the address of
+    the file names them.
     """
     if chosen.kind == "run" and len(chosen.names) >= FEWEST:
-        return None
+        return Selection(chosen)
     drives = named_drives(chosen.names) if chosen.kind == "drive" else runs_drives(chosen.names)
     wrong = [each for each in drives if each.error]
     if wrong or len(drives) < FEWEST:
@@ -126,7 +197,36 @@ def choice_response(request: HttpRequest, chosen: Chosen, profile: Sequence[Limi
         context = _choosing(drives, chosen) | ({} if drives else _example(chosen, profile))
         return render(request, "register/compare/choose.html", context, status=status)
     slugs = tuple(each.slug for each in drives)
-    return None if slugs == chosen.names else HttpResponseRedirect(replace(chosen, names=slugs).address(chosen.form))
+    by_slug = replace(chosen, names=slugs)
+    if slugs == chosen.names:
+        return Selection(chosen)
+    if chosen.form != "html" or not any(each.candidates for each in drives):
+        return HttpResponseRedirect(by_slug.address(chosen.form))
+    return Selection(by_slug, [_chosen_drive(drives, each, by_slug) for each in drives if each.candidates])
+
+
+def _chosen_drive(drives: Sequence[NamedDrive], own: NamedDrive, chosen: Chosen) -> ChosenDrive:
+    """Return what the page says of a chosen drive: the other drives of its name are linked, the nearest in name first.
+
+    Each link leads to the comparison that has the other drive instead.
+    """
+    store = current_store()
+    rows, taken = store.rows_by_product, {each.slug for each in drives}
+    capacity = store.columns["capacity_gb"]
+    others = sorted(
+        (slug for slug in own.candidates if slug not in taken),
+        key=lambda slug: (capacity.value(rows[slug][0]) or 0, slug),
+    )
+    links = [
+        (name_of(store, rows[slug][0]), replace(chosen, names=_with_other(drives, own, slug)).address())
+        for slug in others[:OFFERED_MOST]
+    ]
+    return ChosenDrive(own.typed, name_of(store, rows[own.slug][0]), len(own.candidates), own.is_nearest, links)
+
+
+def _with_other(drives: Iterable[NamedDrive], replaced: NamedDrive, slug: str) -> tuple[str, ...]:
+    """Return the names of an address with another drive instead of one."""
+    return tuple(slug if each is replaced else each.in_address for each in drives)
 
 
 def _example(chosen: Chosen, profile: Sequence[Limit]) -> dict[str, object]:
@@ -142,9 +242,17 @@ def _offers(drives: Sequence[NamedDrive], wrong: NamedDrive, chosen: Chosen) -> 
     """Return the name of each suggested drive, with the address of the comparison that has it instead."""
     taken = {each.slug for each in drives}
     return [
-        (name, replace(chosen, names=tuple(slug if each is wrong else each.shown for each in drives)).address())
+        (name, replace(chosen, names=_with_other(drives, wrong, slug)).address())
         for slug, name in wrong.offered
         if slug not in taken
+    ]
+
+
+def _suggestions(products: Iterable[Product]) -> list[tuple[str, str]]:
+    """Return the text that a field suggests for each drive, and its name if that is another text."""
+    names = {product.slug: product_name(product) for product in products}
+    return [
+        (typed, "" if typed == name else name) for typed, name in zip(typed_names(names), names.values(), strict=True)
     ]
 
 
@@ -159,7 +267,7 @@ def _choosing(drives: Sequence[NamedDrive], chosen: Chosen) -> dict[str, object]
         "section": "compare",
         "fields": fields[:shown],
         "more_fields": fields[shown:],
-        "drives": [(product.slug, product_name(product)) for product in products],
+        "drives": _suggestions(products),
         "was_alone": len(drives) == 1 and not drives[0].error,
         "limits": chosen.limits,
         "profile_address": chosen.profile_address,

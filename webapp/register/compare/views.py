@@ -5,7 +5,7 @@ from django.shortcuts import render
 
 from webapp.register.compare.choice import choose
 from webapp.register.compare.exports import as_csv, as_json
-from webapp.register.compare.named_drives import choice_response, typed_names
+from webapp.register.compare.named_drives import select_drives, typed_names
 from webapp.register.compare.page import comparison_of
 from webapp.register.compare.query import read_chosen
 from webapp.register.http.responses import public_page
@@ -15,9 +15,10 @@ from webapp.register.limits.profile import current_limits
 @public_page
 def compare(request: HttpRequest) -> HttpResponse:
     profile = current_limits()
-    chosen = read_chosen(request.GET, profile)
-    if (response := choice_response(request, chosen, profile)) is not None:
-        return response
+    selection = select_drives(request, read_chosen(request.GET, profile), profile)
+    if isinstance(selection, HttpResponse):
+        return selection
+    chosen = selection.chosen
     comparison = comparison_of(choose(chosen, profile), chosen.limits)
     if chosen.form != "html":
         return as_csv(comparison) if chosen.form == "csv" else as_json(comparison)
@@ -25,6 +26,7 @@ def compare(request: HttpRequest) -> HttpResponse:
         "section": "compare",
         "comparison": comparison,
         "chosen": chosen,
+        "chosen_drives": selection.chosen_drives,
         "other_drives": typed_names(comparison.slugs),
         "csv_address": chosen.address("csv"),
         "json_address": chosen.address("json"),

@@ -111,10 +111,32 @@ def found_products(
     store: ColumnStore, query: ProductQuery, profile: Iterable[Limit]
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the first products that match a query, in the order of their names, and the number of all that match."""
+    slugs = found_slugs(store, query)
+    return products_of(store, slugs[:SHOWN_AT_MOST], profile), len(slugs)
+
+
+def found_slugs(store: ColumnStore, query: ProductQuery) -> list[str]:
+    """Return all products that match a query, in the order of their names."""
     named, texts = store.names.matching(query.names), store.names.texts
     products = store.rows_by_product.items()
-    slugs = [slug for slug, rows in products if texts[rows[0]] in named and query.has_capacity(store, rows[0])]
-    return products_of(store, slugs[:SHOWN_AT_MOST], profile), len(slugs)
+    return [slug for slug, rows in products if texts[rows[0]] in named and query.has_capacity(store, rows[0])]
+
+
+def fastest_per_device(store: ColumnStore, slugs: Iterable[str], profile: Iterable[Limit]) -> list[dict[str, Any]]:
+    """Return products for the table of the search by falling speed of one device, historical ones last.
+
+    Only current results within the limits count, and their speeds are those of one device.
+    """
+    current, passing = _current_and_passing(store, profile)
+    of_product, historical = store.rows_by_product, store.columns["historical"]
+
+    def order(slug: str) -> tuple[bool, float]:
+        rows = [row for row in of_product[slug] if passing >> row & 1]
+        speed = max((ranked_tps(store, row, per_device=True) for row in rows), default=0)
+        return historical.word(of_product[slug][0]) == "yes", -speed
+
+    ordered = sorted(slugs, key=order)
+    return [_product(store, of_product[slug], current, passing, per_device=True) for slug in ordered]
 
 
 def products_of(store: ColumnStore, slugs: Iterable[str], profile: Iterable[Limit]) -> list[dict[str, Any]]:
@@ -122,10 +144,15 @@ def products_of(store: ColumnStore, slugs: Iterable[str], profile: Iterable[Limi
 
     Only current results count. Each statistic has a fastest result of its own, because statistics do not compare.
     """
-    current = current_rows(store)
-    passing = current & on_drives(store) & LimitCheck(store, read_limits({}, profile)).passes_profile
+    current, passing = _current_and_passing(store, profile)
     of_product = store.rows_by_product
     return [_product(store, of_product[slug], current, passing) for slug in dict.fromkeys(slugs)]
+
+
+def _current_and_passing(store: ColumnStore, profile: Iterable[Limit]) -> tuple[Rows, Rows]:
+    """Return the current rows, and those of them on drives that are within the limits."""
+    current = current_rows(store)
+    return current, current & on_drives(store) & LimitCheck(store, read_limits({}, profile)).passes_profile
 
 
 def neighbours(store: ColumnStore, query: ProductQuery) -> Neighbours:
@@ -169,15 +196,21 @@ def substitutes(store: ColumnStore, query: ProductQuery, near: Neighbours) -> li
     return [slug for slug, _ in sorted(others, key=lambda each: max(each[1], wanted) / min(each[1], wanted))][:missing]
 
 
-def substitutes_sentence(store: ColumnStore, near: Neighbours, slugs: Sequence[str]) -> str:
-    """Return which of the maker's drives are historical, and why drives of other makers are shown; may be empty."""
+def substitutes_sentence(
+    store: ColumnStore, near: Neighbours, slugs: Sequence[str], *, has_capacity: bool = False
+) -> str:
+    """Return which of the maker's drives are historical, and why drives of other makers are shown; may be empty.
+
+    The sentence names capacities only if the search has one.
+    """
     rows, historical = _row_of(store), store.columns["historical"]
     old = sum(historical.word(rows[drive.key]) == "yes" for drive in near.drives) if near.maker else 0
     verb = "is historical and no longer recommended" if old == 1 else "are historical and no longer recommended"
     sentences = [f"{units.count(old)} of them {verb}."] if old else []
     if slugs:
         names = ", ".join(_drive_name(store, rows[slug]) for slug in slugs)
-        sentences.append(f"Current drives of other makers with the nearest capacity are shown instead: {names}.")
+        nearest = " with the nearest capacity" if has_capacity else ""
+        sentences.append(f"Current drives of other makers{nearest} are shown instead: {names}.")
     return " ".join(sentences)
 
 
@@ -227,7 +260,9 @@ def _drive_name(store: ColumnStore, row: int) -> str:
     return " ".join(filter(None, words))
 
 
-def _product(store: ColumnStore, rows: list[int], current: Rows, passing: Rows) -> dict[str, Any]:
+def _product(
+    store: ColumnStore, rows: list[int], current: Rows, passing: Rows, *, per_device: bool = False
+) -> dict[str, Any]:
     """Return one product: its names, the number of its results and its fastest speeds."""
     names = ("vendor", "model", "part_number", "capacity_gb", "category", "historical")
     words = {name: store.columns[name].word(rows[0]) for name in names}
@@ -235,7 +270,7 @@ def _product(store: ColumnStore, rows: list[int], current: Rows, passing: Rows) 
         "slug": store.slugs[rows[0]],
         "capacity_gb": words["capacity_gb"] or _storage(store, rows),
         "category": SPECS[Category(words["category"])].title,
-        "speeds": _speeds(store, [row for row in rows if passing >> row & 1]),
+        "speeds": _speeds(store, [row for row in rows if passing >> row & 1], per_device=per_device),
         "results": sum(current >> row & 1 for row in rows),
     }
 
@@ -250,17 +285,21 @@ def _storage(store: ColumnStore, rows: Iterable[int]) -> str:
     return ", ".join(words) if len(words) < 3 else f"{words[0]} to {words[-1]}"
 
 
-def _speeds(store: ColumnStore, rows: list[int]) -> list[tuple[str, str]]:
+def _speeds(store: ColumnStore, rows: list[int], *, per_device: bool = False) -> list[tuple[str, str]]:
     """Return the speed of the fastest row of each statistic, and how it was measured."""
-    tps, statistic = store.columns["tps"], store.columns["statistic"]
+    tps, statistic = store.columns["device_tps" if per_device else "tps"], store.columns["statistic"]
     stated = [row for row in rows if tps.value(row)]
     best = [
         max(
-            (row for row in stated if statistic.word(row) == kind), key=lambda row: ranked_tps(store, row), default=None
+            (row for row in stated if statistic.word(row) == kind),
+            key=lambda row: ranked_tps(store, row, per_device=per_device),
+            default=None,
         )
         for kind in HOW
     ]
     fastest = [(row, how) for row, how in zip(best, HOW.values(), strict=True) if row is not None]
+    if per_device:
+        return [(tps.word(row), f"per device, {how}") for row, how in fastest]
     return [(tps.word(row), f"{how}{together(store, row)}") for row, how in fastest]
 
 

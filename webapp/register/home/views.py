@@ -27,7 +27,8 @@ from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.sentences import number_of
 from webapp.register.ycsb.claims.counts import claims_sentence
 from webapp.register.ycsb.claims.entries import entries
-from webapp.register.ycsb.claims.sentences import impossible_subject, overstatement
+from webapp.register.ycsb.claims.sentences import contradiction_facts
+from webapp.register.ycsb.impossible_results import checked_results
 from webapp.templatetags import units
 
 
@@ -57,8 +58,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "example_address": example_address(),
         "certified": certified_sentence(),
         "claims_sentence": claims_sentence(entries()),
-        "contradicted": [(each, overstatement(each)) for each in entries() if each.is_contradicted],
-        "impossible": next(((each, impossible_subject(each)) for each in entries() if each.impossible_results), None),
+        "contradicted": [(each, contradiction_facts(each)) for each in entries() if each.is_contradicted],
+        "impossible": next((each for each in checked_results() if each.is_impossible), None),
     }
     return render(request, "register/home/home.html", context)
 

@@ -162,6 +162,7 @@ def parameter_error_page(request: HttpRequest, error: ParameterError) -> HttpRes
     without = f"{request.path}?{rest.urlencode()}" if rest else request.path
     details = {
         "in_address": error.in_address,
+        "wrong_label": error.labels.get(error.parameter, "") if error.found is not None else "",
         "fields": _fields_to_correct(request.GET, error),
         "without": without if len(without) <= ADDRESS_AT_MOST else "",
     }

@@ -22,6 +22,7 @@ from webapp.register.http.query_params import Parameter, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.search.groups import found_groups, named_groups
+from webapp.register.search.questions import fastest_drives, speed_question
 
 SEARCH_TEXT = Parameter("q", {"q": "Search"}, read_search_text)
 
@@ -30,26 +31,33 @@ SEARCH_TEXT = Parameter("q", {"q": "Search"}, read_search_text)
 def search(request: HttpRequest) -> HttpResponse:
     """Show the drives that match, or their neighbours, and then the publications, claims, terms and pages.
 
-    Publications and claims that the search names come before neighbours.
+    Publications and claims that the search names come before neighbours. A speed in the search leads to the lists of
+    results with this speed, and the rest of the search is searched for.
     """
-    query: str = read_parameters(request.GET, [SEARCH_TEXT])["q"]
-    store = current_store()
-    product_query, profile = lookup(store, query), current_limits()
+    typed: str = read_parameters(request.GET, [SEARCH_TEXT])["q"]
+    store, profile, speed = current_store(), current_limits(), speed_question(typed)
+    query = speed.rest if speed else typed
+    product_query = lookup(store, query)
     products, count = found_products(store, product_query, profile) if query else ([], 0)
-    groups = found_groups(query)
-    context = {
+    fastest = fastest_drives(store, query, profile) if query and not products else None
+    groups = found_groups(query or typed)
+    context: dict[str, object] = {
         "section": "search",
-        "query": query,
+        "query": typed,
+        "speed": speed,
         "products": products,
-        "sentence": found_sentence(query, product_query, count, len(products)),
-        "read_sentence": product_query.sentence if query else "",
+        "sentence": "" if speed and not query else found_sentence(query, product_query, count, len(products)),
+        "read_sentence": product_query.sentence if query and not fastest else "",
         "all_groups": groups,
         "first_groups": [],
         "groups": groups,
         "has_only_texts": False,
         "drives_title": "Drives found" if product_query.is_found else "Drives with a similar name",
     }
-    if query and not products:
+    if fastest:
+        context |= {"products": fastest.products, "sentence": fastest.sentence, "table_link": fastest.link}
+        context["drives_title"] = "Drives found"
+    elif query and not products:
         near = current_first(store, neighbours(store, product_query))
         is_model = near.maker or near.capacity or near.is_other_model
         if groups and not is_model:  # a term such as DWPD resembles a name only by chance
@@ -59,7 +67,9 @@ def search(request: HttpRequest) -> HttpResponse:
             instead = substitutes(store, product_query, near)
             slugs = [*(drive.key for drive in near.drives[:SHOWN_AT_MOST]), *instead]
             context["consumer_warning"] = CONSUMER_WARNING if near.drives and is_consumer_name(query) else ""
-            context["substitutes"] = substitutes_sentence(store, near, instead)
+            context["substitutes"] = substitutes_sentence(
+                store, near, instead, has_capacity=product_query.capacity_gb is not None
+            )
             context |= {"sentence": neighbours_sentence(store, query, near), "has_only_texts": bool(named)}
             context |= {"first_groups": named, "groups": [group for group in groups if group not in named]}
             context["neighbours"] = products_of(store, slugs, profile)

@@ -14,6 +14,7 @@ TEXT_WIDTH, WHOLE_WIDTH = 530, WIDTH - 2 * EDGE
 PLOT = Surface(left=640, top=164, width=500, height=246, unit="", zoom=1.75)
 X_TITLE_PX = 26  # a plot is lower by so much to have room for the title of its horizontal axis
 HEADLINE_SIZES, LABEL_SIZE, REMARK_SIZES, FOOT_SIZE = (104, 84, 68, 54, 42), 34, (28, 26, 24, 22), 24
+NOTE_SIZES = (24, 22, 20)
 PAPER, INK, INK_2, INK_3, OVER = "#ffffff", "#14191b", "#414b50", "#5a656a", "#a5350f"
 RULE, RULE_2, TRACK, ACCENT, ACCENT_2 = "#d3d9db", "#7f8a8f", "#c6cdd0", "#0b5876", "#e0edf2"
 # The classes of the drawings, as static/css/charts.css styles them on pages.
@@ -57,11 +58,17 @@ def plot_surface(x_title: str) -> Surface:
 
 
 def share_card(
-    subject: str, headlines: Sequence[Headline], remark: str, foot: Sequence[str], plot: Plot | None = None
+    subject: str,
+    headlines: Sequence[Headline],
+    remark: str,
+    foot: Sequence[str],
+    plot: Plot | None = None,
+    note: str = "",
 ) -> str:
     """Return a share image as SVG: two headlines at most with the plot next to them, a remark, and three lines at most.
 
-    The lines name the subject, its source and its address. Without a plot the headlines have the whole width.
+    The lines name the subject, its source and its address. Without a plot the headlines have the whole width. A `note`
+    is a small line below the remark, for which all lines move closer together.
     """
     width = TEXT_WIDTH if plot else WHOLE_WIDTH
     parts: list[str] = [
@@ -81,9 +88,13 @@ def share_card(
         colour = OVER if headline.warns else INK
         parts += [_text(EDGE, first + 48 * place, line, size, colour, BOLD) for place, line in enumerate(lines)]
     size = fitting_size(remark, REMARK_SIZES, WHOLE_WIDTH, BOLD)
-    parts.append(_text(EDGE, 506, one_line(remark, size, WHOLE_WIDTH, BOLD), size, INK, BOLD))
+    remark_y, foot_y, step = (496, 554, 28) if note else (506, 542, 32)
+    parts.append(_text(EDGE, remark_y, one_line(remark, size, WHOLE_WIDTH, BOLD), size, INK, BOLD))
+    if note:
+        size = fitting_size(note, NOTE_SIZES, WHOLE_WIDTH)
+        parts.append(_text(EDGE, remark_y + 30, one_line(note, size, WHOLE_WIDTH), size, INK))
     parts += [
-        _text(EDGE, 542 + 32 * number, one_line(line, FOOT_SIZE, WHOLE_WIDTH), FOOT_SIZE, INK_2)
+        _text(EDGE, foot_y + step * number, one_line(line, FOOT_SIZE, WHOLE_WIDTH), FOOT_SIZE, INK_2)
         for number, line in enumerate(foot[:3])
     ]
     if plot:

@@ -1,6 +1,6 @@
 """Published results that cannot be true: a throughput and a mean latency that contradict each other, by Little's law.
 
-Throughput times mean latency is the number of operations in flight, and a thread has at most one.
+Throughput times mean latency is the number of requests that run at once, and a thread has at most one.
 """
 
 from dataclasses import dataclass
@@ -8,6 +8,9 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from typing import Any
+
+from django.urls import reverse
+from django.utils.text import slugify
 
 from results.catalogue.claims import published_law_checks
 from results.catalogue.rows import published_sources
@@ -37,6 +40,16 @@ class CheckedResult:
         return source.publisher if source and source.publisher else self.publication.title
 
     @property
+    def anchor(self) -> str:
+        """Return the id of its row on the page of impossible results."""
+        return slugify(f"{self.check.publication} {self.check.model.replace('.', '-')} {self.check.workload}")
+
+    @property
+    def address(self) -> str:
+        """Return the address of its row on the page of impossible results."""
+        return f"{reverse('ycsb-impossible')}#{self.anchor}"
+
+    @property
     def throughput(self) -> str:
         """Return its throughput, ops/s."""
         return rate(self.check.ops_per_s)
@@ -48,7 +61,7 @@ class CheckedResult:
 
     @property
     def in_flight(self) -> str:
-        """Return the operations in flight, with one decimal."""
+        """Return the number of requests that run at once, with one decimal."""
         return _one_decimal(self.check.law.in_flight)
 
     @property
@@ -61,13 +74,22 @@ class CheckedResult:
         """Return why the result is impossible."""
         return (
             f"{self.check.model}, workload {self.check.workload}: throughput x mean latency means {self.in_flight} "
-            f"operations in flight, but {units.counted(self.check.law.threads, 'thread')} can have at most one "
-            f"each: {self.excess_pct} % more than possible."
+            f"requests at once, but {units.counted(self.check.law.threads, 'thread')} can have at most one each: "
+            f"{self.excess_pct} % more than possible."
+        )
+
+    @property
+    def summary(self) -> str:
+        """Return who published the result, of which drive, and why it is impossible, in one short clause."""
+        threads = units.counted(self.check.law.threads, "thread")
+        return (
+            f"{self.publisher} on the {self.check.model}: {self.in_flight} requests at once from {threads}, each of "
+            "which can have only one"
         )
 
     @property
     def excess_pct(self) -> str:
-        """Return by how many percent the operations in flight exceed the threads, with one decimal."""
+        """Return by how many percent the requests at once exceed the threads, with one decimal."""
         return _one_decimal((self.check.law.in_flight / self.check.law.threads - 1) * 100)
 
 

@@ -329,6 +329,33 @@ def test_a_pair_with_and_without_queue_time_offers_the_nearest_pair_of_each_grou
     )
 
 
+def test_a_pair_has_all_reasons_why_it_does_not_compare(client, make_product, make_published_run):
+    def published(model, **facts):
+        return make_published_run(product=make_product(model=model, capacity_gb=3200), **facts)
+
+    new = published("NEW", tool_version="6.1", compress_pct=100)
+    old = published("OLD", tool_version="5.2", compress_pct=50)
+    plain = published("PLAIN", tool_version="5.2")
+    squeezed = published("HALF", tool_version="6.1", compress_pct=50)
+    first = "time measured differs (in the drive and in drive plus queue), and waiting in the queue makes reads slower."
+    assert said(client, new, old) == (
+        f"Exemplar NEW 3.2 TB and Exemplar OLD 3.2 TB are not comparable: {first} Compression differs too (100 % and "
+        "50 %), and a drive that compresses data writes less."
+    )
+    assert said(client, squeezed, plain) == (
+        f"Exemplar HALF 3.2 TB and Exemplar PLAIN 3.2 TB are not comparable: {first} The data of Exemplar HALF 3.2 TB "
+        "was compressible (to 50 %), and a drive that compresses data writes less; Exemplar PLAIN 3.2 TB does not "
+        "report its data."
+    )
+
+
+def test_only_the_first_reasons_of_a_pair_say_why_they_matter(client, make_run):
+    facts = {"record_bytes": 512, "asked_duration_s": 86_400, "arrivals": "even", "generator": "drivetest"}
+    sentences = said(client, make_run(), make_run(facts=facts))
+    assert sentences.count(" differs too (") == 2
+    assert "Also different: " in sentences
+
+
 def test_a_pair_without_any_comparable_run_leads_to_the_form(client, make_published_run):
     text = client.get(compare_url(make_published_run(compress_pct=50), make_published_run(compress_pct=100))).text
     assert "No comparable run was found among the nearest results. " in text
@@ -432,6 +459,19 @@ def test_the_bar_of_endurance_is_grey_if_its_run_does_not_compare(client, make_p
     charts = client.get(compare_url(*runs)).context["comparison"].bars
     endurance = next(chart for chart in charts if chart.title == "Endurance")
     assert [bar.is_grey for bar in endurance.bars] == [False, True]
+
+
+def test_bars_that_do_not_compare_are_below_a_break(client, make_published_run):
+    runs = [make_published_run(tool_version=version) for version in ("6.1", "5.2", "6.4")]
+    response = client.get(compare_url(*runs))
+    speed = response.context["comparison"].bars[0]
+    assert [(bar.letter, bar.is_below_break) for bar in speed.bars] == [("A", False), ("C", False), ("B", True)]
+    assert speed.bars[1].top_px < speed.break_px < speed.bars[2].name_px < speed.bars[2].top_px < speed.height_px
+    picture = response.text.split('aria-label="Speed, tps')[1].split("</svg>")[0]
+    assert picture.count("not comparable with the bars above") == 1
+    assert "300,000, not comparable" in picture.split('">')[0]
+    compared = client.get(compare_url(runs[0], runs[2])).text
+    assert "with the bars above" not in compared
 
 
 def test_a_bar_over_its_rating_is_strong_also_if_its_run_does_not_compare(client, make_product, make_published_run):
@@ -561,14 +601,15 @@ def test_an_invalid_parameter_is_named(client, query, named):
 def test_the_page_asks_for_two_runs(client, catalogue, query):
     response = client.get(f"/compare/?{query}")
     assert response.status_code == 200
-    assert '<option value="sandisk-dc-sn861-6400gb">' in response.text
+    assert '<option value="SanDisk DC SN861 6.4\N{NO-BREAK SPACE}TB">' in response.text
 
 
 def test_one_run_starts_a_selection(client, make_run):
     run = make_run()
     text = client.get(compare_url(run)).text
     assert "A comparison needs at least two drives." in text
-    assert f'value="{run.product.slug}" list="drives"' in text
+    name = f"{run.product.vendor} {run.product.model} 3.2\N{NO-BREAK SPACE}TB"
+    assert f'value="{name}" list="drives"' in text
 
 
 @pytest.mark.parametrize("query", ["run=r-x&run=r-y", "drive=no&drive=none"])

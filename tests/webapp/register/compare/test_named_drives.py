@@ -28,15 +28,57 @@ def test_a_part_number_names_its_drive(client, make_product, make_published_run)
     assert answer["Location"] == f"?drive={drives[0].slug}&drive={drives[1].slug}"
 
 
-def test_an_ambiguous_name_returns_the_form_with_the_candidates(client, catalogue):
+def chosen(answer):
+    """Return the notes on chosen drives as a reader sees them."""
+    notes = re.findall(r'<p class="callout" role="note">([0-9]+ drives? match .*?)</p>', answer.text)
+    return [re.sub("<[^>]+>", "", note).replace("\N{NO-BREAK SPACE}", " ") for note in notes]
+
+
+def test_a_name_of_several_drives_is_compared_with_the_nearest_capacity(client, catalogue):
+    answer = get(client, "micron 9300", SANDISK)
+    assert answer.status_code == 200
+    assert "<h1><bdi>Micron 9300 Max 6.4\N{NO-BREAK SPACE}TB and SanDisk DC SN861 6.4" in answer.text
+    assert chosen(answer) == [
+        "2 drives match micron 9300. This page compares Micron 9300 Max 6.4 TB, whose capacity is nearest to that of "
+        "the other drives. Compare instead: Micron 9300 Max 3.2 TB."
+    ]
+    assert f'<a href="?drive=micron-9300-max-3200gb&amp;drive={SANDISK}"><bdi>Micron 9300' in answer.text
+    assert answer.text.index('<p class="verdict">') < answer.text.index("2 drives match")
+    assert 'href="?drive=micron-9300-max-6400gb&amp;drive=sandisk-dc-sn861-6400gb&amp;format=csv"' in answer.text
+
+
+def test_two_names_of_several_drives_are_compared_at_once_from_the_fastest(client, catalogue):
+    first, second = chosen(get(client, "sn861", "micron 9300"))
+    assert "This page compares SanDisk DC SN861 6.4 TB, which has the fastest result of them." in first
+    assert "This page compares Micron 9300 Max 6.4 TB, whose capacity is nearest" in second
+
+
+def test_a_drive_that_another_field_names_is_not_chosen(client, catalogue):
+    (note,) = chosen(get(client, "micron 9300", "micron-9300-max-6400gb"))
+    assert "This page compares Micron 9300 Max 3.2 TB" in note
+    assert "instead" not in note
+
+
+def test_many_other_drives_of_a_name_are_counted_and_linked(client, catalogue):
     answer = get(client, "Micron", SANDISK)
-    assert answer.status_code == 400
-    assert "drives match; add the capacity" in answer.text
-    assert 'value="Micron"' in answer.text
-    assert f'value="{SANDISK}"' in answer.text
-    assert re.search(rf'<a href="\?drive=micron-[\w-]+&amp;drive={SANDISK}"><bdi>Micron ', answer.text)
-    assert "<b>1 name needs a correction:</b>" in answer.text
-    assert "One is chosen" not in answer.text
+    assert answer.status_code == 200
+    assert re.search(r"Compare instead: (Micron [^,]+, ){6}or [0-9]+ more\.", chosen(answer)[0])
+    assert '<a href="/search/?q=Micron">' in answer.text
+
+
+def test_a_file_of_a_name_of_several_drives_is_at_the_address_of_the_chosen_drive(client, catalogue):
+    answer = client.get("/compare/", {"drive": ["micron 9300", SANDISK], "format": "json"})
+    assert answer["Location"] == f"?drive=micron-9300-max-6400gb&drive={SANDISK}&format=json"
+
+
+def test_only_a_name_without_a_match_asks_and_the_other_fields_have_names(client, catalogue):
+    answer = get(client, "Nobody's drive", "none of these", SANDISK, "micron 9300")
+    assert answer.status_code == 404
+    assert 'value="SanDisk DC SN861 6.4\N{NO-BREAK SPACE}TB"' in answer.text
+    assert "<b>2 names need a correction:</b> see the marked fields below." in answer.text
+    assert 'value="Micron 9300 Max 6.4\N{NO-BREAK SPACE}TB"' in answer.text
+    one = get(client, "Nobody's drive", SANDISK)
+    assert "<b>1 name needs a correction:</b> see the marked field below." in one.text
 
 
 def test_one_invalid_name_is_not_reported_as_one_selected_drive(client, catalogue):
@@ -149,4 +191,4 @@ def test_a_run_that_is_not_public_is_not_found(client, make_log_run):
 def test_a_single_selected_run_starts_a_selection(client, make_published_run):
     run = make_published_run()
     answer = client.get("/compare/", {"run": run.public_id})
-    assert (answer.status_code, f'value="{run.product.slug}"' in answer.text) == (200, True)
+    assert (answer.status_code, f'value="Exemplar {run.product.model} 3.2' in answer.text) == (200, True)

@@ -18,6 +18,24 @@ def test_the_other_parameters_are_kept_and_the_invalid_one_is_marked(client):
         assert kept in answer.text, kept
 
 
+@pytest.mark.parametrize(
+    ("address", "label"),
+    [("/?min_device_tps=abc", "Speed of one drive, at least"), ("/?limit_8ms=abc", "Percent over 8 ms")],
+)
+def test_an_invalid_value_of_a_field_is_named_and_its_field_comes_first(client, address, label):
+    answer = client.get(address)
+    assert answer.status_code == 400
+    text = answer.text.replace("\N{NO-BREAK SPACE}", " ")
+    assert f"<h1>Correct the value of “{label}”</h1>" in text
+    assert "<title>Invalid value - Drivecert</title>" in text
+    assert "Invalid address" not in text
+    assert text.index('value="abc" aria-invalid="true"') < text.index("Show the page without this parameter")
+
+
+def test_an_unknown_parameter_is_an_invalid_address(client):
+    assert "<h1>Invalid address</h1>" in client.get("/?colour=red").text
+
+
 def test_the_same_address_is_linked_without_the_invalid_parameter(client):
     text = client.get("/drives/nvme-flash/?min_tps=lots&max_1ms=3&q=intel+p4").text
     linked = '<a href="/drives/nvme-flash/?max_1ms=3&amp;q=intel+p4">Show the page without this parameter</a>'

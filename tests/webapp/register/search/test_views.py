@@ -90,7 +90,10 @@ def test_a_search_without_a_match_states_what_the_register_has(client, catalogue
     rows = read_rows(response)
     assert [row[0].split()[0] for row in rows[:3]] == ["Samsung"] * 3
     assert ["historical" in row[-1] for row in rows] == [False, True, True, False, False]
-    assert "2 of them are historical and no longer recommended. Current drives of other makers with the nearest" in text
+    assert "2 of them are historical and no longer recommended. Current drives of other makers are shown " in text
+    assert "capacity are shown" not in text
+    with_capacity = client.get("/search/?q=samsung+990+pro+2tb").text
+    assert "Current drives of other makers with the nearest capacity are shown instead: " in with_capacity
     assert "Your drive is from a consumer series, and the register has drives for data centres." in text
     assert "consumer series" not in client.get("/search/?q=samsung+pm1743").text
 

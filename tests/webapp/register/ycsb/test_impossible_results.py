@@ -24,7 +24,7 @@ def test_the_page_lists_all_checked_results_the_impossible_one_first(client):
         "publication: KIOXIA FL6 against a TLC PCIe 4.0 drive on Aerospike",
         "throughput: 990,315 ops/s",
         "mean latency: 136.4 us",
-        "operations in flight: 135.1",
+        "requests at once: 135.1",
         "threads: 128",
         "check: impossible",
     ]
@@ -42,7 +42,7 @@ def test_the_page_lists_the_claims_that_use_an_impossible_result(client):
 def test_the_page_says_how_impossible_a_result_is_whose_drive_it_is_and_whom_each_figure_favours(client):
     text = client.get(PAGE).text
     assert (
-        "TLC PCIe 4.0, workload A: throughput x mean latency means 135.1 operations in flight, but 128 threads can "
+        "TLC PCIe 4.0, workload A: throughput x mean latency means 135.1 requests at once, but 128 threads can "
         "have at most one each: 5.5 % more than possible. The TLC PCIe 4.0 is the competitor&#x27;s drive in the "
         "publication of KIOXIA. At least one of the two figures is too high: the throughput, which favours the TLC "
         "PCIe 4.0, or the mean latency, which favours the FL6."

@@ -17,7 +17,7 @@ from webapp.register.svg.card import Headline, Plot, plot_surface, share_card
 from webapp.register.svg.drawing import Surface
 from webapp.register.ycsb.bars import Bar, BarGroup, Column, Levels, bars_height_px, draw_bars, draw_columns
 from webapp.register.ycsb.claims.entries import ClaimEntry
-from webapp.register.ycsb.claims.sentences import card_foot, card_headlines, favours
+from webapp.register.ycsb.claims.sentences import card_foot, card_headlines, card_note, favours
 from webapp.register.ycsb.gains import READ_FROM_CHART, digits
 from webapp.register.ycsb.impossible_results import impossible_results_behind
 from webapp.register.ycsb.publications import metric_name
@@ -149,4 +149,5 @@ def card_of(entry: ClaimEntry) -> str:
         favours(entry),
         foot,
         plot,
+        card_note(entry),
     )

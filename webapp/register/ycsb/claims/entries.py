@@ -35,10 +35,13 @@ LABELS: dict[str, str] = {
 OUTCOME_LABELS = {
     Outcome.CONTRADICTED: "Contradicted",
     Outcome.CONFIRMED: "Confirmed",
-    Outcome.IMPOSSIBLE_INPUT: "Arithmetic agrees but input impossible",
+    Outcome.IMPOSSIBLE_INPUT: "One of its inputs cannot be true",
     Outcome.FROM_CHART: "Read from a chart",
     Outcome.UNCHECKED: "Cannot be checked",
 }
+
+NO_DOCUMENT = "the register does not have the document"
+ONLY_FIGURES = "the register has the figures, but not the document"
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,12 @@ class ClaimEntry:
         return self.label if is_said else f"{self.label}, but a result that it uses cannot be true"
 
     @property
+    def verdict(self) -> str:
+        """Return its status as the sentence of its page, which also says that the arithmetic is right if it is."""
+        is_input_impossible = self.outcome is Outcome.IMPOSSIBLE_INPUT
+        return f"the arithmetic is right, but {self.label}" if is_input_impossible else self.status_line
+
+    @property
     def outcome(self) -> Outcome:
         """Return the group of its status."""
         return outcome_of(self.status, uses_impossible=bool(self.impossible_results))
@@ -113,6 +122,13 @@ class ClaimEntry:
     def is_source_on_file(self) -> bool:
         """Return whether the register has the address at which its publication can be read."""
         return bool(self.source.address)
+
+    @property
+    def document_note(self) -> str:
+        """Return what the register has of its publication instead of the document; empty if it has the address."""
+        if self.is_source_on_file:
+            return ""
+        return ONLY_FIGURES if self.row.check.basis else NO_DOCUMENT
 
     @property
     def is_contradicted(self) -> bool:

@@ -28,6 +28,7 @@ from webapp.register.ycsb.claims.sentences import (
     IMPOSSIBLE_INPUT_MEANING,
     MEANINGS,
     computation,
+    explanations,
     favours,
     missing_figures,
     result,
@@ -108,7 +109,7 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
     return {
         "sentence": claims_sentence(entries()),
         "rule": _confirmed_rule(entries()),
-        "contradicted": [(entry, result(entry), favours(entry)) for entry in entries() if entry.is_contradicted],
+        "contradicted": [_contradiction(entry) for entry in entries() if entry.is_contradicted],
         "groups": _groups(found, is_filtered=bool(_given(query))),
         "shown": len(found),
         "total": len(entries()),
@@ -121,6 +122,12 @@ def claims_page(query: ClaimQuery) -> dict[str, Any]:
         "has_impossible": any(each.is_impossible for each in checked_results()),
         "impossible_claims_count": sum(1 for entry in entries() if entry.impossible_results),
     }
+
+
+def _contradiction(entry: ClaimEntry) -> dict[str, Any]:
+    """Return a contradicted claim with its result, the favoured side and the computations that give its number."""
+    texts = {"result": result(entry), "favours": favours(entry), "explanations": explanations(entry)}
+    return {"entry": entry, **texts}
 
 
 def _groups(found: Sequence[ClaimEntry], *, is_filtered: bool) -> list[ClaimGroup]:

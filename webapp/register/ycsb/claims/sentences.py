@@ -11,7 +11,7 @@ from results.rules.ycsb.claim_analysis import Alternative, Computation, Favoured
 from results.rules.ycsb.claims import AT_A_FIXED, MEAN_OF_GAINS, PEAKS, Basis
 from results.rules.ycsb.gains import Better, better
 from results.rules.ycsb.statements import Outcome, Status, Taken, places_of, printed
-from webapp.register.ycsb.claims.entries import LABELS, ClaimEntry, vendors
+from webapp.register.ycsb.claims.entries import LABELS, NO_DOCUMENT, ClaimEntry, vendors
 from webapp.register.ycsb.gains import digits
 from webapp.register.ycsb.impossible_results import CheckedResult
 from webapp.register.ycsb.publications import metric_words
@@ -29,7 +29,6 @@ MEANINGS = {
 }
 
 IMPOSSIBLE_INPUT_MEANING = "The figures give the claimed number, but one of their results cannot be true."
-SOURCE_NOT_ON_FILE = "source not on file"
 EQUAL_NUMBERS = "An equal number does not prove that the publication computed the claim in this way."
 # Without line breaks, so that a formula is read in one line as far as possible.
 LESS_1, DIVIDED_BY = "\N{NO-BREAK SPACE}-\N{NO-BREAK SPACE}1", "\N{NO-BREAK SPACE}÷\N{NO-BREAK SPACE}"
@@ -60,8 +59,9 @@ def impossible_sentences(entry: ClaimEntry) -> list[str]:
     """Return a sentence on each impossible result whose figures the claim uses."""
     return [
         f"The claim uses a result that cannot be true: the throughput and the mean latency of the {each.check.model}, "
-        f"workload {each.check.workload}, contradict each other: {each.in_flight} operations in flight with "
-        f"{each.check.law.threads} threads, {each.excess_pct} % more than possible. {whom_it_favours(entry, each)}"
+        f"workload {each.check.workload}, contradict each other: they mean {each.in_flight} requests at "
+        f"once, but {each.check.law.threads} threads can have at most one each, so {each.excess_pct} % more than "
+        f"possible. {whom_it_favours(entry, each)}"
         for each in entry.impossible_results
     ]
 
@@ -69,7 +69,7 @@ def impossible_sentences(entry: ClaimEntry) -> list[str]:
 def whom_it_favours(entry: ClaimEntry, found: CheckedResult) -> str:
     """Return whose drive has an impossible result of a claim, and whom each of its two figures can favour.
 
-    More operations in flight than threads mean that the throughput or a mean latency is too high. A throughput that is
+    More requests at once than threads mean that the throughput or a mean latency is too high. A throughput that is
     too high favours the drive itself; a mean latency that is too high favours the other drive.
     """
     claim, model, publisher = entry.row.check.claim, found.check.model, entry.source.publisher or "the publication"
@@ -134,11 +134,11 @@ def favours(entry: ClaimEntry) -> str:
 
 
 def source_sentences(entry: ClaimEntry) -> str:
-    """Return where a reader gets the publication of a claim that is not on file, and what the register copied from it.
+    """Return where a reader gets the publication of a contradicted claim, and what the register copied from it.
 
-    Empty if the register has its address.
+    Empty if the register has its address, and for other claims.
     """
-    if entry.is_source_on_file:
+    if entry.is_source_on_file or not entry.is_contradicted:
         return ""
     source = entry.source
     printed_title = (
@@ -149,10 +149,14 @@ def source_sentences(entry: ClaimEntry) -> str:
     figures = sum(side is not None for row in rows for side in (row.a, row.b))
     copied = [f"the stated {entry.stated}", *([counted(figures, "figure") + " of the table below"] if figures else [])]
     return (
-        "The register has neither a copy nor the address of the publication. "
-        f"Ask {source.publisher or 'its publisher'} for it: {printed_title}, {date}. "
-        f"The register copied from it {listed(copied)}."
+        f"It also has no address of the publication. Ask {source.publisher or 'its publisher'} for it: "
+        f"{printed_title}, {date}. The register copied from it {listed(copied)}."
     )
+
+
+def contradiction_facts(entry: ClaimEntry) -> list[str]:
+    """Return by how much a contradicted claim is over- or understated, and what else gives its number, as clauses."""
+    return [fact for fact in (overstatement(entry), *explanations(entry)[:1]) if fact]
 
 
 def overstatement(entry: ClaimEntry) -> str:
@@ -162,13 +166,6 @@ def overstatement(entry: ClaimEntry) -> str:
         return ""
     points = _difference(entry, found.difference, of_percent="points")
     return f"{'over' if found.side is Side.DEVICE else 'under'}stated by {points}"
-
-
-def impossible_subject(entry: ClaimEntry) -> str:
-    """Return who published the first impossible result of a claim, of which drive, and why it cannot be true."""
-    found = entry.impossible_results[0]
-    threads = counted(found.check.law.threads, "thread")
-    return f"{found.publisher} on the {found.check.model}: {found.in_flight} operations in flight with {threads}"
 
 
 def _too_far(entry: ClaimEntry, found: Favoured) -> str:
@@ -216,9 +213,18 @@ def other_computations(entry: ClaimEntry) -> list[str]:
     return [_alternative(entry, each) for each in alternatives(entry.row.check) if not _leads(entry, each)]
 
 
-def stated_number_computations(entry: ClaimEntry) -> list[str]:
-    """Return the other computations that give the stated number of a contradicted claim, which lead its facts."""
-    return [_alternative(entry, each) for each in alternatives(entry.row.check) if _leads(entry, each)]
+def explanations(entry: ClaimEntry) -> list[str]:
+    """Return the other computations that give the stated number of a contradicted claim, as clauses."""
+    return [_clause(entry, each) for each in alternatives(entry.row.check) if _leads(entry, each)]
+
+
+def _clause(entry: ClaimEntry, found: Alternative) -> str:
+    """Return what another computation gives, as a clause."""
+    number = f"{_alternative_number(entry, found)} {found.unit}".rstrip()
+    if found.computation is Computation.WITHOUT:
+        return f"without the row of {found.threads} threads, the mean is {number}"
+    name = _alternative_name(entry, found)
+    return f"{name[:1].lower()}{name[1:]}: {number}"
 
 
 def _leads(entry: ClaimEntry, found: Alternative) -> bool:
@@ -231,22 +237,29 @@ def other_computations_note(entry: ClaimEntry) -> str:
     return f"They use the same figures.{f' {EQUAL_NUMBERS}' if has_equal else ''}"
 
 
-def _alternative(entry: ClaimEntry, found: Alternative) -> str:
-    claim = entry.row.check.claim
+def _alternative_name(entry: ClaimEntry, found: Alternative) -> str:
     names = {
         Computation.MEDIAN: "Median of the gains",
         Computation.GEOMETRIC_MEAN: "Geometric mean",
         Computation.OF_SUMS: "All thread counts summed",
         Computation.OF_PEAKS: "Peak against peak",
         Computation.MEAN: "Mean over thread counts",
-        Computation.AT_PEAK: f"At {found.threads} threads, the peak of the {claim.device}",
+        Computation.AT_PEAK: f"At {found.threads} threads, the peak of the {entry.row.check.claim.device}",
         Computation.WITHOUT: f"Mean without the row of {found.threads} threads",
-        Computation.OTHER_BASE: f"Relative to the {claim.device} instead",
+        Computation.OTHER_BASE: f"Relative to the {entry.row.check.claim.device} instead",
         Computation.AS_SHARE: "As percent less",
     }
-    number = printed(found.value, max(1, places_of(claim.stated_value) or 0))
-    gives = f", which rounds to the stated {claim.stated_value}" if found.gives_stated else ""
-    return f"{names[found.computation]}: {number} {found.unit}{gives}."
+    return names[found.computation]
+
+
+def _alternative_number(entry: ClaimEntry, found: Alternative) -> str:
+    return printed(found.value, max(1, places_of(entry.row.check.claim.stated_value) or 0))
+
+
+def _alternative(entry: ClaimEntry, found: Alternative) -> str:
+    gives = f", which rounds to the stated {entry.row.check.claim.stated_value}" if found.gives_stated else ""
+    name, number = _alternative_name(entry, found), _alternative_number(entry, found)
+    return f"{name}: {number} {found.unit}{gives}."
 
 
 def computation(entry: ClaimEntry) -> str:
@@ -301,8 +314,16 @@ def card_headlines(entry: ClaimEntry) -> list[tuple[str, str]]:
 def card_foot(entry: ClaimEntry) -> list[str]:
     """Return the claim and its publication with the date, as the share image names them."""
     date = entry.source.published_on or "date not recorded"
-    on_file = "" if entry.is_source_on_file else f"; {SOURCE_NOT_ON_FILE}"
-    return [capfirst(entry.text), f"{entry.source.title}; {date}{on_file}"]
+    is_noted = entry.is_source_on_file or card_note(entry)
+    return [capfirst(entry.text), f"{entry.source.title}; {date}{'' if is_noted else '; document not available'}"]
+
+
+def card_note(entry: ClaimEntry) -> str:
+    """Return what qualifies a contradiction, as the share image has it below its remark; empty for other claims."""
+    if not entry.is_contradicted:
+        return ""
+    facts = [*explanations(entry)[:1], *([] if entry.is_source_on_file else [NO_DOCUMENT])]
+    return " ".join(f"{capfirst(fact)}." for fact in facts)
 
 
 def citation_name(entry: ClaimEntry) -> str:
@@ -322,4 +343,4 @@ def _publication(entry: ClaimEntry) -> str:
     title = source.printed_title or source.title
     publisher = f", by {source.publisher}" if source.publisher else ""
     named = f"Publication: {title}{publisher}, {source.published_on or 'date not recorded'}"
-    return f"{named}. {source.address}" if entry.is_source_on_file else f"{named}; {SOURCE_NOT_ON_FILE}."
+    return f"{named}. {source.address}" if entry.is_source_on_file else f"{named}; {entry.document_note}."

@@ -14,8 +14,8 @@ from results.catalogue.rows import published_sources
 from results.models.ids import derived_id
 from results.rules.ycsb.statements import Outcome, Status, places_of
 from tests.webapp.register.drawings import charts_of, texts_of, words_of
-from webapp.register.ycsb.claims.entries import ClaimEntry, entries, headline_of
-from webapp.register.ycsb.claims.sentences import card_foot, title
+from webapp.register.ycsb.claims.entries import NO_DOCUMENT, ClaimEntry, entries, headline_of
+from webapp.register.ycsb.claims.sentences import card_foot, card_note, title
 
 WRONG_CLAIM = "Micron on the 7400 PRO: 24 % mean improvement over thread counts, workload D"
 WRONG = "/ycsb/claims/micron-7400-brief/mean-improvement-over-thread-counts-d/"
@@ -46,16 +46,21 @@ def test_the_contradicted_claim_has_the_figures_of_its_table(client):
     text = text_of(client, WRONG)
     assert f"{WRONG_CLAIM}. Its own table gives 25.8 %." in text
     lead = "The mean of its table is 25.8 %, so the claim is 1.8 percentage points too low."
-    assert f"contradicted source not on file {lead} That does not favour the publisher, Micron." in text
+    assert f"contradicted : {lead} That does not favour the publisher, Micron." in text
     assert "25.8 % (exactly 25.77; rounds to 26, cut off to 25)" in text
     favours = "Stated 1.8 percentage points too low: does not favour the publisher, Micron."
     assert f"{favours} Both drives are from Micron." in text
-    assert "Mean without the row of 48 threads: 23.8 %, which rounds to the stated 24." in text
+    first = "Without the row of 48 threads, the mean is 23.8 %, which rounds to the stated 24."
+    assert first in text
     note = "An equal number does not prove that the publication computed the claim in this way."
     assert text.count(note) == 1
-    assert text.index("Mean without the row of 48 threads") < text.index(note) < text.index("Stated 24 %")
-    assert text.count("Mean without the row of 48 threads") == 1
-    assert '<p class="finding">Mean without' in client.get(WRONG).text
+    assert text.count(first) == 1
+    html = client.get(WRONG).text
+    after_verdict = html.split('<p class="verdict">')[1].split("</p>", 1)[1].lstrip()
+    assert after_verdict.startswith('<ul class="plain first-facts"><li>Without the row of 48')
+    facts = after_verdict.split("</ul>")[0]
+    assert note in facts
+    assert "The register has the figures, but not the document</a>." in facts
     assert "An equal number" not in text_of(client, RUN_TIME)
     assert "Remark" not in text
 
@@ -141,8 +146,9 @@ def test_the_headline_of_a_confirmed_claim_says_so(client, address, headline):
 def test_a_claim_that_uses_an_impossible_result_says_so_on_its_page(client):
     sentence = (
         "The claim uses a result that cannot be true: the throughput and the mean latency of the TLC PCIe 4.0, "
-        "workload A, contradict each other: 135.1 operations in flight with 128 threads, 5.5 % more than "
-        "possible. The TLC PCIe 4.0 is the competitor&#x27;s drive in the publication of KIOXIA. "
+        "workload A, contradict each other: they mean 135.1 requests at once, but 128 threads can have at most one "
+        "each, so 5.5 % more than possible. The TLC PCIe 4.0 is the competitor&#x27;s drive in the publication of "
+        "KIOXIA. "
     )
     marked = [entry.address for entry in entries() if sentence in client.get(entry.address).text]
     names = ("run-time", "throughput", "average-read-latency", "average-update-latency")
@@ -155,7 +161,9 @@ def test_a_claim_that_uses_an_impossible_result_says_so_on_its_page(client):
 
 def test_a_claim_that_agrees_only_with_an_impossible_result_is_not_confirmed(client):
     verdict = client.get(THROUGHPUT).text.split('<p class="verdict">')[1].split("</p>")[0]
-    status = '<span class="fail">impossible</span> <b>Arithmetic agrees but input impossible.</b>'
+    status = (
+        '<span class="fail">impossible</span>: <b>The arithmetic is right, but one of its inputs cannot be true.</b>'
+    )
     assert verdict.startswith(status)
     assert "favours the competitor" not in client.get(RUN_TIME.replace("-b/", "-f/")).text
 
@@ -278,7 +286,8 @@ def test_a_claim_has_a_citation_with_a_permanent_id_and_the_date(client, monkeyp
     assert cited.startswith(
         f" Micron on the 7400 PRO: mean improvement over thread counts, workload D (claim {public_id}) . Stated 24 %. "
         "Its own table gives 25.8 %. Status: contradicted. Publication: Brief on the Micron 7400 PRO and RocksDB, "
-        "by Micron, date not recorded; source not on file. State of the data: 8 November 2026 (UTC). Drivecert, "
+        "by Micron, date not recorded; the register has the figures, but not the document. "
+        "State of the data: 8 November 2026 (UTC). Drivecert, "
         "public register of storage drives, 2026."
     )
     assert text.index('id="recomputation"') < text.index('id="share"') < text.index('id="cite"')
@@ -304,16 +313,19 @@ def test_a_claim_says_that_its_source_is_not_on_file_until_it_has_an_address(cli
     sources = published_sources() | {entry.slug: replace(entry.source, address=address)}
     monkeypatch.setattr("webapp.register.ycsb.claims.entries.published_sources", lambda: sources)
     text = client.get(WRONG).text.replace("<wbr>", "")
-    verdict = text.split('<p class="verdict">')[1].split("</p>")[0]
-    link = '<a class="tag" href="/explain/glossary/#what-is-kept-source-not-on-file">source not on file</a>'
-    assert (link in verdict) is is_said
-    assert any("source not on file" in line for line in card_foot(entry)) is is_said
+    said = "The register has the figures, but not the document"
+    link = f'<a href="/explain/glossary/#what-is-kept-source-not-on-file">{said}</a>'
+    assert (link in text.split('<div class="claimgrid">')[0]) is is_said
+    assert (NO_DOCUMENT in card_note(entry).lower()) is is_said
+    assert not any(NO_DOCUMENT in line for line in card_foot(entry))
     citation = text.split('<h2 id="cite">')[1]
     publication = "Publication: Brief on the Micron 7400 PRO and RocksDB, by Micron, date not recorded"
-    assert citation.count(f"{publication}; source not on file.") == (2 if is_said else 0)  # in words and as BibTeX
+    assert citation.count(f"{publication}; the register has the figures, but not the document.") == (
+        2 if is_said else 0
+    )  # in words and as BibTeX
     assert citation.count(f"{publication}. {address}") == (0 if is_said else 2)
     summary = client.get("/ycsb/claims/").text.split(f'<h2 id="{entry.slug}">')[1].split("</summary>")[0]
-    assert ("source not on file" in summary) is is_said
+    assert ("The register has figures of this publication, but not the document." in summary) is is_said
 
 
 def test_the_rule_of_confirmed_and_its_counts_are_next_to_the_outcomes(client):
@@ -346,4 +358,4 @@ def test_a_contradicted_claim_says_where_to_get_its_publication_and_what_was_cop
         "recorded. The register copied from it the stated 24 % and 20 figures of the table below."
     ) in said
     confirmed = next(entry for entry in entries() if not entry.is_contradicted and not entry.is_source_on_file)
-    assert "neither a copy nor the address" not in client.get(confirmed.address).text
+    assert "It also has no address" not in client.get(confirmed.address).text
