@@ -172,8 +172,8 @@ def take_due_batches(
         sooner_s = settings.WATCH_PERIOD_S * (1 - EARLY)
         periods_s = [max(running_period_s, settings.WATCH_PERIOD_S) - sooner_s, settings.WATCH_PERIOD_S - sooner_s]
         furthest_s = 2 * max(*periods_s, settings.WATCH_PERIOD_S, settings.SILENT_PERIOD_S)
-        hosts = [own_machine_ids(), list(busy_hosts)]
-        cursor.execute(TAKE_DUE, [*periods_s, furthest_s, is_silent, *hosts, URGENT_S, limit])
+        own_ids, busy = own_machine_ids(), list(busy_hosts)
+        cursor.execute(TAKE_DUE, [*periods_s, furthest_s, is_silent, own_ids, busy, URGENT_S, limit])
         rows = cursor.fetchall()
     batches: dict[int, dict[int, bool]] = {}
     # Live dispatches come before queued ones: a drive that becomes free is claimed in the same round.

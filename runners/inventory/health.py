@@ -70,8 +70,8 @@ def take_due_hosts(limit: int) -> list[Host]:
     """Take up to `limit` remote hosts in service whose check is due. No two workers share one.
 
     The longest due come first. One that is silent, which takes up a thread for as long as an answer may take, counts as
-    due a period later than it is. A check that is several periods ahead was scheduled before the clock was set back, and
-    is due. Taking postpones the next check by a period: hosts that a dead worker took wait that long.
+    due a period later than it is. A check that is several periods ahead was scheduled before the clock was set back:
+    it is due. Taking postpones the next check by a period: hosts that a dead worker took wait that long.
     """
     with transaction.atomic():
         checked = Host.objects.filter(retired_at=None, kind__in=Host.REMOTE_KINDS)
