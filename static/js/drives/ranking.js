@@ -60,3 +60,10 @@ export function capacityOf({columns}, row) {
   const devices = numberIn(columns.device_count.word(row)), size = numberIn(columns.device_gb.word(row));
   return devices && size ? devices * size : null;
 }
+
+/** Return the place of each provider of cloud instances by name: it chooses the shape and colour of marks. */
+export const providersOf = store => cached(store, 'providers', () => {
+  const {category, vendor} = store.columns, names = new Set();
+  for (let row = 0; row < store.count; row += 1) if (category.word(row) === 'cloud') names.add(vendor.word(row));
+  return new Map([...names].sort().map((name, place) => [name, place]));
+});

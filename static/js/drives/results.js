@@ -49,9 +49,6 @@ function plottedSpeed({hasOnlyInstances, hasInstances, deviceUnit, loads}, {sort
   return {isPerDevice, deviceUnit, showsProviders: hasOnlyInstances, loads: isPerDevice ? ['min_device_tps'] : loads};
 }
 
-// The rows of a page without any filter: historical ones only on their own page.
-const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes').sort((a, b) => a - b);
-
 // Return how many rows at the top are over a limit, if the fastest are first: the headline names others.
 function firstOverSentence(sections, {sort}, check) {
   if (!['tps', 'device_tps'].includes(sort.code) || !sort.falls) return '';
@@ -87,7 +84,7 @@ export function resultsOf(store, layout, query, profile) {
     firstOverSentence: page === 1 ? firstOverSentence(sections, query, check) : '',
     ratingSentence: ratingSentence(store, filtered.flatMap(({rows}) => rows), query, layout.loads),
     limitsSentence: limitsSentence(store, matching, check),
-    plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, ...plottedSpeed(layout, query), axisRows: layout.hasOnlyInstances ? defaultRows(store, layout, all) : [], firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
+    plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, ...plottedSpeed(layout, query), firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
     headline: headline(store, isNarrowed, summarised, passing, check, query.limits, layout.statistics, layout.hasOnlyInstances),
     passing, notes: notesOnOtherCounts(store, check),
     nearest: shown ? null : nearestResult(store, layout, query, all.flat(), tests),

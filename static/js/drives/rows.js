@@ -2,8 +2,8 @@
 import {billionths} from '../limits.js';
 import {escape, fill as part} from '../parts.js';
 import {shareHtml} from '../your-limits.js';
-import {shapeOf, sizeClass} from '../landscape/picture.js';
-import {capacityOf, groupsOf} from './ranking.js';
+import {providerClass, symbolOf} from '../landscape/picture.js';
+import {capacityOf, groupsOf, providersOf} from './ranking.js';
 
 const RUN = '\0'; // in the cell of a tier, for the id of the run that it links to; no stored text contains it
 const TIERS = ['published', 'vendor-reported', 'reviewed', 'lab-verified'];
@@ -49,13 +49,13 @@ const marks = (visibility, outcome, isHistorical, note) => [
 // A name breaks only at blanks, and not at the hyphens of a word.
 const wholeWords = name => name.split(' ').map(word => word.includes('-') ? tagged('nowrap', word) : escape(word)).join(' ');
 
-function driveCell(store, row, tagsHistorical, carried, note) {
+function driveCell(store, row, {tagsHistorical, showsProviders, carried, note}) {
   const [vendor, model, capacity, visibility, outcome, historical] =
     ['vendor', 'model', 'capacity_gb', 'visibility', 'outcome', 'historical'].map(code => store.columns[code].word(row));
   const storage = capacity ? '' : store.columns.storage.word(row), words = marks(visibility, outcome, tagsHistorical && historical === 'yes', note);
-  const symbol = `${shapeOf(store.columns.endurance_dwpd.value(row))}${sizeClass(capacityOf(store, row))}`;
+  const provider = showsProviders ? providersOf(store).get(vendor) : undefined, drive = {provider, endurance_dwpd: store.columns.endurance_dwpd.value(row), capacity_gb: capacityOf(store, row)};
   return part('drive', {
-    glyph_html: part('glyph', {fill: groupsOf(store)[row].fill, symbol}),
+    glyph_html: part('glyph', {fill: `${groupsOf(store)[row].fill}${providerClass(drive)}`, symbol: symbolOf(drive)}),
     run: store.run[row], product: store.product[row], vendor, model, model_html: wholeWords(model), carried,
     size: capacity ? `, ${capacity}` : '', storage_html: storage ? part('storage', {storage}) : '', marks_html: words.map(word => ` ${tagged(...word)}`).join(''),
   });
@@ -83,11 +83,11 @@ function writerOf(store, shownColumn, shown, limits, carried) {
 }
 
 /** Return the bodies of a table, each a list of functions that write a line: the title, then rows. Links contain the reader's own limits, those to drives also the load. `notes` has a note for some rows. */
-export function linesOf(store, columns, groups, {limits, ownLimits, toDrive = ownLimits}, tagsHistorical, notes = new Map()) {
+export function linesOf(store, columns, groups, {limits, ownLimits, toDrive = ownLimits, showsProviders = false}, tagsHistorical, notes = new Map()) {
   const [carried, carriedToDrive] = [ownLimits, toDrive].map(own => own.length ? `?${new URLSearchParams(own)}` : ''), across = columns.length;
   const shown = groups.flatMap(({rows}) => rows);
   const writers = columns.map(column => column.kind === 'drive'
-    ? row => driveCell(store, row, tagsHistorical, carriedToDrive, notes.get(row)) : writerOf(store, column, shown, limits, carried));
+    ? row => driveCell(store, row, {tagsHistorical, showsProviders, carried: carriedToDrive, note: notes.get(row)}) : writerOf(store, column, shown, limits, carried));
   const struck = row => store.columns.visibility.word(row) === 'withdrawn' ? ' class="withdrawn"' : ''; // css/withdrawn.css
   const written = row => `<tr${struck(row)}>${writers.map(write => write(row)).join('')}</tr>\n${remarks(store, row, across, carried)}`;
   return groups.map(({title: [title, note], rows}) => [

@@ -48,7 +48,7 @@ function showTable(wrap, store, {groups, isEmpty}, query, notes, [most, heightPx
   showHead(wrap, section, columns, query, layout, store, groups.flatMap(({rows}) => rows));
   const table = wrap.querySelector('table');
   table.querySelectorAll('tbody').forEach(body => body.remove());
-  reserveHeight(wrap, heightPx, fill(table, linesOf(store, columns, groups, query, !layout.isHistorical, notes), most));
+  reserveHeight(wrap, heightPx, fill(table, linesOf(store, columns, groups, {...query, showsProviders: layout.hasOnlyInstances}, !layout.isHistorical, notes), most));
   if (table.tBodies[0]) Object.assign(table.tBodies[0], {id: `${section.code}-rows`, tabIndex: -1}); // of the skip link
   (wrap.closest('section') ?? wrap).hidden = isEmpty;
 }

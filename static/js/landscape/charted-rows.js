@@ -1,6 +1,6 @@
 // The charts of rows: which rows they show, their frontiers, marks and links: webapp/register/drives/store/charted_rows.py in the browser.
 import {count, nameOf} from '../drives/column-store.js';
-import {cached, capacityOf, groupsOf, largestGroup, numberIn, speedsOf} from '../drives/ranking.js';
+import {cached, capacityOf, groupsOf, largestGroup, numberIn, providersOf, speedsOf} from '../drives/ranking.js';
 import {MARKS_AT_MOST, densityCells} from './density.js';
 import {enduranceChart} from './endurance-chart.js';
 import {axesOf, speedChart} from './speed-chart.js';
@@ -57,13 +57,6 @@ const GB_PER_DAY_AT_1_TPS = 23.53 * 128 * 1024 * 86400 / 1e9 / 3000;
 function sustainedTps({columns}, row) {
   return columns.sustained_tps.word(row) ? columns.endurance_dwpd.value(row) * columns.capacity_gb.value(row) / GB_PER_DAY_AT_1_TPS : null;
 }
-
-// The place of each provider of cloud instances, by name.
-const providersOf = store => cached(store, 'providers', () => {
-  const {category, vendor} = store.columns, names = new Set();
-  for (let row = 0; row < store.count; row += 1) if (category.word(row) === 'cloud') names.add(vendor.word(row));
-  return new Map([...names].sort().map((name, place) => [name, place]));
-});
 
 function plottedDrive(store, row, speeds, shares, isWithin, showsProviders) {
   const {columns} = store, model = columns.model.word(row);
@@ -145,16 +138,14 @@ function shownRows(store, rows, threshold, statistic, isPerDevice) {
 }
 
 /** Return what the charts show: `rows` match the query, `firstRows` are on the table's page, `loads` names the filters of the axis, `passes` checks the limits; with `isPerDevice`, systems have the speed of one device; `drives` have a mark. With `isFitted`, the axis of shares is fitted to them. */
-export function chartedRows(store, {rows, firstRows, loads, passes, isPerDevice = false, deviceUnit = '', showsProviders = false, axisRows = []}, {threshold, statistic, limits, numbers}, isFitted = false) {
+export function chartedRows(store, {rows, firstRows, loads, passes, isPerDevice = false, deviceUnit = '', showsProviders = false}, {threshold, statistic, limits, numbers}, isFitted = false) {
   const speeds = speedsOf(store, isPerDevice), shares = sharesOf(store, threshold), {statistics, chosen, shown} = shownRows(store, rows, threshold, statistic, isPerDevice);
   const load = Math.max(0, ...numbers.filter(([name]) => loads.includes(name)).map(([, text]) => Number(text)));
   const within = shown.filter(passes), answers = within.filter(row => speeds[row] >= load), isWithin = new Set(within);
-  const others = axisRows.length ? shownRows(store, axisRows, threshold, chosen, isPerDevice) : {shown: []}; // the axes stay while filters change
-  const onAxes = others.chosen === chosen ? [...new Set([...shown, ...others.shown])] : shown, speedsOnAxes = onAxes.map(row => speeds[row]);
   const question = axesOf({
     limit_pct: Number(limits.get(THRESHOLDS[threshold][0]) ?? DEFAULT_LIMIT_PCT), load_tps: load || null, answers_count: answers.length,
-    slowest_tps: onAxes.length ? speedsOnAxes.reduce((a, b) => Math.min(a, b)) : 3000, fastest_tps: onAxes.length ? speedsOnAxes.reduce((a, b) => Math.max(a, b)) : 300000,
-    largest_share_pct: onAxes.reduce((most, row) => Math.max(most, shares[row]), 0),
+    slowest_tps: shown.length ? speeds[shown.at(-1)] : 3000, fastest_tps: shown.length ? speeds[shown[0]] : 300000,
+    largest_share_pct: shown.reduce((most, row) => Math.max(most, shares[row]), 0),
   }, isFitted);
   const groups = groupsOf(store), hasSeveral = new Set(shown.map(row => groups[row].devices)).size > 1;
   const legends = [], frontiers = Object.entries(FRONTIER_NAMES).flatMap(([fill, names]) => {

@@ -11,6 +11,7 @@ from html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from results.models import Verdict, Visibility
+from webapp.register.drives.layouts import PageLayout
 from webapp.register.drives.limit_check import over_flags
 from webapp.register.drives.order import RowGroup
 from webapp.register.drives.store.encoded_columns import BILLIONTHS, NOT_REPORTED, ColumnStore, EncodedColumn
@@ -39,7 +40,8 @@ def whole_words(name: str) -> str:
 class RowWriter:
     """Writes the rows of one table as HTML, given its columns and the limits that shares are compared with.
 
-    `tags_historical` is true if historical drives are listed among current ones. `load_tps` is the reader's load.
+    `layout` is that of the page: historical drives among current ones have a tag, and instances on a page of their own
+    have the mark of their provider, as in its chart. `load_tps` is the reader's load.
     """
 
     def __init__(
@@ -49,16 +51,17 @@ class RowWriter:
         limits: YourLimits,
         shown: Iterable[int],
         *,
-        tags_historical: bool,
+        layout: PageLayout,
         load_tps: float | None = None,
     ) -> None:
-        self.store, self.columns, self.tags_historical = store, columns, tags_historical
+        self.store, self.columns, self.layout = store, columns, layout
         self.across = str(len(columns))
         self.limits, self.carried = limits.by_threshold, escape(limits.query)
         self.carried_to_drives = escape(limits.query_with_load(load_tps))
         self._words = {column.code: self._written(column, shown) for column in columns if column.kind != "drive"}
         self._notes: Mapping[int, str] = {}
-        self._drives: dict[tuple[int, str], str] = store.cached(("drive cells", self.tags_historical), dict)
+        look = (layout.is_historical, layout.has_only_instances)
+        self._drives: dict[tuple[int, str], str] = store.cached(("drive cells", *look), dict)
 
     def table(
         self, groups: Iterable[RowGroup], first_id: str = "", notes: Mapping[int, str] | None = None
@@ -102,7 +105,7 @@ class RowWriter:
     def _drive(self, row: int, note: str) -> str:
         vendor, model, capacity = (self.store.columns[code].word(row) for code in ("vendor", "model", "capacity_gb"))
         storage = "" if capacity else self.store.columns["storage"].word(row)
-        symbol, own_fill = row_glyph(self.store, row)
+        symbol, own_fill = row_glyph(self.store, row, shows_provider=self.layout.has_only_instances)
         return fill(
             "drive",
             glyph_html=fill("glyph", fill=own_fill, symbol=symbol),
@@ -128,7 +131,7 @@ class RowWriter:
             yield "tag", "superseded"
         if outcome and outcome != Verdict.Outcome.PASS:
             yield ("fail", "fails") if outcome == Verdict.Outcome.FAIL else ("tag", outcome)
-        if self.tags_historical and historical == "yes":
+        if not self.layout.is_historical and historical == "yes":
             yield "tag", "historical"
         if note:
             yield "sub other-counts", note

@@ -11,7 +11,8 @@ from results.models import Statistic
 from webapp.register.drives.limit_check import name_of
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.query import THRESHOLDS_US, DrivesQuery
-from webapp.register.drives.store.charted_rows import ChartedRows, devices_words, providers_of
+from webapp.register.drives.store.charted_rows import ChartedRows, devices_words
+from webapp.register.drives.store.ranking import providers_of
 from webapp.register.landscape.marks import Fill, fill_of
 from webapp.register.landscape.page_svg import ChartWords, Link, chart_svg
 from webapp.register.landscape.picture import Cell
@@ -135,7 +136,6 @@ def charted_page(page: DrivesPage) -> ChartedRows:
         lambda: [row for section in page.sections for group in section["groups"] for row in group.rows],
         page.plots_devices,
         shows_providers=page.layout.has_only_instances,
-        axis_rows=page.universe & ~page.store.columns["historical"].of("yes") if page.layout.has_only_instances else 0,
     )
 
 

@@ -182,10 +182,7 @@ class DrivesPage:
         columns = tuple(column for column in spec.columns if column.code in codes)
         shown = page_of(groups, self.query.page, before)
         rows = [row for group in shown for row in group.rows]
-        tags_historical = not self.layout.is_historical
-        writer = RowWriter(
-            self.store, columns, self.limits, rows, tags_historical=tags_historical, load_tps=self.load_tps
-        )
+        writer = RowWriter(self.store, columns, self.limits, rows, layout=self.layout, load_tps=self.load_tps)
         by_choice = [column for column in spec.columns if column not in columns]
         offered = column_groups(spec, columns)
         return {

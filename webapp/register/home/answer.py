@@ -255,9 +255,9 @@ class Answer:
         if not found:
             return SafeString("")
         row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
-        rating = "that of {} does." if self.charted.answers else "the rating of {} allows your load."
-        link = f'<a href="{{}}">Among all kinds of drives</a>, {rating}'
-        return format_html(link, everywhere.question.address(), name_of(self.store, row))
+        what = "such a rating" if self.charted.answers else "a rating that allows your load"
+        link = '<a href="{}">Among all kinds of drives</a>, {} has {}.'
+        return format_html(link, everywhere.question.address(), name_of(self.store, row), what)
 
     @cached_property
     def _listed(self) -> list[tuple[tuple[str, str], list[int]]]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from results.rules.act.comparison_groups import ComparisonGroup, ReadTime
-from webapp.register.svg.marks import PROVIDER_SHAPES, depth_of, provider_symbol, reach_of, size_class, symbol_of
+from webapp.register.svg.marks import depth_of, provider_class, provider_symbol, reach_of, size_class, symbol_of
 
 
 class Fill(StrEnum):
@@ -71,7 +71,7 @@ class PlottedDrive:
     @property
     def provider_class(self) -> str:
         """Return the class of the colour of its provider, after a blank; empty if marks do not show providers."""
-        return "" if self.provider is None else f" p{min(self.provider, len(PROVIDER_SHAPES) - 1)}"
+        return "" if self.provider is None else f" {provider_class(self.provider)}"
 
     @cached_property
     def paint_order(self) -> tuple[int, float, int]:

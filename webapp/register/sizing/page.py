@@ -354,7 +354,8 @@ def _sentence(
         return start + _least(fewest)
     nodes = f" in {units.count(fewest.size.nodes)} nodes" if question.kind is Kind.DRIVES else ""
     start = f"Fewest {noun}s: {_times(fewest)}{nodes}, limited by {fewest.limited_by}"
-    bound = " This is an upper bound: it may be fewer." if fewest.size.mix is Mix.BOUND else ""
+    is_bound = fewest.size.mix is Mix.BOUND and fewest.size.binding == sizing.THROUGHPUT
+    bound = " This is an upper bound: it may be fewer." if is_bound else ""
     smallest = f"{start}{_tied(rows)}.{bound}{_unrated(question, fewest)}"
     if cheapest is None:
         return smallest

@@ -55,6 +55,15 @@ def provider_symbol(place: int, capacity_gb: float | None) -> str:
     return f"{PROVIDER_SHAPES[min(place, len(PROVIDER_SHAPES) - 1)]}{size_class(capacity_gb)}"
 
 
+def provider_class(place: int) -> str:
+    """Return the class of the colour of a provider by its place.
+
+    >>> [provider_class(place) for place in (0, 3, 4)]
+    ['p0', 'p3', 'p3']
+    """
+    return f"p{min(place, len(PROVIDER_SHAPES) - 1)}"
+
+
 def over_limit(symbol: str) -> str:
     """Return the symbol of a mark over the limit, which keeps its shape and its size.
 

@@ -11,6 +11,7 @@ from django.conf import settings
 
 from results.models import Category
 from webapp.register.drives.cells import RowWriter
+from webapp.register.drives.layouts import ALL_CATEGORIES_LAYOUT
 from webapp.register.drives.order import RowGroup
 from webapp.register.drives.store.encoded_columns import ColumnStore, EncodedColumn
 from webapp.register.limits.reader_limits import LimitField, YourLimits
@@ -35,7 +36,7 @@ def writer():
     known = {column.code: column for column in (*SPECS[Category.NVME_FLASH].columns, columns.CATEGORY)}
     limits = YourLimits(tuple(LimitField(int(us), Decimal(pct), Decimal(5)) for us, pct in CASE["limits"].items()))
     shown = [known[code] for code in CASE["columns"]]
-    return RowWriter(store, shown, limits, range(data["count"]), tags_historical=True)
+    return RowWriter(store, shown, limits, range(data["count"]), layout=ALL_CATEGORIES_LAYOUT)
 
 
 def test_rows_are_written_as_in_the_golden_file(writer):

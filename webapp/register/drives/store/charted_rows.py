@@ -12,7 +12,7 @@ from itertools import compress, islice
 from math import floor
 from operator import add
 
-from results.models import Category, Statistic
+from results.models import Statistic
 from results.rules.act.comparison_groups import ComparisonGroup
 from results.rules.act.frontier import frontier_of_ordered
 from webapp.register.drives.limit_check import name_of
@@ -23,6 +23,7 @@ from webapp.register.drives.store.ranking import (
     groups_of,
     largest_group,
     plottable_rows,
+    providers_of,
     ranked_rows,
     rated_rows,
     rows_from,
@@ -54,8 +55,8 @@ class ChartedRows:
     """Rows of a store and the question that their charts answer.
 
     `first_rows` returns the rows that the page lists, which have marks also if there are too many for one mark each.
-    With `is_per_device`, systems are plotted with the speed of one of their devices. The axes also include `axis_rows`,
-    so that they stay while filters change. `is_short` is for the charts of the home page.
+    With `is_per_device`, systems are plotted with the speed of one of their devices. `is_short` is for the charts of
+    the home page.
     """
 
     store: ColumnStore
@@ -69,7 +70,6 @@ class ChartedRows:
     is_per_device: bool = False
     is_short: bool = False
     shows_providers: bool = False
-    axis_rows: Rows = 0
 
     @cached_property
     def speeds(self) -> Sequence[float]:
@@ -102,12 +102,6 @@ class ChartedRows:
     def shown(self) -> Rows:
         """Return the plotted rows."""
         return self._having(self.shown_statistic)
-
-    @property
-    def _axis_rows(self) -> Rows:
-        """Return the rows that the axes include besides the plotted ones."""
-        possible = self.axis_rows & plottable_rows(self.store, self.threshold_us, per_device=self.is_per_device)
-        return possible & self.store.columns["statistic"].of(self.shown_statistic)
 
     def _having(self, statistic: str) -> Rows:
         return self.plottable & self.store.columns["statistic"].of(statistic)
@@ -159,10 +153,9 @@ class ChartedRows:
     def question(self) -> SpeedQuestion:
         """Return the question, with the extent of the plotted rows. Without rows, the axes are those of 1x to 100x."""
         speeds, encoded = self.speeds, self.store.columns[share_code(self.threshold_us)]
-        edges = [*self._ends, *rows_of(self._axis_rows & ~self.shown)]
-        fastest = max(map(speeds.__getitem__, edges), default=300_000.0)
-        slowest = min(map(speeds.__getitem__, edges), default=3_000.0)
-        largest = encoded.largest_code(self.shown | self._axis_rows)
+        fastest = max(map(speeds.__getitem__, self._ends), default=300_000.0)
+        slowest = min(map(speeds.__getitem__, self._ends), default=3_000.0)
+        largest = encoded.largest_code(self.shown)
         share = 0.0 if largest == NOT_REPORTED else encoded.values[largest] / BILLIONTHS
         answers = self.answers.bit_count()
         return SpeedQuestion(self.limit_pct, slowest, fastest, share, self.load_tps, answers)
@@ -315,16 +308,6 @@ class ChartedRows:
         if row not in sentences:
             sentences[row] = _link(self.store, row, endurance_sentence(self.store, row))
         return sentences[row]
-
-
-def providers_of(store: ColumnStore) -> dict[str, int]:
-    """Return the place of each provider of cloud instances by name: it chooses the shape and colour of marks."""
-
-    def read() -> dict[str, int]:
-        instances, vendor = store.columns["category"].of(Category.CLOUD), store.columns["vendor"]
-        return {name: place for place, name in enumerate(sorted(n for n in vendor.words if instances & vendor.of(n)))}
-
-    return store.cached("providers", read)
 
 
 def _link(store: ColumnStore, row: int, sentence: str) -> Link:

@@ -12,7 +12,7 @@ from functools import reduce
 from math import ceil
 from operator import ge, or_
 
-from results.models import Statistic, Visibility
+from results.models import Category, Statistic, Visibility
 from results.models.categories import SYSTEMS
 from results.rules.act.comparison_groups import ComparisonGroup, group_of_code
 from results.rules.endurance import needed_dwpd, sustained_tps, written_gb_per_day
@@ -27,7 +27,7 @@ from webapp.register.drives.store.encoded_columns import (
     set_of,
 )
 from webapp.register.landscape.marks import Fill, fill_of
-from webapp.register.svg.marks import symbol_of
+from webapp.register.svg.marks import provider_class, provider_symbol, symbol_of
 from webapp.register.tables.columns import share_code
 
 RATING_PARTS = 100  # ratings are stored with two places
@@ -212,7 +212,23 @@ def capacity_of(store: ColumnStore, row: int) -> float | None:
     return devices * size if devices and size else None
 
 
-def row_glyph(store: ColumnStore, row: int) -> tuple[str, str]:
-    """Return the symbol of a row's mark and its fill, as they are repeated before the name of the drive."""
+def providers_of(store: ColumnStore) -> dict[str, int]:
+    """Return the place of each provider of cloud instances by name: it chooses the shape and colour of marks."""
+
+    def read() -> dict[str, int]:
+        instances, vendor = store.columns["category"].of(Category.CLOUD), store.columns["vendor"]
+        return {name: place for place, name in enumerate(sorted(n for n in vendor.words if instances & vendor.of(n)))}
+
+    return store.cached("providers", read)
+
+
+def row_glyph(store: ColumnStore, row: int, *, shows_provider: bool = False) -> tuple[str, str]:
+    """Return the symbol of a row's mark and its classes, as they are repeated before the name of the drive.
+
+    With `shows_provider`, they are those of the provider of a cloud instance.
+    """
     fill = fill_of(groups_of(store)[store.columns["comparison_group"].word(row)])
+    if shows_provider:
+        provider = providers_of(store)[store.columns["vendor"].word(row)]
+        return provider_symbol(provider, capacity_of(store, row)), f"{fill} {provider_class(provider)}"
     return symbol_of(store.columns["endurance_dwpd"].value(row), capacity_of(store, row)), fill
