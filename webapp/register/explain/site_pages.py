@@ -71,6 +71,11 @@ SITE_PAGES = (
         "/explain/generator/",
         "This page explains how drivetest makes its load, and how accurate it is.",
     ),
-    SitePage("Run and submit", "/explain/submit/", "This page explains how to run a test and how to submit its log."),
+    SitePage(
+        "Run and submit",
+        "/explain/submit/",
+        "This page explains how to run a test, how to submit its log, and how long review takes.",
+        "review, review time, how long does review take, publish a result, publication",
+    ),
     SitePage("Glossary", "/explain/glossary/", "The glossary explains the terms of the register."),
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from results.lifecycle.deadlines import RULES
 from results.models import Profile
 from webapp.register.explain.accuracy import measurements
 from webapp.register.explain.glossary_text import glossary_sections
@@ -16,6 +17,7 @@ from webapp.register.limits.profile import current_limits
 from webapp.register.runs.example import example_address
 from webapp.register.tables.marks import tier_meanings
 from webapp.register.tables.meanings import SECTIONS
+from webapp.templatetags import units
 
 
 @public_page
@@ -46,7 +48,8 @@ def generator(request: HttpRequest) -> HttpResponse:
 
 @public_page
 def submitting(request: HttpRequest) -> HttpResponse:
-    return _page(request, "submitting", {})
+    limits = {step.name.lower(): units.counted(rule.limit.days, "day") for step, rule in RULES.items()}
+    return _page(request, "submitting", {"limits": limits})
 
 
 @public_page

@@ -1,11 +1,15 @@
 """The explanations: a meaning for every column, the numbers of the profile, and the text of the glossary."""
 
 import re
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.conf import settings
 from django.urls import reverse
 
+from results.lifecycle import deadlines
+from results.models import WaitingStep
 from webapp.register import urls
 from webapp.register.explain.glossary_text import glossary_sections, marked, term_address
 from webapp.register.tables import categories, columns
@@ -100,3 +104,18 @@ def test_every_section_of_the_site_is_explained(client, db):
     assert len(pages) > 12
     text = client.get("/explain/").text.split('<h2 id="rooms">')[1].split("<h2")[0]
     assert [page for page in sorted(pages) if f'href="{page}"' not in text] == []
+
+
+def test_the_page_on_submitting_states_who_acts_and_the_limit_of_each_step(client, db, monkeypatch):
+    rule = deadlines.RULES[WaitingStep.REVIEW]
+    monkeypatch.setitem(deadlines.RULES, WaitingStep.REVIEW, replace(rule, limit=timedelta(days=31)))
+    text = client.get("/explain/submit/").text
+    rows = re.findall(r"<tr><th scope=.row.>(.*?)</th><td>(.*?)</td><td>(.*?)</td>", text)
+    limits = {step: (who, limit.replace("\N{NBSP}", " ")) for step, who, limit in rows}
+    assert limits["Approve, ask or decline"] == ("a reviewer of another organisation", "31 days")
+    assert limits["Answer a question"] == ("you", "14 days")
+
+
+@pytest.mark.parametrize("question", ["how long does review take", "publish a result"])
+def test_the_search_finds_how_long_review_takes(client, db, question):
+    assert 'href="/explain/submit/"' in client.get("/search/", {"q": question}).text.split('id="main"')[1]
