@@ -40,7 +40,7 @@ class Workers:
         own |= {"REDIS_URL": os.environ["REDIS_URL"], "RUN_POLLS_PER_S": "1000000"}
         command = [sys.executable, "-m", "celery", "--app", "tests.lab_simulator.celery_app", "worker", "--queues=lab"]
         command += ["--concurrency=1", "--without-gossip", "--without-mingle", "--loglevel=WARNING"]
-        clock = ["--beat", "--scheduler=celery.beat:Scheduler"]
+        clock = ["--beat", "--scheduler=webapp.deployment.beat:SteadyScheduler"]
         self.processes = [
             subprocess.Popen(
                 [*command, f"--hostname=bench{number}@%h", *(clock if number == 0 else [])],

@@ -15,12 +15,14 @@ class ClockSteps:
         self._offset_s = wall() - steady()
         self._seen_at_s: float | None = None  # by the steady clock
 
-    def look(self) -> None:
-        """Compare the clocks. A step is noticed if this is called before and after it."""
+    def look(self) -> bool:
+        """Compare the clocks, and return whether there was a step since the last call."""
         offset_s = self._wall() - self._steady()
-        if abs(offset_s - self._offset_s) >= STEP_S:
+        is_step = abs(offset_s - self._offset_s) >= STEP_S
+        if is_step:
             self._seen_at_s = self._steady()
         self._offset_s = offset_s
+        return is_step
 
     def seen_within(self, seconds: float) -> bool:
         """Return whether a step was noticed in the last seconds."""

@@ -41,7 +41,7 @@ class Worker:
 
     def start(self):
         command = [sys.executable, "-m", "celery", "-A", "webapp", "worker", "--concurrency", "1", "--beat",
-                   "--scheduler", "celery.beat:Scheduler", "--loglevel", "INFO"]  # fmt: skip
+                   "--scheduler", "webapp.deployment.beat:SteadyScheduler", "--loglevel", "INFO"]  # fmt: skip
         with (self.data_dir / "worker.log").open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=self._environment(), stdout=log, stderr=log, start_new_session=True

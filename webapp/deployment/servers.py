@@ -27,7 +27,7 @@ def command_of(part: str, address: Address | None = None) -> list[str]:
     celery = [sys.executable, "-m", "celery", "--app", "webapp.celery"]
     if part == BEAT:
         # Its schedule is in memory: the periods are seconds, so no file is needed.
-        return [*celery, "beat", "--scheduler=celery.beat:Scheduler", "--pidfile="]
+        return [*celery, "beat", "--scheduler=webapp.deployment.beat:SteadyScheduler", "--pidfile="]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
     if part == WORKER:
         return [*worker, "--queues=drivecert", f"--concurrency={settings.WORKER_PROCESSES}", "--hostname=drivecert@%h"]

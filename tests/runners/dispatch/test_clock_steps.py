@@ -54,7 +54,7 @@ def test_a_step_is_seen_for_a_while_and_passing_time_is_none(clocks, step_s, is_
 
 @pytest.mark.django_db
 def test_a_silent_host_is_given_up_only_if_no_step_explains_the_time(running, fake, connect, steps, clocks, settings):
-    fake.fall_silent()
+    fake.is_silent = True
     Dispatch.objects.update(silent_since=timezone.now() - timedelta(seconds=settings.HOST_SILENCE_S))
     clocks.wall_s += 7200
     assert poll_state(running, connect) == State.RUNNING
@@ -64,7 +64,7 @@ def test_a_silent_host_is_given_up_only_if_no_step_explains_the_time(running, fa
 
 @pytest.mark.django_db
 def test_a_clock_that_was_set_back_lets_a_silence_begin_again(running, fake, connect, steps):
-    fake.fall_silent()
+    fake.is_silent = True
     Dispatch.objects.update(silent_since=timezone.now() + timedelta(hours=2))
     poll_state(running, connect)
     running.refresh_from_db()
