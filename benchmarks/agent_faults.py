@@ -174,7 +174,7 @@ class Faults:
     def __init__(self, lab: Lab, register: Any, happened: Happened, seed: int, wanted: int) -> None:
         self.lab, self.register, self.happened = lab, register, happened
         self.dice = random.Random(seed)  # noqa: S311 - no secret
-        self.left, self.lock = wanted, threading.Lock()
+        self.left, self.lock, self.is_interrupted = wanted, threading.Lock(), threading.Event()
 
     def play(self, has_clock_steps: bool) -> None:
         """Cause all faults, and undo each."""
@@ -185,8 +185,12 @@ class Faults:
             ended = [pool.submit(self._play_on, host, link) for host, link in self.lab.hosts.values()]
             ended.append(pool.submit(self._play_on_register, of_register))
             ended.append(pool.submit(self._step_clock, of_clock))
-            for each in ended:
-                each.result()
+            try:
+                for each in ended:
+                    each.result()
+            except BaseException:
+                self.is_interrupted.set()
+                raise
 
     def between(self, limits: tuple[float, float]) -> float:
         """Return a random number of seconds."""
@@ -206,7 +210,7 @@ class Faults:
     def _take(self) -> bool:
         with self.lock:
             self.left -= 1
-            return self.left >= 0
+            return self.left >= 0 and not self.is_interrupted.is_set()
 
     def _count(self, name: str) -> None:
         with self.lock:
@@ -263,7 +267,8 @@ class Faults:
     def _play_on_register(self, count: int) -> None:
         faults = [fault for fault in faults_of(self.register) if fault.end is None]
         for _ in range(count):
-            time.sleep(self.between(PAUSE_S))
+            if self.is_interrupted.wait(self.between(PAUSE_S)):
+                return
             fault = self._choose(faults)
             try:
                 fault.begin()
@@ -274,7 +279,8 @@ class Faults:
 
     def _step_clock(self, count: int) -> None:
         for _ in range(count):
-            time.sleep(4 * self.between(PAUSE_S))
+            if self.is_interrupted.wait(4 * self.between(PAUSE_S)):
+                return
             step_s = self.between(CLOCK_STEP_S)
             self._count(f"clock stepped {'back' if step_s < 0 else 'forward'}, by up to 2 h")
             with stepped_clock(step_s):
