@@ -49,6 +49,9 @@ function plottedSpeed({hasOnlyInstances, hasInstances, deviceUnit, loads}, {sort
   return {isPerDevice, deviceUnit, showsProviders: hasOnlyInstances, loads: isPerDevice ? ['min_device_tps'] : loads};
 }
 
+// The rows of a page without any filter: historical ones only on their own page.
+const defaultRows = (store, layout, all) => all.flat().filter(row => layout.isHistorical || store.columns.historical.word(row) !== 'yes').sort((a, b) => a - b);
+
 // Return how many rows at the top are over a limit, if the fastest are first: the headline names others.
 function firstOverSentence(sections, {sort}, check) {
   if (!['tps', 'device_tps'].includes(sort.code) || !sort.falls) return '';
