@@ -21,6 +21,7 @@ class SteadyScheduler(Scheduler):
         """Start the next due task, and return the seconds until the one after it."""
         if self.clock_steps.look():
             for entry in self.schedule.values():
-                entry.last_run_at = min(entry.last_run_at, entry.default_now())
+                now = entry.default_now()
+                entry.last_run_at = min(entry.last_run_at or now, now)
             self._heap = None  # Celery fills it again, by the last runs
         return float(super().tick(*args, **options))
