@@ -47,7 +47,9 @@ def test_a_drive_comes_before_an_instance_of_many_slower_devices(
     assert "?sort=-device_tps" not in by_speed.text, "the first order has the address without one"
 
 
-@pytest.mark.parametrize(("query", "group"), [("", "share"), ("?sort=device_tps", "device")])
+@pytest.mark.parametrize(
+    ("query", "group"), [("", "share"), ("?sort=-device_tps", "share"), ("?sort=device_count", "device")]
+)
 def test_a_phone_shows_slow_reads_until_the_reader_sorts_by_another_group(client, fast_and_slow, query, group):
     assert f'class="c-{group}" checked' in client.get(f"/drives/{query}").text
 

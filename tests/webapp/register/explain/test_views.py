@@ -109,11 +109,9 @@ def test_every_section_of_the_site_is_explained(client, db):
 def test_the_page_on_submitting_states_who_acts_and_the_limit_of_each_step(client, db, monkeypatch):
     rule = deadlines.RULES[WaitingStep.REVIEW]
     monkeypatch.setitem(deadlines.RULES, WaitingStep.REVIEW, replace(rule, limit=timedelta(days=31)))
-    text = client.get("/explain/submit/").text
-    rows = re.findall(r"<tr><th scope=.row.>(.*?)</th><td>(.*?)</td><td>(.*?)</td>", text)
-    limits = {step: (who, limit.replace("\N{NBSP}", " ")) for step, who, limit in rows}
-    assert limits["Approve, ask or decline"] == ("a reviewer of another organisation", "31 days")
-    assert limits["Answer a question"] == ("you", "14 days")
+    text = client.get("/explain/submit/").text.replace("\N{NBSP}", " ")
+    assert "<b>Approve, ask or decline</b>: a reviewer of another organisation, at most 31 days<" in text
+    assert "<b>Answer a question</b>: you, at most 14 days<" in text
 
 
 @pytest.mark.parametrize("question", ["how long does review take", "publish a result"])
