@@ -46,6 +46,7 @@ from account_measures.site import Client, Row, Site, wait_for  # noqa: E402
 from django.conf import settings  # noqa: E402
 from mixed.faults import faults_of  # noqa: E402
 from mixed_load import live_url, running_site  # noqa: E402
+from redis import RedisError  # noqa: E402
 
 from runners.models.states import FINAL, State  # noqa: E402
 from tests.lab_hosts.agent_hosts import STATE_DIR, AgentHost, Link, Links  # noqa: E402
@@ -272,7 +273,7 @@ class Faults:
             fault = self._choose(faults)
             try:
                 fault.begin()
-            except (LookupError, OSError):
+            except (LookupError, OSError, RedisError):
                 self._count(f"{fault.name}, which was being restarted")
             else:
                 self._count(fault.name)
