@@ -18,9 +18,9 @@ def test_random_faults_over_agents_lose_no_log_and_start_no_second_load():
     try:
         with running_lab(directory, hosts_count=2) as (site, lab):
             assert {host.listeners() for host, _ in lab.hosts.values()} == {""}
-            rows = {row.measure: row for row in measure(site, lab, 12, seed=1, has_clock_steps=False)}
+            rows = {row.measure: row for row in measure(site, lab, 6, seed=1, has_clock_steps=False)}
     finally:
         shutil.rmtree(directory)
     assert [row for row in rows.values() if not row.is_met] == []
-    assert rows["faults"].found.startswith("12: ")
+    assert rows["faults"].found.startswith("6: ")
     assert int(rows["runs"].found.partition(":")[0]) >= 2

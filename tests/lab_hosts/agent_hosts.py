@@ -28,6 +28,7 @@ class Links:
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self.opened: list[Link] = []
 
     def __enter__(self) -> "Links":
         self.thread.start()
@@ -47,9 +48,12 @@ class Links:
         """Return an open relay that listens at one address and connects to another, from an own address."""
         link = Link(self, target, source)
         self.call(link.listen(listen))
+        self.opened.append(link)
         return link
 
     async def _end(self) -> None:
+        for link in self.opened:
+            link.end()
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
@@ -74,6 +78,13 @@ class Link:
     async def listen(self, place: tuple[str, int]) -> None:
         """Accept connections from now on."""
         self.server = await asyncio.start_server(self._relay, *place)
+
+    def end(self) -> None:
+        """Listen no more, and end all connections."""
+        if self.server is not None:
+            self.server.close()
+        for writer in (*self.silent, *(each for pair in self.pairs for each in pair)):
+            writer.transport.abort()
 
     def set_state(self, state: LinkState, delay_s: float = 0.0) -> None:
         """Change the state, and treat the present connections accordingly."""
