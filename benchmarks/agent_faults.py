@@ -175,7 +175,7 @@ class Faults:
     def __init__(self, lab: Lab, register: Any, happened: Happened, seed: int, wanted: int) -> None:
         self.lab, self.register, self.happened = lab, register, happened
         self.dice = random.Random(seed)  # noqa: S311 - no secret
-        self.left, self.lock, self.is_interrupted = wanted, threading.Lock(), threading.Event()
+        self.left, self.lock, self.has_ended = wanted, threading.Lock(), threading.Event()
 
     def play(self, has_clock_steps: bool) -> None:
         """Cause all faults, and undo each."""
@@ -189,9 +189,8 @@ class Faults:
             try:
                 for each in ended:
                     each.result()
-            except BaseException:
-                self.is_interrupted.set()
-                raise
+            finally:
+                self.has_ended.set()  # after an interruption, no other fault begins
 
     def between(self, limits: tuple[float, float]) -> float:
         """Return a random number of seconds."""
@@ -211,7 +210,7 @@ class Faults:
     def _take(self) -> bool:
         with self.lock:
             self.left -= 1
-            return self.left >= 0 and not self.is_interrupted.is_set()
+            return self.left >= 0 and not self.has_ended.is_set()
 
     def _count(self, name: str) -> None:
         with self.lock:
@@ -268,7 +267,7 @@ class Faults:
     def _play_on_register(self, count: int) -> None:
         faults = [fault for fault in faults_of(self.register) if fault.end is None]
         for _ in range(count):
-            if self.is_interrupted.wait(self.between(PAUSE_S)):
+            if self.has_ended.wait(self.between(PAUSE_S)):
                 return
             fault = self._choose(faults)
             try:
@@ -280,7 +279,7 @@ class Faults:
 
     def _step_clock(self, count: int) -> None:
         for _ in range(count):
-            if self.is_interrupted.wait(4 * self.between(PAUSE_S)):
+            if self.has_ended.wait(4 * self.between(PAUSE_S)):
                 return
             step_s = self.between(CLOCK_STEP_S)
             self._count(f"clock stepped {'back' if step_s < 0 else 'forward'}, by up to 2 h")
