@@ -171,7 +171,7 @@ def test_a_tap_opens_the_key_on_a_phone(new_page, path):
     box = summary.bounding_box()
     page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert key.evaluate("key => key.open")
-    assert key.get_by_text("within your load and limits").or_(key.get_by_text("provider")).first.is_visible()
+    assert key.get_by_text("at the load, within the limits").or_(key.get_by_text("provider")).first.is_visible()
 
 
 @pytest.mark.parametrize("path", ["/", "/drives/nvme-flash/", "/drives/cloud/"])
@@ -218,7 +218,7 @@ def test_a_filter_removes_marks_and_a_limit_sets_their_classes_only(page):
         for text in page.locator(MARKS).evaluate_all("links => links.map(link => link.getAttribute('aria-label'))")
     )
     page.get_by_label("Speed, at least").fill("500000")
-    page.locator("text.zonetext.wide", has_text="your load: ").wait_for()
+    page.locator("text.zonetext.wide", has_text="this load: ").wait_for()
     assert page.locator(MARKS).count() == 11
 
 
@@ -279,9 +279,9 @@ def test_every_number_of_home_follows_the_limits_of_the_form(page):
 def test_the_answer_of_home_follows_the_form(page):
     page.goto("/")
     page.get_by_label("Speed of one drive, at least").fill("1,000,000")
-    page.locator("text.zonetext.wide", has_text="your load: 3 results").wait_for()
-    assert page.locator("#answer").inner_text().startswith("3 of 30 NVMe flash drives were tested at your load")
-    assert "At your 1,000,000 tps this drive takes 13.9 drive writes a day" in page.locator("#answer").inner_text()
+    page.locator("text.zonetext.wide", has_text="this load: 3 results").wait_for()
+    assert page.locator("#answer").inner_text().startswith("3 of 30 NVMe flash drives were tested at")
+    assert "At 1,000,000 tps this drive takes 13.9 drive writes a day" in page.locator("#answer").inner_text()
     assert page.locator("table.answers td:has(b) .sub").first.inner_text() == "of 3, over"
     assert page.url.endswith("/?min_device_tps=1000000")
 

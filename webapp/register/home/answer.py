@@ -54,7 +54,7 @@ from webapp.register.tables.sentences import rating_sentence
 from webapp.templatetags import units
 
 ROWS_AT_MOST = 15
-PUBLISHED_ONLY = "Makers mostly publish tests that pass. The register has verified none of them."
+PUBLISHED_ONLY = "Makers mostly publish tests that pass; none of these is verified."
 
 
 @dataclass(frozen=True)
@@ -166,10 +166,10 @@ class Answer:
             return "The register has no result of such drives with a speed and slow reads."
         count = f"{units.count(answers) if answers else 'None'} of {units.count(shown)}"
         if self.question.tps:
-            verb = f"{'was' if answers < 2 else 'were'} tested at your load or more,"
+            verb = f"{'was' if answers < 2 else 'were'} tested at {self.question.tps_text} tps or more,"
         else:
             verb = "is" if answers < 2 else "are"
-        return f"{count} {self._subject} {verb} within your limits."
+        return f"{count} {self._subject} {verb} within these limits."
 
     @cached_property
     def _is_published_only(self) -> bool:
@@ -239,7 +239,7 @@ class Answer:
         """Return how many answers have a rating that allows the load."""
         answers = self.charted.answers
         rated = answers & rows_rated_for(self.store, self.question.tps)
-        return rating_sentence(rated.bit_count(), answers.bit_count(), "it", speed_of_one="your load")
+        return rating_sentence(rated.bit_count(), answers.bit_count(), "it", speed_of_one=f"{self.question.tps_text} tps")
 
     @property
     def elsewhere_sentence(self) -> SafeString:
@@ -255,7 +255,7 @@ class Answer:
         if not found:
             return SafeString("")
         row = max(found, key=lambda each: sustained_by_rating(self.store, each) or 0)
-        what = "such a rating" if self.charted.answers else "a rating that allows your load"
+        what = "such a rating" if self.charted.answers else f"a rating that allows {question.tps_text} tps"
         link = '<a href="{}">Among all kinds of drives</a>, {} has {}.'
         return format_html(link, everywhere.question.address(), name_of(self.store, row), what)
 

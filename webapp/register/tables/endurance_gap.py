@@ -118,8 +118,8 @@ def gap_of(run: Run) -> GapView | None:
 
 
 def load_sentence(load_tps: int, needed: Fraction | None, rated: str) -> str:
-    """Return the drive writes per day that a reader's load takes, and the rated ones."""
-    takes = f"At your {units.count(load_tps)} tps this drive takes {digits(needed)} drive writes a day"
+    """Return the drive writes per day that a load takes, and the rated ones."""
+    takes = f"At {units.count(load_tps)} tps this drive takes {digits(needed)} drive writes a day"
     return f"{takes}; it is rated for {rated}."
 
 

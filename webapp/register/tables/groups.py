@@ -47,13 +47,13 @@ NOT_RANKED_WORDS = {
 }  # each follows "because"
 COMPRESSIBLE, UNRANKED = "compressible", "unknown"  # kinds of bands next to the two kinds of time
 BAND_TITLES = {
-    ReadTime.SERVICE: TIME_WORDS[ReadTime.SERVICE],
-    ReadTime.WITH_QUEUE: TIME_WORDS[ReadTime.WITH_QUEUE],
+    ReadTime.SERVICE: "ACT 6.x",
+    ReadTime.WITH_QUEUE: "ACT up to 5.3",
     UNRANKED: "ACT version or number of devices not reported",
     COMPRESSIBLE: "Compressible data",
 }
 BAND_NOTES = {
-    ReadTime.SERVICE: "ranked.",
+    ReadTime.SERVICE: "ranked: shares count only the drive's time.",
     ReadTime.WITH_QUEUE: f"ranked separately: {WHY_SEPARATE[ReadTime.WITH_QUEUE]}.",
     UNRANKED: "not ranked: it is not known what their figures measure.",
     COMPRESSIBLE: "not ranked: a drive that compresses data writes less.",

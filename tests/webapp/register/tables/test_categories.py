@@ -52,10 +52,8 @@ def test_networked_storage_adds_device_and_protocol(client, catalogue):
 def test_cloud_instances_of_all_providers_are_sorted_by_speed_with_tenancy_and_storage(client, catalogue):
     response = client.get("/drives/cloud/")
     titles = read_titles(response)
-    assert titles[0].startswith("ACT 6.x: time in the drive, as published. 38 results, ranked.")
-    assert titles[1].startswith(
-        "ACT up to 5.3: time in the drive and in the queue, as published. 1 result, ranked separately"
-    )
+    assert titles[0].startswith("ACT 6.x, as published. 38 results, ranked: shares count only the drive's time.")
+    assert titles[1].startswith("ACT up to 5.3, as published. 1 result, ranked separately")
     assert titles[2].startswith("ACT version or number of devices not reported, as published. 1 result, not ranked")
     assert read_rows(response)[0][:4] == ["GCP n2-standard-80, 24 x 375 GB", "yes", "24 x 375 GB", "6,408,000"]
     assert read_rows(response)[7][:4] == ["AWS c5d.24xlarge, 4 x 900 GB", "no", "4 x 900 GB", "564,000"]
@@ -66,11 +64,11 @@ def test_cloud_instances_of_all_providers_are_sorted_by_speed_with_tenancy_and_s
 def test_rows_are_in_bands_of_results_that_compare(client, catalogue):
     titles = read_titles(client.get("/drives/nvme-flash/"))
     assert [title.split(", as published. ")[0] for title in titles] == [
-        "ACT 6.x: time in the drive",
-        "ACT up to 5.3: time in the drive and in the queue",
+        "ACT 6.x",
+        "ACT up to 5.3",
         "Compressible data",
     ]
-    assert titles[0].endswith("12 results, ranked. Shares are steady-state values, not the worst hour.")
+    assert titles[0].endswith("12 results, ranked: shares count only the drive's time. Shares are steady-state values, not the worst hour.")
     assert titles[1].endswith("16 results, ranked separately: their shares also count waiting in the queue.")
     assert titles[2].endswith("2 results, not ranked: a drive that compresses data writes less.")
 
