@@ -33,6 +33,14 @@ function fastest(store, rows, statistics, whose) {
   }));
 }
 
+// Return which instance is fastest per device; of equal ones the first.
+function fastestDevice(store, rows, whose) {
+  const speed = store.columns.device_tps, ranks = rankOf(store), known = rows.filter(row => speed.value(row) !== null);
+  if (!known.length) return [];
+  const best = known.reduce((a, b) => (speed.value(b) - speed.value(a) || ranks[a] - ranks[b]) > 0 ? b : a);
+  return [`Fastest device within ${whose} limits: that of ${nameOf(store, best)}, at ${speed.word(best)} tps.`];
+}
+
 const threshold = us => us % 1000 ? `${count(us)}\u00a0us` : `${count(us / 1000)}\u00a0ms`;
 const limitsText = limits => `at most ${[...limits].map(([us, limit]) => `${decimal(limit)}\u00a0% over ${threshold(Number(us))}`).join(', ')}`;
 
@@ -50,7 +58,7 @@ export function passingRows({columns}, rows, check) {
 
 /**
  * Return the headline of the page's default rows or of the matching ones: how many, the fastest within the limits, how many are over.
- * `passing` are the rows of passingRows(). A page of cloud instances names none as fastest: it has a table for that.
+ * `passing` are the rows of passingRows(). A page of cloud instances without filters names none as fastest: it has a table for that.
  */
 export function headline(store, isNarrowed, matching, passing, check, limits, statistics, hasOnlyInstances) {
   const {visibility, statistic} = store.columns;
@@ -58,7 +66,7 @@ export function headline(store, isNarrowed, matching, passing, check, limits, st
   const published = rows.filter(row => statistic.word(row) === 'steady-as-published').length;
   const results = resultsText(published, rows.length - published);
   const whose = check.isOwn ? 'your' : 'the';
-  const named = hasOnlyInstances ? [] : fastest(store, passing, statistics, whose);
+  const named = !hasOnlyInstances ? fastest(store, passing, statistics, whose) : isNarrowed ? fastestDevice(store, passing, whose) : [];
   if (passing.length && !named.length && !hasOnlyInstances) named.push(unrankedSentences(store, passing, whose));
   return {
     first: [isNarrowed ? `${results.slice(0, -1)} ${rows.length === 1 ? 'matches' : 'match'} the filters.` : results, ...named.slice(0, 1)].join(' '),

@@ -88,7 +88,7 @@ export function resultsOf(store, layout, query, profile) {
     ratingSentence: ratingSentence(store, filtered.flatMap(({rows}) => rows), query, layout.loads),
     limitsSentence: limitsSentence(store, matching, check),
     plotted: {rows: filtered.flatMap(({rows}) => rows), passes: check.passes, ...plottedSpeed(layout, query), firstRows: sections.flatMap(({groups}) => groups.flatMap(({rows}) => rows))},
-    headline: headline(store, isNarrowed, summarised, passing, check, query.limits, layout.statistics, layout.hasOnlyInstances),
+    isNarrowed, headline: headline(store, isNarrowed, summarised, passing, check, query.limits, layout.statistics, layout.hasOnlyInstances),
     passing, notes: notesOnOtherCounts(store, check),
     nearest: shown ? null : nearestResult(store, layout, query, all.flat(), tests),
   };

@@ -5,7 +5,7 @@ const PARTS = [
   '[data-show]', '[data-picked]', '[data-pages]', '[data-categories]', '[data-plot]', '.charted [data-over]', '[data-unit]',
   '[data-frontiers]', '[data-statistic]', '[data-switches]', '[data-devices]',
 ];
-const ATTRIBUTES = ['[data-empty]', '[data-profile-limits]', '[data-form]', '[data-figure]', '[data-cloud-notes]', '.charted', 'form [data-over]', '.skip'];
+const ATTRIBUTES = ['[data-empty]', '[data-profile-limits]', '[data-form]', '[data-figure]', '[data-cloud-notes]', '[data-providers]', '.charted', 'form [data-over]', '.skip'];
 
 /** Return each element of this page with the same one of another page; nothing if the pages differ in their number. */
 function pairsOf(selector, page) {

@@ -83,7 +83,10 @@ function filtersSentence({choices, numbers, search, ownLimits, onlyWithin, inclu
   return `Filter and limits: ${number ? `${number} set` : 'none'}, ${count(shown)} ${shown === 1 ? 'result' : 'results'}`;
 }
 
-function showHeadline({first, others}) {
+/** Show the headline; the best instances of all providers are shown as long as there is no filter. */
+function showHeadline({headline: {first, others}, isNarrowed}) {
+  const providers = document.querySelector('[data-providers]');
+  if (providers) providers.hidden = isNarrowed;
   document.querySelector('[data-headline]').textContent = first;
   document.querySelector('[data-headline-others]').textContent = others;
 }
@@ -108,7 +111,7 @@ function showAround(results, query) {
   document.querySelector('[data-changes]').textContent = results.limitsSentence;
   document.querySelector('[data-filters]').textContent = filtersSentence(query, results.shown);
   form.querySelector('[data-show]').textContent = `Show ${count(results.shown)} ${results.shown === 1 ? 'result' : 'results'}`;
-  showHeadline(results.headline);
+  showHeadline(results);
   showNearest(results);
   for (const note of form.querySelectorAll('[data-over]')) note.hidden = (note.dataset.over === 'hidden') !== query.onlyWithin;
   document.querySelectorAll('[data-empty]').forEach(state => { state.hidden = results.shown > 0; });

@@ -38,7 +38,7 @@ def shown_html(response):
     return re.sub(r"<template\b.*?</template>", "", response.content.decode(), flags=re.DOTALL)
 
 
-PROVIDERS = re.compile(r'<table class="narrow stacked providers">.*?</table>', re.DOTALL)
+PROVIDERS = re.compile(r'<table class="narrow stacked providers"[^>]*>.*?</table>', re.DOTALL)
 
 
 def read_tables(response):

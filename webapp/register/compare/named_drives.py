@@ -13,8 +13,8 @@ from django.shortcuts import render
 from results.models import Product, Run
 from results.naming.addresses import moved_to
 from results.rules.act.limits import Limit
-from webapp.register.compare.choice import refuse_missing
-from webapp.register.compare.nearest import example_choice
+from webapp.register.compare.choice import choose, refuse_missing
+from webapp.register.compare.nearest import example_choice, nearest_comparable
 from webapp.register.compare.page import comparison_of
 from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.drives.limit_check import name_of
@@ -30,6 +30,7 @@ from webapp.register.tables.sentences import product_name
 FIELDS_SHOWN = 3  # of an empty form
 LISTED_DRIVES = 500  # names that the form's fields suggest
 OFFERED_MOST = 6  # drives offered instead of a name, or of a chosen drive
+PARTNERS_MOST = 4  # drives offered for a comparison with the only one
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,8 @@ def select_drives(request: HttpRequest, chosen: Chosen, profile: Sequence[Limit]
     if wrong or len(drives) < FEWEST:
         status = 404 if any(each.is_unknown for each in wrong) else 400 if wrong else 200
         context = _choosing(drives, chosen) | ({} if drives else _example(chosen, profile))
+        if len(drives) == 1 and not wrong:
+            context["partners"] = _partners(replace(chosen, kind="drive", names=(drives[0].slug,)), profile)
         return render(request, "register/compare/choose.html", context, status=status)
     slugs = tuple(each.slug for each in drives)
     by_slug = replace(chosen, names=slugs)
@@ -236,6 +239,13 @@ def _example(chosen: Chosen, profile: Sequence[Limit]) -> dict[str, object]:
         return {}
     comparison = comparison_of(choice, chosen.limits)
     return {"comparison": comparison, "example_address": replace(chosen, names=tuple(comparison.slugs)).address()}
+
+
+def _partners(alone: Chosen, profile: Sequence[Limit]) -> list[tuple[str, str]]:
+    """Return the name of each drive that compares best with the only one, with the address of that comparison."""
+    runs = choose(alone, profile).runs
+    nearest = nearest_comparable(runs[0], PARTNERS_MOST) if runs else []
+    return [(product_name(each), replace(alone, names=(*alone.names, each.slug)).address()) for each in nearest]
 
 
 def _offers(drives: Sequence[NamedDrive], wrong: NamedDrive, chosen: Chosen) -> list[tuple[str, str]]:

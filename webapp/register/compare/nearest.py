@@ -77,6 +77,15 @@ def _runs_like(first: RunConditions, category: str) -> RunQuerySet:
     return runs.filter(is_log | (is_of_service_time if time is ReadTime.SERVICE else ~is_of_service_time))
 
 
+def nearest_comparable(first: RunConditions, count: int) -> list[Product]:
+    """Return the drives of at most `count` other models that compare with a run, the nearest in speed first."""
+    found: list[Product] = []
+    own = Product.objects.filter(vendor=product_of(first.run).vendor, model=product_of(first.run).model)
+    while len(found) < count and (nearest := nearest_to([first], first.run, [*own, *found])) is not None:
+        found.append(product_of(nearest.run))
+    return found
+
+
 def nearest_sets(runs: Sequence[RunConditions], flags: Sequence[bool]) -> list[list[Run]]:
     """Return sets of runs that compare, each with some of these runs and the nearest runs in place of the others.
 

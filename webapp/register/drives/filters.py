@@ -151,9 +151,9 @@ OVER_RATING = Filter(
     "over_rating",
     "over_rating",
     CHOICE,
-    "Tested speed over the rating",
-    "tested speed over the endurance rating",
-    labels=YES_NO,
+    "Tested speed",
+    "tested speed",
+    labels={"yes": "over the endurance rating", "no": "within the endurance rating"},
     also_shows=("endurance_dwpd", "sustained_tps"),
 )
 ALWAYS = (*SHARES, ACT, TIER, COMPRESSIBLE)

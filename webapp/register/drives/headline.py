@@ -1,8 +1,8 @@
 """The headline of the tables of drives: how many results, the fastest within the limits, and how many are over.
 
 "Fastest" applies within one comparison group. The page of cloud instances has a table of the best instance of each
-provider instead (cloud.py). The headline covers the page's default rows, or those that match the filters and the
-search. static/js/drives/headline.js makes the same sentences in the browser when limits change.
+provider instead (cloud.py) as long as it has no filter. The headline covers the page's default rows, or those that
+match the filters and the search. static/js/drives/headline.js makes the same sentences in the browser when limits change.
 """
 
 from collections.abc import Iterable
@@ -57,9 +57,10 @@ def _headline(page: DrivesPage) -> Headline:
     results = results_words(published, rows.bit_count() - published)
     if page.query.is_narrowed:
         results = f"{results[:-1]} {'matches' if rows.bit_count() == 1 else 'match'} the filters."
-    fastest = [] if page.layout.has_only_instances else list(_fastest(store, passing, whose))
-    if passing and not fastest and not page.layout.has_only_instances:
-        fastest = [unranked_sentences(store, passing, whose)]
+    if page.layout.has_only_instances:
+        fastest = list(_fastest_device(store, passing, whose)) if page.query.is_narrowed else []
+    else:
+        fastest = list(_fastest(store, passing, whose)) or [unranked_sentences(store, passing, whose)] * bool(passing)
     others = [*fastest[1:], *(_over_sentences(over, rows.bit_count(), limits) if rows else [])]
     return Headline(" ".join([results, *fastest[:1]]), " ".join(others))
 
@@ -89,6 +90,16 @@ def _fastest(store: ColumnStore, rows: Rows, whose: str) -> Iterable[str]:
                 devices = f" with {units.counted(group.device_count, 'device')}" if len(counts) > 1 else ""
                 speed = f"{store.columns['tps'].word(row)} tps{together(store, row)}"
                 yield f"Fastest within {whose} limits {how}, {words}{devices}: {name_of(store, row)} at {speed}."
+
+
+def _fastest_device(store: ColumnStore, rows: Rows, whose: str) -> Iterable[str]:
+    """Yield which of these instances is fastest per device, because numbers of devices do not compare."""
+    speed = store.columns["device_tps"]
+    known = [row for row in fastest_rows(store) if rows >> row & 1 and speed.value(row) is not None]
+    if known:
+        row = max(known, key=lambda each: speed.value(each) or 0)
+        name = name_of(store, row)
+        yield f"Fastest device within {whose} limits: that of {name}, at {speed.word(row)} tps."
 
 
 def _of(store: ColumnStore, group: str) -> Rows:

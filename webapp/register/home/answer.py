@@ -239,7 +239,9 @@ class Answer:
         """Return how many answers have a rating that allows the load."""
         answers = self.charted.answers
         rated = answers & rows_rated_for(self.store, self.question.tps)
-        return rating_sentence(rated.bit_count(), answers.bit_count(), "it", speed_of_one=f"{self.question.tps_text} tps")
+        return rating_sentence(
+            rated.bit_count(), answers.bit_count(), "it", speed_of_one=f"{self.question.tps_text} tps"
+        )
 
     @property
     def elsewhere_sentence(self) -> SafeString:

@@ -1,4 +1,4 @@
-"""Searches that are questions: the fastest drives of a maker or provider, and a speed in tps."""
+"""Searches that are questions: the fastest drives of a maker or provider, a comparison, and a speed in tps."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,8 @@ from django.utils.http import urlencode
 
 from results.models import Category
 from results.rules.act.limits import Limit
+from results.rules.plural import listed
+from webapp.register.compare.query import FEWEST, MOST
 from webapp.register.drives.cloud import DEVICE_FIRST
 from webapp.register.drives.filters import DEVICE_TPS, PROVIDER, TPS
 from webapp.register.drives.search import SHOWN_AT_MOST, fastest_per_device, found_slugs, lookup
@@ -27,6 +29,8 @@ DRIVES = {"disk", "disks", "drive", "drives", "ssd", "ssds"}
 SPEED = re.compile(
     r"(?<![\w.,])(?P<number>[0-9][0-9.,\s]{0,20}(?:k|m|thousand|million|mio)?)\s*tps(?!\w)", re.IGNORECASE | re.ASCII
 )
+
+VERSUS = re.compile(r"\s+(?:vs|versus)\b\.?\s*", re.IGNORECASE)
 
 Link = tuple[str, str]  # text and address
 
@@ -57,6 +61,14 @@ def speed_question(query: str) -> SpeedQuestion | None:
         return None
     rest = f"{query[: found.start()]} {query[found.end() :]}"
     return SpeedQuestion(int(plain), rest if words_of(rest) else "")
+
+
+def comparison_link(query: str) -> Link | None:
+    """Return the comparison that a search such as "pm9a3 vs 9400" asks for, which finds drives by these names."""
+    names = [name.strip() for name in VERSUS.split(query)]
+    if not FEWEST <= len(names) <= MOST or not all(map(words_of, names)) or len(set(names)) < len(names):
+        return None
+    return listed(names), f"{reverse('compare')}?{urlencode([('drive', name) for name in names])}"
 
 
 @dataclass(frozen=True)

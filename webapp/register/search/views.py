@@ -22,7 +22,7 @@ from webapp.register.http.query_params import Parameter, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.search.groups import found_groups, named_groups
-from webapp.register.search.questions import fastest_drives, speed_question
+from webapp.register.search.questions import comparison_link, fastest_drives, speed_question
 
 SEARCH_TEXT = Parameter("q", {"q": "Search"}, read_search_text)
 
@@ -45,6 +45,7 @@ def search(request: HttpRequest) -> HttpResponse:
         "section": "search",
         "query": typed,
         "speed": speed,
+        "comparison": comparison_link(typed),
         "products": products,
         "sentence": "" if speed and not query else found_sentence(query, product_query, count, len(products)),
         "read_sentence": product_query.sentence if query and not fastest else "",

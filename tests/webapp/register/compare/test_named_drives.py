@@ -192,3 +192,25 @@ def test_a_single_selected_run_starts_a_selection(client, make_published_run):
     run = make_published_run()
     answer = client.get("/compare/", {"run": run.public_id})
     assert (answer.status_code, f'value="Exemplar {run.product.model} 3.2' in answer.text) == (200, True)
+
+
+def partners(answer):
+    """Return the addresses of the comparisons that a page with one drive offers."""
+    note = answer.text.split("<b>One drive is selected.</b>")[1].split("</p>")[0]
+    return [address.replace("&amp;", "&") for address in re.findall(r'<a href="([^"]+)">', note)]
+
+
+def test_one_drive_is_offered_the_nearest_comparable_drives_of_other_models(client, catalogue):
+    offered = partners(get(client, SANDISK))
+    assert len(set(offered)) == 4
+    assert all(address.startswith(f"?drive={SANDISK}&drive=") for address in offered)
+    assert not any("drive=sandisk-dc-sn861-7680gb" in address for address in offered)
+    for address in offered:
+        assert "not comparable" not in client.get(f"/compare/{address}").text.split('<p class="verdict">')[1][:600]
+    assert partners(get(client, "DC SN861 6.4"))[0] == offered[0]
+
+
+def test_a_drive_without_a_comparable_one_is_alone(client, make_product, make_published_run):
+    make_published_run(product=make_product(model="EX1"))
+    answer = get(client, "EX1")
+    assert "A comparison needs at least two drives.</p>" in answer.text

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 def providers(client, query=""):
     """Return the cells of the table of providers, and its links."""
     text = client.get(f"/drives/cloud/{query}").text.replace("\N{NO-BREAK SPACE}", " ")
-    table = text.split('<table class="narrow stacked providers">')[1].split("</table>")[0]
+    table = text.split('<table class="narrow stacked providers"')[1].split("</table>")[0]
     rows = re.findall(r"<tr>(.*?)</tr>", table.split("<tbody>")[1])
     plain = [" ".join(re.sub(r"<[^>]*>", " ", row).split()) for row in rows]
     return plain, re.findall(r'href="([^"]+)"', table.split("<tbody>")[1])
@@ -36,8 +36,26 @@ def test_the_best_instance_says_that_one_device_alone_is_over_a_limit(client, ca
     assert "with 1 device" not in rows[0]
 
 
-def test_the_table_of_providers_does_not_follow_filters_and_limits(client, catalogue):
-    assert providers(client, "?provider=aws&limit_1ms=0.001") == providers(client)
+def test_the_table_of_providers_does_not_follow_limits(client, catalogue):
+    assert providers(client, "?limit_1ms=0.001") == providers(client)
+
+
+def test_filters_name_the_fastest_instance_instead_of_the_best_of_each_provider(client, catalogue):
+    for query, said in (
+        ("?provider=aws", "that of AWS r5d.4xlarge"),
+        ("?min_tps=500000", "that of GCP n2-standard-80"),
+    ):
+        text = client.get(f"/drives/cloud/{query}").text
+        assert "data-providers hidden>" in text
+        assert f"match the filters. Fastest device within the limits: {said}" in text
+    assert "data-providers>" in client.get("/drives/cloud/").text
+    assert "Fastest device" not in client.get("/drives/cloud/").text.split("</form>")[0]
+
+
+def test_reasons_say_how_the_tested_speed_relates_to_the_rating(client, catalogue):
+    text = client.get("/drives/?over_rating=no").text
+    assert "tested speed is not within the endurance rating" in text
+    assert "tested speed is not over the endurance rating" in client.get("/drives/?over_rating=yes").text
 
 
 def test_a_provider_without_a_result_within_the_limits_is_listed_last(client, make_product, make_published_run):

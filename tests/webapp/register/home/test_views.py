@@ -128,14 +128,19 @@ def test_home_has_no_sentence_on_ratings_without_rated_drives(client, make_produ
 def test_home_names_and_links_the_contradicted_and_the_impossible_claim_below_the_results(client, catalogue):
     text = client.get("/").text
     findings = (
-        text.split('<ul class="plain findings">')[1].split("</ul>")[0].replace("\N{NBSP}", " ").replace("\N{WORD JOINER}", "")
+        text.split('<ul class="plain findings">')[1]
+        .split("</ul>")[0]
+        .replace("\N{NBSP}", " ")
+        .replace("\N{WORD JOINER}", "")
     )
     assert text.index('<ul class="plain findings">') > text.index('id="answer-rows"') > text.index("<h1>")
     said = "the register has the figures, but not the document"
     link = f'<a href="/explain/glossary/#what-is-kept-source-not-on-file">{said}</a>'
     facts = "understated by 1.8 points; without the row of 48 threads, the mean is 23.8 %"
     assert f"</a> ({facts}; {link})." in findings
-    assert re.search(r'<b>Contradicted:</b> <a href="/ycsb/claims/micron-7400-brief/[^"]*">Micron on the 7400 PRO', findings)
+    assert re.search(
+        r'<b>Contradicted:</b> <a href="/ycsb/claims/micron-7400-brief/[^"]*">Micron on the 7400 PRO', findings
+    )
     row = "kioxia-fl6-brief-tlc-pcie-4-0-a"
     summary = "KIOXIA on the TLC PCIe 4.0: 135.1 requests at once from 128 threads, each of which can have only one"
     assert f'<b>Impossible:</b> <a href="/ycsb/impossible/#{row}">{summary}</a>.' in findings

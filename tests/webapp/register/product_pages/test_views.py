@@ -113,6 +113,8 @@ def test_a_drive_page_starts_with_links_to_its_parts(client, catalogue):
     anchors = re.findall('href="#([a-z]+)"', contents)
     assert anchors == ["position", "endurance", "similar", "runs", "history", "cite"]
     assert [anchor for anchor in anchors if f' id="{anchor}"' not in text] == []
+    link = '<a href="/compare/?drive=sandisk-dc-sn861-6400gb" data-carries>Compare with other drives</a>'
+    assert link in contents
 
 
 def test_the_contents_of_a_drive_page_leave_out_missing_parts(client, make_product, make_published_run):

@@ -1,4 +1,4 @@
-"""Searches that are questions: the fastest drives of a maker or provider, and a speed in tps."""
+"""Searches that are questions: the fastest drives of a maker or provider, a comparison, and a speed in tps."""
 
 import html
 import re
@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.webapp.register.pages import read_rows
-from webapp.register.search.questions import speed_question
+from webapp.register.search.questions import comparison_link, speed_question
 
 pytestmark = pytest.mark.django_db
 
@@ -81,3 +81,24 @@ def test_the_rest_of_a_search_with_a_speed_is_searched_for(client, catalogue):
     assert "Results of 1,000,000 tps or more" in lede(response)
     assert len(read_rows(response)) == 12
     assert 'value="micron 1m tps"' in response.text
+
+
+@pytest.mark.parametrize("query", ["sn861 vs micron 9400", "sn861 VS. micron 9400", "SN861 versus micron 9400"])
+def test_a_search_for_one_drive_versus_another_leads_to_their_comparison(client, catalogue, query):
+    link = re.search(
+        r'<a href="(/compare/[^"]+)">Compare <bdi>([^<]+)</bdi></a>', client.get("/search/", {"q": query}).text
+    )
+    assert link[2].lower() == "sn861 and micron 9400"
+    shown = client.get(html.unescape(link[1]), follow=True)
+    assert "<h1><bdi>SanDisk DC SN861" in shown.text
+
+
+@pytest.mark.parametrize(
+    "query", ["sn861", "vs micron", "sn861 vs", "sn861 vs sn861", "a vs b vs c vs d vs e vs f vs g"]
+)
+def test_no_comparison_without_two_to_six_names(query):
+    assert comparison_link(query) is None
+
+
+def test_a_name_that_contains_the_letters_is_no_comparison():
+    assert comparison_link("evs vsan 2") is None

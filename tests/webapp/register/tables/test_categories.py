@@ -68,7 +68,9 @@ def test_rows_are_in_bands_of_results_that_compare(client, catalogue):
         "ACT up to 5.3",
         "Compressible data",
     ]
-    assert titles[0].endswith("12 results, ranked: shares count only the drive's time. Shares are steady-state values, not the worst hour.")
+    assert titles[0].endswith(
+        "12 results, ranked: shares count only the drive's time. Shares are steady-state values, not the worst hour."
+    )
     assert titles[1].endswith("16 results, ranked separately: their shares also count waiting in the queue.")
     assert titles[2].endswith("2 results, not ranked: a drive that compresses data writes less.")
 
