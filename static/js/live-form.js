@@ -109,6 +109,13 @@ for (const form of document.querySelectorAll('form[data-answers]')) {
     setHiddenFields(form, new URLSearchParams(link.search));
     show(link.pathname + link.search, () => location.assign(link.href)).then(() => choices()[chosen]?.focus());
   });
+  // The answer already says what is wrong: another page would say no more.
+  form.addEventListener('submit', event => {
+    const wrong = form.querySelector('[aria-invalid=true]');
+    if (!wrong) return;
+    event.preventDefault();
+    wrong.focus();
+  });
   form.addEventListener('change', ({target}) => { if ('groupsDigits' in form.dataset && target.inputMode === 'decimal') target.value = groupedDigits(target.value); });
   document.addEventListener('input', event => { if (event.target.form !== form) return; form.dataset.changed = event.target.name; schedule(); });
 }

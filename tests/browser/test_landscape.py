@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import closing
 from fractions import Fraction
 
 import pytest
@@ -128,6 +129,22 @@ def test_open_parts_without_script_have_no_mark_of_a_closed_part(new_page):
     assert page.get_by_text("A reviewer checks").is_visible()
     style = "all => all.map(each => getComputedStyle(each).listStyleType)"
     assert page.locator(".open-wide > summary").evaluate_all(style) == ["none", "none"]
+
+
+def test_a_wrong_number_stays_in_its_field_when_the_form_of_home_is_sent(browser, site):
+    with closing(open_context(browser, base_url=site.url, viewport=DESKTOP)) as context:
+        page = context.new_page()  # of its own: the browser logs the refusal of the wrong number as an error
+        page.goto("/")
+        speed = page.get_by_label("Speed of one drive, at least")
+        speed.fill("abc")
+        page.locator("#answer", has_text="expected a number").wait_for()
+        page.get_by_role("button", name="Show drives").click()
+        assert page.url.endswith("/")
+        assert speed.evaluate("field => field === document.activeElement && field.matches('[aria-invalid=true]')")
+        speed.fill("1M")
+        page.locator("#answer", has_text="1,000,000 tps").wait_for()
+        page.get_by_role("button", name="Show drives").click()
+        page.wait_for_url("**/?min_device_tps=1000000")
 
 
 def test_home_takes_less_than_two_screens_and_six_requests(new_page):
