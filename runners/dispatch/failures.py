@@ -8,9 +8,9 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from runners.dispatch.clock_steps import CLOCK_STEPS
 from runners.dispatch.poll_period import run_period_s
 from runners.errors import HostError
+from runners.lifecycle.clock_steps import CLOCK_STEPS
 from runners.lifecycle.transitions import add_step, transition, update_reason
 from runners.models import Dispatch, HostOutage, Step
 from runners.models.states import ON_HOST, WORKER, State

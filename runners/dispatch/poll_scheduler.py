@@ -24,7 +24,6 @@ from django.db.models.functions import Now
 from results.errors import contained
 from results.logs import tracing
 from results.logs.context import bound
-from runners.dispatch.clock_steps import CLOCK_STEPS
 from runners.dispatch.failures import record_internal_error, record_register_outage
 from runners.dispatch.poll_period import run_period_s
 from runners.dispatch.steps import advance
@@ -32,6 +31,7 @@ from runners.errors import HostError, MachineUnknownError
 from runners.hosts import connect
 from runners.hosts.machine import UNASSIGNED, machine_id, own_machine_ids
 from runners.hosts.protocol import Connect, ProgramState
+from runners.lifecycle.clock_steps import CLOCK_STEPS
 from runners.lifecycle.stages import current_run, current_stage
 from runners.models import Dispatch, Host
 from runners.models.dispatch_rows import lock_dispatch

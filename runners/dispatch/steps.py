@@ -23,6 +23,7 @@ from runners.hosts.protocol import Connect, LabHost, ProgramState, ProgramStatus
 from runners.inventory.maintenance_windows import blocking_window, window_message
 from runners.inventory.safety import identify_device, objections_to_start, ordered_path
 from runners.lifecycle import stages
+from runners.lifecycle.clock_steps import CLOCK_STEPS
 from runners.lifecycle.stages import poll_telemetry, telemetry_message
 from runners.lifecycle.transitions import transition
 from runners.models import Dispatch, DriveState, exit_codes
@@ -158,10 +159,12 @@ def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
     run = run_of(dispatch.public_id, stage)
     status = host.status(run)
     _record_observation(dispatch, status)
-    if status.state is ProgramState.RUNNING and (since := stages.stop_requested_since(dispatch, stage)):
+    if status.state is ProgramState.RUNNING and stages.stop_requested_since(dispatch, stage):
         _record_end_request(dispatch, stage)
         status = host.stop(run)
+        since = stages.stop_requested_since(dispatch, stage) or timezone.now()
         is_unstoppable = timezone.now() - since >= timedelta(seconds=settings.HOST_SILENCE_S)
+        is_unstoppable = is_unstoppable and not CLOCK_STEPS.seen_within(settings.HOST_SILENCE_S)
         if status.state is ProgramState.RUNNING and is_unstoppable:
             stuck = f"the program still runs, although its stop was requested at {since:%Y-%m-%d %H:%M:%S} UTC"
             return transition(dispatch, State.RUNNING, State.LOST, stuck)

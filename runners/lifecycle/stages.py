@@ -18,6 +18,7 @@ from django.utils import timezone
 from runners.hosts.host_pair import HostPair, both_boot_ids, telemetry_end_message, telemetry_run
 from runners.hosts.protocol import Connect, LabHost, ProgramState, ProgramStatus
 from runners.inventory.safety import may_consent_on_page
+from runners.lifecycle.clock_steps import CLOCK_STEPS
 from runners.lifecycle.transitions import add_step
 from runners.models import Dispatch, Host, StageEnd, Step, exit_codes
 from runners.models.dispatch_rows import refresh
@@ -137,7 +138,8 @@ def begun_stages(dispatch: Dispatch) -> list[Stage]:
 def overdue_since(dispatch: Dispatch, stage: Stage) -> datetime | None:
     """Return since when the program of the current stage should have ended by itself; None before that.
 
-    A stage starts as soon as it is due. A delay of the start counts too.
+    A stage starts as soon as it is due. A delay of the start counts too. After a step of the clock it is not known how
+    long the stage has lasted: its limit counts from then on.
     """
     begun_at = dispatch.started_at
     if dispatch.stage > 0:
@@ -145,14 +147,15 @@ def overdue_since(dispatch: Dispatch, stage: Stage) -> datetime | None:
         begun_at = before.at if before else None
     if begun_at is None or stage.limit_s is None:
         return None
-    latest = begun_at + timedelta(seconds=stage.limit_s + settings.RUN_OVERDUE_S)
-    return latest if timezone.now() >= latest else None
+    limit_s = stage.limit_s + settings.RUN_OVERDUE_S
+    latest = begun_at + timedelta(seconds=limit_s)
+    return latest if timezone.now() >= latest and not CLOCK_STEPS.seen_within(limit_s) else None
 
 
 def stop_requested_since(dispatch: Dispatch, stage: Stage) -> datetime | None:
     """Return since when each poll stops the current stage; None if it may run on. A cancel does not stop cleanup."""
     cancelled_at = None if stage.is_cleanup else dispatch.cancel_requested_at
-    return cancelled_at or overdue_since(dispatch, stage)
+    return cancelled_at or dispatch.end_requested_at or overdue_since(dispatch, stage)
 
 
 def overdue_message(dispatch: Dispatch, exit_status: int | None) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from celery.beat import Scheduler
 
-from runners.dispatch.clock_steps import ClockSteps
+from runners.lifecycle.clock_steps import ClockSteps
 
 
 class SteadyScheduler(Scheduler):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from celery import Celery
 
-from tests.runners.dispatch.test_clock_steps import Clocks
+from tests.runners.lifecycle.test_clock_steps import Clocks
 from webapp.deployment.beat import SteadyScheduler
 
 PERIOD_S = 60
