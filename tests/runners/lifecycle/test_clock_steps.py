@@ -91,11 +91,13 @@ def test_a_slow_correction_of_the_clock_is_no_step_for_a_later_process(clocks):
 
 
 def test_the_memory_of_a_boot_is_shared_and_ends_with_it(tmp_path, monkeypatch):
+    boot_id = tmp_path / "boot_id"
+    monkeypatch.setattr("runners.lifecycle.clock_steps.BOOT_ID", boot_id)
+    boot_id.write_text("first")
     assert BootMemory().get() is None
     BootMemory().set(12.5, None)
     assert BootMemory().get() == (12.5, None)
-    (tmp_path / "boot_id").write_text("another")
-    monkeypatch.setattr("runners.lifecycle.clock_steps.BOOT_ID", tmp_path / "boot_id")
+    boot_id.write_text("second")
     assert BootMemory().get() is None
 
 

@@ -2,7 +2,8 @@
 
 "Fastest" applies within one comparison group. The page of cloud instances has a table of the best instance of each
 provider instead (cloud.py) as long as it has no filter. The headline covers the page's default rows, or those that
-match the filters and the search. static/js/drives/headline.js makes the same sentences in the browser when limits change.
+match the filters and the search. static/js/drives/headline.js makes the same sentences in the browser when limits
+change.
 """
 
 from collections.abc import Iterable
