@@ -32,11 +32,13 @@ def search(request: HttpRequest) -> HttpResponse:
     """Show the drives that match, or their neighbours, and then the publications, claims, terms and pages.
 
     Publications and claims that the search names come before neighbours. A speed in the search leads to the lists of
-    results with this speed, and the rest of the search is searched for.
+    results with this speed, and the rest of the search is searched for. A search for one drive versus another leads to
+    their comparison.
     """
     typed: str = read_parameters(request.GET, [SEARCH_TEXT])["q"]
     store, profile, speed = current_store(), current_limits(), speed_question(typed)
-    query = speed.rest if speed else typed
+    comparison = comparison_link(typed)
+    query = "" if comparison else speed.rest if speed else typed
     product_query = lookup(store, query)
     products, count = found_products(store, product_query, profile) if query else ([], 0)
     fastest = fastest_drives(store, query, profile) if query and not products else None
@@ -45,9 +47,11 @@ def search(request: HttpRequest) -> HttpResponse:
         "section": "search",
         "query": typed,
         "speed": speed,
-        "comparison": comparison_link(typed),
+        "comparison": comparison,
         "products": products,
-        "sentence": "" if speed and not query else found_sentence(query, product_query, count, len(products)),
+        "sentence": ""
+        if (speed or comparison) and not query
+        else found_sentence(query, product_query, count, len(products)),
         "read_sentence": product_query.sentence if query and not fastest else "",
         "all_groups": groups,
         "first_groups": [],

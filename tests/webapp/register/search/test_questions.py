@@ -85,9 +85,10 @@ def test_the_rest_of_a_search_with_a_speed_is_searched_for(client, catalogue):
 
 @pytest.mark.parametrize("query", ["sn861 vs micron 9400", "sn861 VS. micron 9400", "SN861 versus micron 9400"])
 def test_a_search_for_one_drive_versus_another_leads_to_their_comparison(client, catalogue, query):
-    link = re.search(
-        r'<a href="(/compare/[^"]+)">Compare <bdi>([^<]+)</bdi></a>', client.get("/search/", {"q": query}).text
-    )
+    text = client.get("/search/", {"q": query}).text
+    assert "has no result for" not in text
+    assert "Try fewer words" not in text
+    link = re.search(r'<a href="(/compare/[^"]+)">Compare <bdi>([^<]+)</bdi></a>', text)
     assert link[2].lower() == "sn861 and micron 9400"
     shown = client.get(html.unescape(link[1]), follow=True)
     assert "<h1><bdi>SanDisk DC SN861" in shown.text
