@@ -95,7 +95,7 @@ def measure(register: Any, directory: Path, submissions: int) -> Iterator[Row]:
     restored = restore("restored")
     minutes, rate = _done(restored)
     counts = re.search(r"read again: .*", restored.stdout)
-    is_equal = restored.returncode == 0 and f"read again: {submissions} logs" in restored.stdout
+    is_equal = restored.returncode == 0 and f"read again: {submissions:,} logs" in restored.stdout
     found = f"{minutes} minutes, evidence at {rate} MB/s; {counts.group() if counts else restored.stderr[-500:]}"
     yield Row(f"restore of {submissions} submissions", "every hash and verdict equal", found, is_equal)
     damage(repository)

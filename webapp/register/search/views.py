@@ -39,6 +39,7 @@ def search(request: HttpRequest) -> HttpResponse:
     store, profile, speed = current_store(), current_limits(), speed_question(typed)
     comparison = comparison_link(typed)
     query = "" if comparison else speed.rest if speed else typed
+    has_links_only = bool(speed or comparison) and not query
     product_query = lookup(store, query)
     products, count = found_products(store, product_query, profile) if query else ([], 0)
     fastest = fastest_drives(store, query, profile) if query and not products else None
@@ -49,9 +50,7 @@ def search(request: HttpRequest) -> HttpResponse:
         "speed": speed,
         "comparison": comparison,
         "products": products,
-        "sentence": ""
-        if (speed or comparison) and not query
-        else found_sentence(query, product_query, count, len(products)),
+        "sentence": "" if has_links_only else found_sentence(query, product_query, count, len(products)),
         "read_sentence": product_query.sentence if query and not fastest else "",
         "all_groups": groups,
         "first_groups": [],
