@@ -79,9 +79,9 @@ def _runs_like(first: RunConditions, category: str) -> RunQuerySet:
 
 def nearest_comparable(first: RunConditions, count: int) -> list[Product]:
     """Return the drives of at most `count` other models that compare with a run, the nearest in speed first."""
-    found: list[Product] = []
-    own = Product.objects.filter(vendor=product_of(first.run).vendor, model=product_of(first.run).model)
-    while len(found) < count and (nearest := nearest_to([first], first.run, [*own, *found])) is not None:
+    own, found = product_of(first.run), list[Product]()
+    avoided = list(Product.objects.filter(vendor=own.vendor, model=own.model))
+    while len(found) < count and (nearest := nearest_to([first], first.run, [*avoided, *found])) is not None:
         found.append(product_of(nearest.run))
     return found
 

@@ -14,7 +14,7 @@ from results.models import Statistic
 from webapp.register.drives.limit_check import name_of, together
 from webapp.register.drives.page import DrivesPage
 from webapp.register.drives.ranking_requirements import unranked_sentences
-from webapp.register.drives.store.encoded_columns import ColumnStore, Rows
+from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, flags_of
 from webapp.register.drives.store.ranking import (
     current_rows,
     fastest_rows,
@@ -95,8 +95,8 @@ def _fastest(store: ColumnStore, rows: Rows, whose: str) -> Iterable[str]:
 
 def _fastest_device(store: ColumnStore, rows: Rows, whose: str) -> Iterable[str]:
     """Yield which of these instances is fastest per device, because numbers of devices do not compare."""
-    speed = store.columns["device_tps"]
-    known = [row for row in fastest_rows(store) if rows >> row & 1 and speed.value(row) is not None]
+    speed, flags = store.columns["device_tps"], flags_of(rows, store.count)
+    known = [row for row in fastest_rows(store) if flags[row] and speed.value(row) is not None]
     if known:
         row = max(known, key=lambda each: speed.value(each) or 0)
         name = name_of(store, row)
