@@ -13,6 +13,8 @@ from results.lifecycle.submission_states import StatedSubmission, SubmissionStat
 from results.models import CertificateRequest, Profile, Run, Submission, Verdict, Visibility
 from webapp.accounts.permissions import Action, may, organisations_of
 from webapp.accounts.requests import UserRequest, members_only
+from webapp.register.http.query_params import ParameterError, number, read_parameters
+from webapp.register.http.responses import parameter_error_page
 from webapp.register.trial.certificate import needs_of
 from webapp.submissions.review_warnings import with_virtual_device_flag
 
@@ -23,6 +25,8 @@ REQUESTABLE = (
     SubmissionState.PUBLISHED,
 )
 SHOWN = 200
+PARTS_MAX = 5  # of SHOWN submissions that one page reads
+BEFORE = number("before", "Submissions before", ("1", str(2**63 - 1)), is_whole=True)
 
 
 class RequestForm(forms.Form):
@@ -41,25 +45,34 @@ class RequestForm(forms.Form):
         self.fields["submissions"].queryset = own  # type: ignore[attr-defined]
 
 
-def _newest(own: QuerySet[Submission]) -> list[StatedSubmission]:
-    """Return the newest submissions that can be chosen. The states of older ones are not computed.
+def _newest(own: QuerySet[Submission], before: int | None) -> tuple[list[StatedSubmission], int | None]:
+    """Return the newest submissions that can be chosen, of those before a key, and the key before which more may be.
 
-    Submissions are read in parts, because some cannot be chosen.
+    Submissions are read in parts, because some cannot be chosen; the states of older ones are not computed. The second
+    value is None at the end.
     """
     found: list[StatedSubmission] = []
     keys = own.order_by("-pk").values_list("pk", flat=True)
-    part = list(keys[:SHOWN])
-    while part:
-        choices = in_states(Submission.objects.filter(pk__in=part), REQUESTABLE).select_related("log")
-        found += choices.order_by("-pk")
-        part = [] if len(found) >= SHOWN else list(keys.filter(pk__lt=part[-1])[:SHOWN])
-    return found[:SHOWN]
+    end = before
+    for _ in range(PARTS_MAX):
+        part = list((keys if end is None else keys.filter(pk__lt=end))[:SHOWN])
+        found += in_states(Submission.objects.filter(pk__in=part), REQUESTABLE).select_related("log").order_by("-pk")
+        if len(found) > SHOWN:
+            return found[:SHOWN], found[SHOWN - 1].pk
+        if len(part) < SHOWN:
+            return found, None
+        end = part[-1]
+    return found, end
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @members_only
 def request_list(request: UserRequest) -> HttpResponse:
     """Show the requests of the organisations and the form for a new one, or create it."""
+    try:
+        before = read_parameters(request.GET, [BEFORE])["before"]
+    except ParameterError as error:
+        return parameter_error_page(request, error)
     organisations = organisations_of(request.user, Action.SUBMIT)
     if request.method == "POST" and not organisations.exists():
         raise PermissionDenied("Only owners and submitters of an organisation request certificates.")
@@ -73,9 +86,12 @@ def request_list(request: UserRequest) -> HttpResponse:
         except ReviewRefusedError as refusal:
             form.add_error("submissions", str(refusal))
     readable = organisations_of(request.user, Action.READ)
+    choices, older_before = _newest(own, before)
     page = {
         "form": form,
-        "choices": _newest(own),
+        "choices": choices,
+        "before": before,
+        "older_before": older_before,
         "chosen": request.POST.getlist("submissions"),
         "requests": CertificateRequest.objects.filter(organisation__in=readable).order_by("-pk")[:SHOWN],
         "section": "submit",

@@ -81,3 +81,26 @@ def test_the_newest_submissions_that_can_be_chosen_are_offered(as_user, vera, ex
     choices = as_user(vera).get(PAGE).context["choices"]
     assert choices == list(stated.order_by("-pk")[:shown])
     assert len(choices) == min(shown, 4)
+
+
+@pytest.mark.parametrize("shown", [1, 2, 3])
+def test_a_page_reads_a_bounded_number_of_submissions_and_links_to_older_ones(
+    as_user, vera, exemplar, monkeypatch, shown
+):
+    monkeypatch.setattr(certificate_requests, "SHOWN", shown)
+    monkeypatch.setattr(certificate_requests, "PARTS_MAX", 2)
+    add_read(exemplar, ["done", "done", *["failed"] * 7, "done", "failed", "done"])
+    stated = with_state(Submission.objects.all()).filter(state__in=certificate_requests.REQUESTABLE)
+    found, address, pages = [], PAGE, 0
+    while address:
+        page = as_user(vera).get(address)
+        found += page.context["choices"]
+        older = page.context["older_before"]
+        assert (f'href="?before={older}"' in page.text) == bool(older)
+        address, pages = older and f"{PAGE}?before={older}", pages + 1
+    assert found == list(stated.order_by("-pk"))
+    assert 12 / (2 * shown) <= pages <= 12
+
+
+def test_a_key_that_is_no_number_is_refused(as_user, vera):
+    assert as_user(vera).get(f"{PAGE}?before=abc").status_code == 400
