@@ -15,6 +15,7 @@ from tests.register import free_port, wait_for
 from tests.results.builders import log_bytes, make_organisation, make_user, send
 from tests.results.stored_files import use_directory
 from webapp.accounts.tokens.rules import issue_token
+from webapp.celery import HEARTBEAT_KEY, PARTS, redis_client
 
 PATIENCE_S = 120
 COLUMNS = """
@@ -108,6 +109,8 @@ for name, entry in settings.CELERY_BEAT_SCHEDULE.items():
 
     @pytest.mark.django_db(transaction=True)
     def test_web_and_worker_of_the_previous_release_work_on_this_schema(web, previous, data_dir):
+        with redis_client(PATIENCE_S) as redis:  # without the signs of life of an earlier test's parts
+            redis.delete(*(HEARTBEAT_KEY.format(name=name) for name in PARTS.values()))
         exemplar = make_organisation("exemplar")
         _, secret = issue_token(make_user("vera", exemplar), exemplar, "script")
         send(exemplar, log_bytes("four-us"))
