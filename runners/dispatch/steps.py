@@ -159,12 +159,12 @@ def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
     run = run_of(dispatch.public_id, stage)
     status = host.status(run)
     _record_observation(dispatch, status)
-    if status.state is ProgramState.RUNNING and stages.stop_requested_since(dispatch, stage):
+    if status.state is ProgramState.RUNNING:
         _record_end_request(dispatch, stage)
+    if status.state is ProgramState.RUNNING and (since := stages.stop_requested_since(dispatch, stage)):
         status = host.stop(run)
-        since = stages.stop_requested_since(dispatch, stage) or timezone.now()
-        is_unstoppable = timezone.now() - since >= timedelta(seconds=settings.HOST_SILENCE_S)
-        is_unstoppable = is_unstoppable and not CLOCK_STEPS.seen_within(settings.HOST_SILENCE_S)
+        is_long_ago = timezone.now() - since >= timedelta(seconds=settings.HOST_SILENCE_S)
+        is_unstoppable = is_long_ago and not CLOCK_STEPS.seen_within(settings.HOST_SILENCE_S)
         if status.state is ProgramState.RUNNING and is_unstoppable:
             stuck = f"the program still runs, although its stop was requested at {since:%Y-%m-%d %H:%M:%S} UTC"
             return transition(dispatch, State.RUNNING, State.LOST, stuck)
@@ -182,8 +182,8 @@ def _poll_running(dispatch: Dispatch, host: LabHost) -> bool:
 
 
 def _record_end_request(dispatch: Dispatch, stage: Stage) -> None:
-    """Record that the program is stopped for its limit, before it is: its history then shows the cause."""
-    if dispatch.end_requested_at is None and stages.overdue_since(dispatch, stage):
+    """Record that the program is to be stopped for its limit, before it is: its history then shows the cause."""
+    if dispatch.end_requested_at is None and stages.is_overdue(dispatch, stage):
         dispatch.end_requested_at = timezone.now()
         here = Dispatch.objects.filter(pk=dispatch.pk, state=State.RUNNING, stage=dispatch.stage)
         here.update(end_requested_at=dispatch.end_requested_at)

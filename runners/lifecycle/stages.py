@@ -135,8 +135,8 @@ def begun_stages(dispatch: Dispatch) -> list[Stage]:
     return [stage for ordinal, stage in enumerate(stages_of(dispatch)) if ordinal in ended | {dispatch.stage}]
 
 
-def overdue_since(dispatch: Dispatch, stage: Stage) -> datetime | None:
-    """Return since when the program of the current stage should have ended by itself; None before that.
+def is_overdue(dispatch: Dispatch, stage: Stage) -> bool:
+    """Return whether the program of the current stage should have ended by itself.
 
     A stage starts as soon as it is due. A delay of the start counts too. After a step of the clock it is not known how
     long the stage has lasted: its limit counts from then on.
@@ -146,16 +146,15 @@ def overdue_since(dispatch: Dispatch, stage: Stage) -> datetime | None:
         before = dispatch.stage_ends.filter(ordinal__lt=dispatch.stage).last()
         begun_at = before.at if before else None
     if begun_at is None or stage.limit_s is None:
-        return None
+        return False
     limit_s = stage.limit_s + settings.RUN_OVERDUE_S
-    latest = begun_at + timedelta(seconds=limit_s)
-    return latest if timezone.now() >= latest and not CLOCK_STEPS.seen_within(limit_s) else None
+    return timezone.now() - begun_at >= timedelta(seconds=limit_s) and not CLOCK_STEPS.seen_within(limit_s)
 
 
 def stop_requested_since(dispatch: Dispatch, stage: Stage) -> datetime | None:
     """Return since when each poll stops the current stage; None if it may run on. A cancel does not stop cleanup."""
     cancelled_at = None if stage.is_cleanup else dispatch.cancel_requested_at
-    return cancelled_at or dispatch.end_requested_at or overdue_since(dispatch, stage)
+    return cancelled_at or dispatch.end_requested_at
 
 
 def overdue_message(dispatch: Dispatch, exit_status: int | None) -> str:

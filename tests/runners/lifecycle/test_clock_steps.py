@@ -166,7 +166,7 @@ def test_a_step_ends_no_run_and_its_limit_counts_from_then_on(late, fake, connec
 
 
 @pytest.fixture(params=["end_requested_at", "cancel_requested_at"])
-def unstoppable(request, late, fake, connect, settings):
+def unstoppable(request, late, fake, settings):
     """Return a run that the register has tried to stop for as long as it waits, for its limit or a cancel."""
     fake.ignores_stop = True
     Dispatch.objects.update(**{request.param: timezone.now() - timedelta(seconds=settings.HOST_SILENCE_S)})
