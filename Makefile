@@ -165,6 +165,7 @@ measure-production: $(VENV)/test.stamp drivetest ## measure backups, runbooks, l
 	$(BIN)/python -m benchmarks.restore
 	$(BIN)/python -m benchmarks.runbooks
 	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.upgrade
 	$(BIN)/python -m benchmarks.mixed_load
 	$(BIN)/python -m benchmarks.mixed_load --faults
 	$(BIN)/python -m benchmarks.mixed_load --processes 1,2,4

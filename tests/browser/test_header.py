@@ -178,3 +178,35 @@ def test_the_search_fits_and_breaks_no_rule_of_accessibility(new_page, path):
     page = new_page(viewport=DESKTOP)
     page.goto(path)
     assert faults_of(page, fits=(320, 390, 1280), accessible=(320, 1280)) == {}
+
+
+NAMES_OF = "field => [...field.list.options].map(option => option.value)"
+CHOOSE = """(field, name) => {
+  field.value = name;
+  field.dispatchEvent(new InputEvent('input', {inputType: 'insertReplacementText', bubbles: true}));
+}"""  # what a browser sends when a reader chooses a name of the list
+
+
+def test_a_search_field_offers_names_and_a_chosen_one_opens_its_page(page):
+    page.goto("/about/")
+    field = page.locator("#find-q")
+    with page.expect_response("**/search/names.json?q=sn861"):
+        field.press_sequentially("sn861")
+    page.wait_for_function(f"() => ({NAMES_OF})(document.querySelector('#find-q')).length > 0")
+    names = field.evaluate(NAMES_OF)
+    assert all("SN861" in name for name in names)
+    field.evaluate(CHOOSE, names[0])
+    page.wait_for_url("**/drive/sandisk-dc-sn861-*/")
+
+
+def test_a_name_that_was_typed_in_full_is_searched_for_only_on_request(page):
+    page.goto("/search/")
+    field = page.locator("#search-q")
+    with page.expect_response("**/search/names.json?q=glossary"):
+        field.press_sequentially("glossary")
+    page.wait_for_function(f"() => ({NAMES_OF})(document.querySelector('#search-q')).includes('Glossary')")
+    with page.expect_response("**/search/names.json?q=Glossary"):
+        field.fill("Glossary")
+    assert page.url.endswith("/search/")
+    field.press("Enter")
+    page.wait_for_url("**/search/?q=Glossary")

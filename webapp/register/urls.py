@@ -50,6 +50,7 @@ urlpatterns: list[URLPattern] = [
     path("compare/", compare, name="compare"),
     path("drive/<slug:slug>/", product_views.product, name="product"),
     path("search/", search_views.search, name="search"),
+    path("search/names.json", search_views.names, name="search-names"),
     path("certificates/<str:public_id>/", certificates_views.certificate, name="certificate"),
     path("runs/<str:public_id>/", runs_views.detail, name="run-detail"),
     path("runs/<str:public_id>/log", downloads.log, name="run-log"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from webapp.status.models import Part, PartDay, PartState
+from webapp.status.recording import FREE_BYTES_WORKING, READING_LATE_S, READING_STUCK_S
 from webapp.templatetags import units
 
 SHOWN_DAYS = 90
@@ -24,6 +25,21 @@ STATE_WORDS = {
     PartState.DEGRADED: "slow or limited",
     PartState.DOWN: "not working",
     PartState.UNRECORDED: "not recorded",
+}
+STATE_MEANINGS = {
+    PartState.WORKING: "The part works without delay.",
+    PartState.DEGRADED: (
+        f"Pages load slower than usual, there is room for less than {units.size(FREE_BYTES_WORKING)} of uploads, a log "
+        f"has waited for over {units.duration(READING_LATE_S)} to be read, or the lab asks its hosts too late."
+    ),
+    PartState.DOWN: (
+        f"Uploads cannot be stored, a log has waited for over {units.duration(READING_STUCK_S)} to be read, or the lab "
+        "starts no runs."
+    ),
+    PartState.UNRECORDED: (
+        "The database, the broker or the worker of the register was down, so nothing recorded the state. Runs of the "
+        "lab continue on their hosts meanwhile."
+    ),
 }
 
 
@@ -63,6 +79,11 @@ class ProblemLine:
     def words(self) -> str:
         """Return the worst state of the day in words."""
         return STATE_WORDS[self.state]
+
+
+def state_meanings() -> list[tuple[str, str]]:
+    """Return each state in words, with its meaning."""
+    return [(STATE_WORDS[state], meaning) for state, meaning in STATE_MEANINGS.items()]
 
 
 def present_state(row: PartDay | None, now: datetime) -> PartState:

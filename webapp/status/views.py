@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from webapp.register.http.query_params import given_of
 from webapp.register.http.responses import public_page
-from webapp.status.history import SHOWN_DAYS, part_lines, problem_lines, shown_days
+from webapp.status.history import SHOWN_DAYS, part_lines, problem_lines, shown_days, state_meanings
 from webapp.status.models import PartDay
 
 
@@ -22,5 +22,6 @@ def status(request: HttpRequest) -> HttpResponse:
         "parts": part_lines(rows, now),
         "problems": problem_lines(rows, first_days, now),
         "days": SHOWN_DAYS,
+        "meanings": state_meanings(),
     }
     return render(request, "status/status.html", context)

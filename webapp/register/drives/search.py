@@ -14,6 +14,7 @@ from results.rules.capacity import TOLERANCE_PCT, is_same_capacity
 from webapp.register.drives.limit_check import LimitCheck, together
 from webapp.register.drives.store.encoded_columns import ColumnStore, Rows, flags_of
 from webapp.register.drives.store.ranking import current_rows, on_drives, ranked_tps
+from webapp.register.http.query_params import words_of
 from webapp.register.limits.reader_limits import read_limits
 from webapp.register.products.name_search import NameQuery, search
 from webapp.register.products.part_numbers import Part, part_of
@@ -165,7 +166,9 @@ def neighbours(store: ColumnStore, query: ProductQuery) -> Neighbours:
     if close := [row for row in rows.values() if query.names.is_near(store.names.texts[row])]:
         drives = tuple(_known_drive(store, row) for row in close)
         return Neighbours("", drives, similar=len(drives), is_other_model=True)
-    return neighbours_of(query.names.alternatives, [_known_drive(store, row) for row in rows.values()])
+    maker = words_of(query.part.vendor) if query.part else []  # a part number states its maker
+    words = [*query.names.alternatives, *((word,) for word in maker)]
+    return neighbours_of(words, [_known_drive(store, row) for row in rows.values()])
 
 
 def current_first(store: ColumnStore, near: Neighbours) -> Neighbours:
@@ -208,7 +211,7 @@ def substitutes_sentence(
     verb = "is historical and no longer recommended" if old == 1 else "are historical and no longer recommended"
     sentences = [f"{units.count(old)} of them {verb}."] if old else []
     if slugs:
-        names = ", ".join(_drive_name(store, rows[slug]) for slug in slugs)
+        names = ", ".join(drive_name(store, rows[slug]) for slug in slugs)
         nearest = " with the nearest capacity" if has_capacity else ""
         sentences.append(f"Current drives of other makers{nearest} are shown instead: {names}.")
     return " ".join(sentences)
@@ -237,7 +240,7 @@ def _nearest_capacity(store: ColumnStore, query: ProductQuery, rows: Iterable[in
 def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str:
     """Return the sentence that the register has no match for a query, and which drives it has."""
     rows = _row_of(store)
-    names = [_drive_name(store, rows[drive.key]) for drive in near.drives]
+    names = [drive_name(store, rows[drive.key]) for drive in near.drives]
     more = f" and {units.count(len(names) - NAMED_AT_MOST)} more" if len(names) > NAMED_AT_MOST else ""
     listed, missing = f"{', '.join(names[:NAMED_AT_MOST])}{more}", "result for"
     if near.maker:
@@ -255,7 +258,8 @@ def neighbours_sentence(store: ColumnStore, query: str, near: Neighbours) -> str
     return format_html("The register has no {} <bdi>{}</bdi>. <bdi>{}</bdi>", missing, query, has)
 
 
-def _drive_name(store: ColumnStore, row: int) -> str:
+def drive_name(store: ColumnStore, row: int) -> str:
+    """Return maker, model and capacity of a row as one text."""
     words = (store.columns[code].word(row) for code in ("vendor", "model", "capacity_gb"))
     return " ".join(filter(None, words))
 

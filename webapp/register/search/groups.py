@@ -87,6 +87,13 @@ def _found_group(section: SearchSection, alternatives: Alternatives) -> FoundGro
     return FoundGroup(section, ranked, has_title=best < 2, is_named=best == 0)
 
 
+def entries_named(query: str) -> list[SearchEntry]:
+    """Return the entries whose title or another name has all words of a search, in the order of the sections."""
+    alternatives = tuple(map(_with_singular, words_of(query)))
+    entries = (entry for section in search_sections() for entry in section.entries)
+    return [entry for entry in entries if alternatives and _matches(_title_words(entry), alternatives)]
+
+
 def named_groups(groups: Sequence[FoundGroup]) -> list[FoundGroup]:
     """Return the groups of publications and claims, if a title of one of them has all words of the search."""
     found = [group for group in groups if group.section.anchor in {PUBLICATIONS, CLAIMS}]

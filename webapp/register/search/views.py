@@ -1,6 +1,6 @@
-"""The view of the search."""
+"""The search page, and the names that its field offers."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from webapp.register.drives.query import read_search_text
@@ -22,6 +22,7 @@ from webapp.register.http.query_params import Parameter, read_parameters
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.search.groups import found_groups, named_groups
+from webapp.register.search.names import offered_names
 from webapp.register.search.questions import comparison_link, fastest_drives, speed_question
 
 SEARCH_TEXT = Parameter("q", {"q": "Search"}, read_search_text)
@@ -78,3 +79,10 @@ def search(request: HttpRequest) -> HttpResponse:
             context |= {"first_groups": named, "groups": [group for group in groups if group not in named]}
             context["neighbours"] = products_of(store, slugs, profile)
     return render(request, "register/search/search.html", context)
+
+
+@public_page
+def names(request: HttpRequest) -> HttpResponse:
+    """Return names that match what a reader has typed so far, each with its address, as JSON."""
+    typed: str = read_parameters(request.GET, [SEARCH_TEXT])["q"]
+    return JsonResponse({"names": offered_names(current_store(), typed)})
