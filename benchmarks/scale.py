@@ -41,7 +41,8 @@ REPEATS, PATIENCE_MS = 7, 5000  # of both registers; a page that takes longer is
 RATIO_MAX = 1.5
 PAGE_ROWS_MAX = 2000  # the longest page of a list: a part of the sitemap
 ROW_MARKS = (b"<tr", b"<entry", b"<li", b"<loc>")  # of the rows of a page, a feed or a sitemap
-FIRST_PAGE_S, DATA_FILE_BYTES, DUMP_S, DUMP_MB = 2.0, 250_000, 600, 500
+FIRST_PAGE_S, DUMP_S, DUMP_MB = 2.0, 600, 500
+MANY_TIMES = 5  # the products of the large register, in one with a result of each: what a first page costs there
 SIZING = "/sizing/?reads={n}000&writes={n}000&data={n}"
 numbers = count(1)
 
@@ -324,20 +325,28 @@ def in_new_process(environment: dict[str, str], *arguments: str) -> dict[str, An
     return found
 
 
+def fill_register(
+    environment: dict[str, str], name: str, sizes: Sequence[int]
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Fill a database with numbers of runs, products and hosts. Return its environment, and what its start costs."""
+    url = urlsplit(environment["DATABASE_URL"])
+    with psycopg.connect(environment["DATABASE_URL"], autocommit=True) as session:
+        if not session.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchall():
+            session.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+    own = {"DATABASE_URL": urlunsplit(url._replace(path=f"/{name}"))}
+    own["DRIVECERT_DATA"] = f"{environment['DRIVECERT_DATA']}/{name}"
+    # Each part has its own process: what it leaves in memory must not count for the next one.
+    found = in_new_process(environment | own, "--fill", *map(str, sizes))
+    found["prepared"] = in_new_process(environment | own, "--prepare")
+    found["first"] = in_new_process(environment | own, "--first")
+    return environment | own, found
+
+
 class Register:
     """A database with a process that requests pages of it, on command."""
 
-    def __init__(self, environment: dict[str, str], name: str, runs: int, products: int, hosts: int) -> None:
-        url = urlsplit(environment["DATABASE_URL"])
-        with psycopg.connect(environment["DATABASE_URL"], autocommit=True) as session:
-            if not session.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchall():
-                session.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
-        own = {"DATABASE_URL": urlunsplit(url._replace(path=f"/{name}"))}
-        self.environment = environment | own | {"DRIVECERT_DATA": f"{environment['DRIVECERT_DATA']}/{name}"}
-        # Each part has its own process: what it leaves in memory must not count for the next one.
-        self.found = in_new_process(self.environment, "--fill", str(runs), str(products), str(hosts))
-        self.found["prepared"] = in_new_process(self.environment, "--prepare")
-        self.found["first"] = in_new_process(self.environment, "--first")
+    def __init__(self, environment: dict[str, str], name: str, sizes: Sequence[int]) -> None:
+        self.environment, self.found = fill_register(environment, name, sizes)
         self.found["pages"] = {}
         self.process: Any = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.scale", "--commands"],
@@ -413,8 +422,8 @@ def fill_ratio(large: dict[str, float], small: dict[str, float]) -> float:
     return max(1.0, large["listed"] / max(small["listed"], 1)) if is_page else 1.0
 
 
-def table(small: dict[str, Any], large: dict[str, Any]) -> list[str]:
-    """Return the results as a document, the worst pages first."""
+def table(small: dict[str, Any], large: dict[str, Any], many: dict[str, Any]) -> list[str]:
+    """Return the results as a document, the worst pages first. `many` is what a start costs with many products."""
     from accounts import conditions  # noqa: PLC0415 - it needs Playwright, which a test of this file does not
 
     per_run = (large["bytes"] - small["bytes"]) // (large["runs"] - small["runs"])
@@ -434,6 +443,8 @@ def table(small: dict[str, Any], large: dict[str, Any]) -> list[str]:
         f"{large['prepared']['cpu_s']:.1f} ({large['prepared']['mb']:.0f}) | - |",
         f"| first page of a new process, s (CPU s) | {small['first']['s']:.2f} and {first['s']:.2f} "
         f"({first['cpu_s']:.2f}) | {FIRST_PAGE_S:.0f} |",
+        f"| the same with {many['runs']:,} products that have a result each, s (CPU s) | {many['first']['s']:.2f} "
+        f"({many['first']['cpu_s']:.2f}) | {FIRST_PAGE_S:.0f} |",
         f"| `/sizing/`, first request after a change, CPU ms (rows) | {small['changed']['ms']:.0f} and "
         f"{large['changed']['ms']:.0f} ({small['changed']['rows']:,} and {large['changed']['rows']:,}) | - |",
         f"| memory of the process after all pages, MB | {small['rss_mb']:.0f} and {large['rss_mb']:.0f} "
@@ -481,13 +492,15 @@ def main() -> None:
     with servers(options.directory) as environment:
         runs, products, hosts = (size // SMALLER for size in sizes)
         registers = (
-            Register(environment, "small", runs, products, max(hosts, HOSTS_MIN)),
-            Register(environment, "large", *sizes),
+            Register(environment, "small", (runs, products, max(hosts, HOSTS_MIN))),
+            Register(environment, "large", sizes),
         )
+        results = MANY_TIMES * options.products
+        _, many = fill_register(environment, "products", (results, results, HOSTS_MIN))
         for pattern, client in addresses():
             measure_page(registers, pattern, client)
         small, large = (register.end() for register in registers)
-    lines = table(small, large)
+    lines = table(small, large, many)
     print("\n".join(lines))
     RESULT.write_text("\n".join(lines) + "\n")
 

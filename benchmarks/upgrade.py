@@ -90,7 +90,7 @@ def probes(url: str) -> Iterator[dict[str, float]]:
     Yield the longest wait of each, s, which is filled at the end.
     """
     with psycopg.connect(url) as session:
-        counts = dict(session.execute(COUNTS).fetchall())
+        counts: dict[str, int] = dict(session.execute(COUNTS).fetchall())
         with_rows = frozenset(name for (name,) in session.execute(WITH_NUMBERS))
     large = [[name] for name, rows in counts.items() if rows >= LARGE_ROWS]
     small = [name for name, rows in counts.items() if rows < LARGE_ROWS]
@@ -188,7 +188,8 @@ def main() -> None:
         return
     from accounts import conditions, write  # noqa: PLC0415 - it needs Playwright, which a test of this file does not
 
-    stated, rows = conditions(), []
+    stated = conditions()
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         directory.chmod(0o711)
