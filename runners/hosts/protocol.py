@@ -45,7 +45,7 @@ class DriveUse(StrEnum):
 class FoundDrive:
     """A whole drive of a host, one of drivecert.drives/1. `model` and `serial` are None if not reported.
 
-    `uses` are codes of DriveUse; None if the host did not report the use of its drives. `mount_points` says where the
+    `uses` are codes of DriveUse; None if the host did not report the use of its drives. `mount_points` states where the
     drive is mounted.
     """
 

@@ -91,7 +91,7 @@ def archive_event(dispatch: Dispatch) -> Event | None:
 
 
 def too_large_event(dispatch: Dispatch) -> Event | None:
-    """Return the event that says why the leftover files stay on their host; None if they were not too large."""
+    """Return the event that states why the leftover files stay on their host; None if they were not too large."""
     return _events(dispatch.public_id, TOO_LARGE).last()
 
 

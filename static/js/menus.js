@@ -14,7 +14,7 @@ document.addEventListener('keydown', event => {
 document.addEventListener('click', ({target}) => closeOthers(target));
 document.addEventListener('focusin', ({target}) => closeOthers(target));
 /** Move the options of a menu to the left as far as they would leave the window. */
-function keepInWindow(options) {
+function moveIntoWindow(options) {
   options.style.left = '';
   const beyondPx = options.getBoundingClientRect().right - document.documentElement.clientWidth;
   if (beyondPx > 0) options.style.left = `${-Math.ceil(beyondPx)}px`;
@@ -23,5 +23,5 @@ function keepInWindow(options) {
 document.addEventListener('toggle', ({target}) => { // does not bubble
   if (!target.matches?.('details.pick') || !target.open) return;
   closeOthers(target);
-  keepInWindow(target.querySelector(':scope > div'));
+  moveIntoWindow(target.querySelector(':scope > div'));
 }, true);

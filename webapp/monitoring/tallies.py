@@ -13,7 +13,7 @@ from runners.models.states import State
 from webapp.access_limits.shared_limits import failures_reported, redis
 
 KEY = "drivecert:tallies"
-KEPT_S = 7 * 86_400  # so that the alert on old counts can fire for a week
+RETENTION_S = 7 * 86_400  # so that the alert on old counts can fire for a week
 SHARE = 100  # the task counts again after 100 times as long as it took: it uses at most 1 % of a processor
 PAUSE_MAX_S = 1200  # sooner than the limit of the alert TalliesOld
 
@@ -44,7 +44,7 @@ def update_tallies() -> bool:
     tallies = count_all()
     tallies |= {"at": time.time(), "seconds": time.monotonic() - started}
     with failures_reported():
-        redis().set(KEY, json.dumps(tallies), ex=KEPT_S)
+        redis().set(KEY, json.dumps(tallies), ex=RETENTION_S)
     return True
 
 

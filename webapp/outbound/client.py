@@ -40,7 +40,7 @@ class Failure(TextChoices):
 
 
 class OutboundError(Exception):
-    """A request without a response; `failure` says why."""
+    """A request without a response; `failure` states why."""
 
     def __init__(self, failure: Failure, detail: str = "") -> None:
         self.failure = failure

@@ -17,7 +17,7 @@ from webapp.celery import app, living_parts
 from webapp.register.snapshots.store import COMPARED_AT
 from webapp.status.models import Part, PartDay, PartState
 
-KEPT_DAYS = 400
+RETENTION_DAYS = 400
 PERIOD = timedelta(minutes=1)
 SNAPSHOT_LATE_S = 120
 FREE_BYTES_WORKING, FREE_BYTES_DEGRADED = 5 * 10**9, 10**9
@@ -78,7 +78,7 @@ def record_status() -> None:
     now = timezone.now()
     for part, state_of in STATES.items():
         _add_minute(part, state_of())
-    PartDay.objects.filter(day__lt=now.date() - timedelta(days=KEPT_DAYS)).delete()
+    PartDay.objects.filter(day__lt=now.date() - timedelta(days=RETENTION_DAYS)).delete()
 
 
 @transaction.atomic

@@ -73,7 +73,7 @@ def own_submission(request: UserRequest, public_id: str) -> StatedSubmission:
 def embargo_form(submission: StatedSubmission, *, is_own: bool) -> EmbargoForm | None:
     """Return the form for the embargo; None once a run of the submission was public, and if none will be.
 
-    `is_own` says whether the reader submits for the organisation, and may shorten or end the embargo.
+    `is_own` states whether the reader submits for the organisation, and may shorten or end the embargo.
     """
     if submission.state in NEVER_PUBLIC or not may_change_embargo(submission):
         return None

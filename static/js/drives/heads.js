@@ -18,7 +18,7 @@ function drawGroups(wrap, section, columns, labels) {
   const groups = Object.entries({...labels, size: section.sizeLabel, end: hasRating ? labels.end : 'Notes'}).filter(([code]) => used.has(code));
   const field = wrap.querySelector('.choose'), prices = field.querySelector('label:has(.c-price)'); // of prices.js
   const before = field.querySelector('input:checked')?.className;
-  const isKept = before === 'c-price' || groups.some(([code]) => `c-${code}` === before), checked = isKept ? before : `c-${groups[0]?.[0]}`;
+  const wasChosen = before === 'c-price' || groups.some(([code]) => `c-${code}` === before), checked = wasChosen ? before : `c-${groups[0]?.[0]}`;
   field.innerHTML = '<legend class="vh">Columns shown</legend>' + groups.map(([code, label]) =>
     `<label><input type="radio" name="columns-${section.code}" class="c-${code}"${`c-${code}` === checked ? ' checked' : ''}>${escape(label)}</label>`).join('');
   if (prices) field.append(prices);

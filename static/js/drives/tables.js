@@ -222,7 +222,7 @@ form.addEventListener('submit', event => {
   update().then(() => { if (event.submitter?.matches('[data-show]')) showRows(); });
 });
 
-/** Close the filters of a phone, and move to the first row, or to the sentence that says why there is none. */
+/** Close the filters of a phone, and move to the first row, or to the sentence that states why there is none. */
 function showRows() {
   form.querySelector('.opener').open = false;
   const rows = [...document.querySelectorAll('.rows tbody[id]')].find(body => body.checkVisibility()), place = rows ?? document.querySelector('[data-shown]');

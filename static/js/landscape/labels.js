@@ -5,7 +5,7 @@ import {percent} from './scales.js';
 export const LINE_PX = 14;
 const AWAY_PX = [24, 36, 48, 60, 72, 90, 108, 126], DIRECTIONS = [[1, -1], [0.5, -1], [0.25, -1], [1, -0.5], [1, 0.5], [0.5, 1], [1, 1]].flatMap(([across, down]) => [[-across, down], [across, down]]);
 export const ASCENT_PX = 10.5;
-const CHARACTER_PX = 7.1, DESCENT_PX = 3, CLEARANCE_PX = 2, APART_PX = 4, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 4, NEARER_PX = 5;
+const CHARACTER_PX = 7.1, DESCENT_PX = 3, CLEARANCE_PX = 2, GAP_PX = 4, BEYOND_PX = 4, BELOW_PX = 4, ABOVE_PX = 4, NEARER_PX = 5;
 
 const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
@@ -64,7 +64,7 @@ export function labelPlacer(kind, widthPx, heightPx, widthOf = words => CHARACTE
         const x = mark.x * widthPx / 100, y = mark.y * heightPx / 100, r = reachOf(mark);
         circles.push({mark, x, y, r});
         covered.push({left: x - r, top: y - r, right: x + r, bottom: y + depthOf(mark)});
-        taken.push({left: x - r - APART_PX, top: y - r, right: x + r + APART_PX, bottom: y + depthOf(mark)});
+        taken.push({left: x - r - GAP_PX, top: y - r, right: x + r + GAP_PX, bottom: y + depthOf(mark)});
       }
     },
     avoidLines,

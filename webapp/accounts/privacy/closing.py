@@ -28,7 +28,7 @@ UNPUBLISHED = (
 
 
 class ClosingRefusedError(OrganisationError):
-    """An account that cannot be closed now; the text says why, and what to do first."""
+    """An account that cannot be closed now; the text states why, and what to do first."""
 
 
 def obstacles(user: User) -> list[str]:

@@ -23,7 +23,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 
 
 class IssuerError(Exception):
-    """The keys of an issuer could not be read. The text says why."""
+    """The keys of an issuer could not be read. The text states why."""
 
 
 def find_key(issuer: str, key_id: str) -> PyJWK | None:

@@ -47,11 +47,11 @@ class TokenForm(forms.Form):
     def clean_name(self) -> str:
         """Refuse a name in use: a page reloaded after making a token would make another one, unseen."""
         name: str = self.cleaned_data["name"]
-        if self.named_alike().filter(name=name).exists():
+        if self.with_same_name().filter(name=name).exists():
             raise forms.ValidationError(f"There is a token {name} already. Choose another name, or revoke that one.")
         return name
 
-    def named_alike(self) -> Any:
+    def with_same_name(self) -> Any:
         """Return the tokens among which a name is used once."""
         return APIToken.objects.valid().filter(user=self.user, kind=self.kind)
 
@@ -78,7 +78,7 @@ class MachineTokenForm(TokenForm):
         self.fields["machine"].required = True
         self.owning = organisation
 
-    def named_alike(self) -> Any:
+    def with_same_name(self) -> Any:
         """Return the tokens among which a name is used once."""
         return machine_tokens(self.owning)
 

@@ -433,7 +433,7 @@ class DispatchDeclaration(LabAccess):
         summary="Declare the end of a lost run",
         description=(
             "POST frees the drive of a lost dispatch, because a person verified on the host that its program does not "
-            "run. reason says how. A machine token cannot declare it. Without a reason, the response is 409 with the "
+            "run. reason states how. A machine token cannot declare it. Without a reason, the response is 409 with the "
             "code reason-missing; if the dispatch is not lost, or if its end was confirmed before, with the code "
             "not-lost."
         ),

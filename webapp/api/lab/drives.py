@@ -103,7 +103,7 @@ def _drive_of(cursor: Cursor | None) -> Device | None:
 class DriveStateSerializer(serializers.ModelSerializer[DriveState]):
     """A drive as its host reported it before or after a dispatch. Null means not reported.
 
-    `reason` says why the host did not identify the drive. `discards_count` counts trims since the host started.
+    `reason` states why the host did not identify the drive. `discards_count` counts trims since the host started.
     """
 
     dispatch = serializers.CharField(source="dispatch.public_id")

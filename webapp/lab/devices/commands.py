@@ -34,7 +34,7 @@ class BoundAlreadyError(RequestRefusedError):
 class FoundDevice:
     """A device that a host identified, and what a person sees before it is bound.
 
-    `objections` say why it cannot be bound. `known` is the device that its drive is bound as.
+    `objections` state why it cannot be bound. `known` is the device that its drive is bound as.
     """
 
     identity: Identity

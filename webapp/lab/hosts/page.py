@@ -114,7 +114,7 @@ def agent_of(host: Host) -> dict[str, Any] | None:
 def own_machine(host: Host) -> dict[str, Any] | None:
     """Return the details of this machine; None if the host is another machine.
 
-    `programs` are those that its operator allows for a sweep; `programs_problem` says why there are none.
+    `programs` are those that its operator allows for a sweep; `programs_problem` states why there are none.
     """
     if not is_this_machine(host.machine_id):
         return None

@@ -83,7 +83,7 @@ def differs_sentence(heads: Sequence[Head], differing: Sequence[Condition], limi
 
 
 def _pair_sentences(heads: Sequence[Head], ordered: Sequence[Condition]) -> str:
-    """Return all reasons why two runs do not compare. Only the first reasons say why they matter."""
+    """Return all reasons why two runs do not compare. Only the first reasons state why they matter."""
     first, *others = ordered
     sentences = [f"{list_of(heads)} are not comparable: {_noun(first)} differs ({first.sides}), and {first.why}."]
     explained, rest = others[: EXPLAINED_MOST - 1], others[EXPLAINED_MOST - 1 :]

@@ -11,6 +11,7 @@ from results.rules.act.limits import Limit, exact_share_pct, is_count_within
 from webapp.register.comparability.comparable import NOT_STATED
 from webapp.register.comparability.conditions import compared_shares
 from webapp.register.limits.reader_limits import LimitEvaluation, YourLimits
+from webapp.register.runs.verdict_basis import was_overloaded
 from webapp.register.tables import columns
 from webapp.register.tables.columns import Column, newest_verdict, notes_of, share_of
 from webapp.register.tables.evaluation import is_over
@@ -18,7 +19,6 @@ from webapp.register.tables.marks import NearnessMark, nearness_mark, run_tier_w
 from webapp.register.tables.meanings import BY_CODE
 from webapp.templatetags import units
 
-OVERLOAD_STOP = "cannot-keep-up"  # the kind of stop of a program that could not keep up (docs/reference/formats.md)
 SHOWN_OPERATIONS = 8  # kinds of operations of YCSB
 # Figures that do not depend on the load: they compare even if the tests do not.
 OF_THE_DATA_SHEET = frozenset({"verdict", "with_your_limits", "sustained_tps", "validity"})
@@ -139,8 +139,7 @@ def _own_outcome(run: Run, result: LimitEvaluation, own: YourLimits) -> str:
         return ""
     if result.passes_limits:
         return str(Verdict.Outcome.PASS.label)
-    has_stopped_early = (run.facts.get("stop") or {}).get("kind") == OVERLOAD_STOP and not has_withheld_file(run)
-    is_open = not (result.is_over_limits or has_stopped_early)
+    is_open = not (result.is_over_limits or (was_overloaded(run) and not has_withheld_file(run)))
     return str((Verdict.Outcome.UNDECIDED if is_open else Verdict.Outcome.FAIL).label)
 
 

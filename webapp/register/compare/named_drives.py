@@ -1,6 +1,7 @@
 """The drives that a reader types for a comparison: by slug, name, part number, or words.
 
-If several drives have the words, the comparison has the one whose capacity is nearest to that of the other drives.
+If several drives have the words, the comparison has the one that is most likely comparable with the other drives, and
+whose capacity is nearest to theirs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,6 +19,7 @@ from webapp.register.compare.nearest import example_choice, nearest_comparable
 from webapp.register.compare.page import comparison_of
 from webapp.register.compare.query import FEWEST, MOST, Chosen
 from webapp.register.drives.limit_check import name_of
+from webapp.register.drives.order import rows_by_band
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.drives.store.encoded_columns import ColumnStore, flags_of
 from webapp.register.drives.store.ranking import current_rows, on_drives, speeds_of
@@ -78,12 +80,15 @@ def named_drives(names: Sequence[str]) -> list[NamedDrive]:
 def _with_chosen(store: ColumnStore, drives: Sequence[NamedDrive]) -> list[NamedDrive]:
     """Return fields with a drive chosen for each text that names several.
 
-    The drive has the capacity nearest to those of the other fields, and among equals the fastest result. No drive is
-    chosen that another field names.
+    The drive has a result of the category and comparison group that most fields have, then the capacity nearest to
+    those of the other fields, and among equals the fastest result. No drive is chosen that another field names.
     """
+    if not any(each.candidates for each in drives):
+        return list(drives)
     found, capacity = list(drives), store.columns["capacity_gb"]
     flags = flags_of(current_rows(store) & on_drives(store), store.count)
     speeds, rows = speeds_of(store), store.rows_by_product
+    of_common_kind = _with_common_kind(store, [each.candidates or (each.slug,) for each in drives])
 
     def distance(slug: str, sizes: Iterable[float]) -> float:
         """Return how far a capacity is from others, as the sum of the logarithms of the ratios."""
@@ -99,10 +104,37 @@ def _with_chosen(store: ColumnStore, drives: Sequence[NamedDrive]) -> list[Named
             sizes = [size for slug in taken if slug in rows and (size := capacity.value(rows[slug][0]))]
             free = [slug for slug in each.candidates if slug not in taken] or list(each.candidates)
             tested = [slug for slug in free if speed(slug) >= 0] or free
-            ordered = sorted(tested, key=lambda slug: (round(distance(slug, sizes), 9), -speed(slug), slug))
+            ordered = sorted(
+                tested,
+                key=lambda slug: (slug not in of_common_kind, round(distance(slug, sizes), 9), -speed(slug), slug),
+            )
             is_nearest = bool(sizes) and distance(ordered[0], sizes) < inf
             found[place] = replace(each, slug=ordered[0], is_nearest=is_nearest)
     return found
+
+
+def _with_common_kind(store: ColumnStore, options: Sequence[Sequence[str]]) -> set[str]:
+    """Return the drives with a result of the category and comparison group that most of the options can have.
+
+    If two kinds are as common, the one with the fastest result is meant.
+    """
+    category, speeds, rows = store.columns["category"], speeds_of(store), store.rows_by_product
+    current = current_rows(store) & on_drives(store)
+    bands = {code: flags_of(found & current, store.count) for code, found in rows_by_band(store).items()}
+    drives_of: dict[tuple[str, str], dict[str, float]] = {}
+    for slug in {slug for slugs in options for slug in slugs if slug in rows}:
+        for row in rows[slug]:
+            for code in (code for code, flags in bands.items() if flags[row]):
+                fastest = drives_of.setdefault((category.word(row), code), {})
+                fastest[slug] = max(speeds[row], fastest.get(slug, 0))
+    if not drives_of:
+        return set()
+
+    def commonness(kind: tuple[str, str]) -> tuple[int, float]:
+        drives = drives_of[kind]
+        return sum(any(slug in drives for slug in slugs) for slugs in options), max(drives.values())
+
+    return set(drives_of[max(drives_of, key=commonness)])
 
 
 def typed_names(slugs: Iterable[str]) -> list[str]:

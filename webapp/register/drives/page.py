@@ -278,8 +278,8 @@ class DrivesPage:
         It is empty without such a filter, and if no shown row has a rating.
         """
         rows, load_tps = self.filtered_rows, ceil(self.load_tps or 0)
-        is_asked = load_tps or filters.DWPD.name in dict(self.query.numbers)
-        if not is_asked or not rows & rated_rows(self.store):
+        has_question = load_tps or filters.DWPD.name in dict(self.query.numbers)
+        if not has_question or not rows & rated_rows(self.store):
             return ""
         sustained = (
             rows_rated_for(self.store, load_tps) if load_tps else rated_rows(self.store) & sustaining_rows(self.store)

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -49,7 +51,7 @@ def generator(request: HttpRequest) -> HttpResponse:
 @public_page
 def submitting(request: HttpRequest) -> HttpResponse:
     limits = {step.name.lower(): units.counted(rule.limit.days, "day") for step, rule in RULES.items()}
-    return _page(request, "submitting", {"limits": limits})
+    return _page(request, "submitting", {"limits": limits, "has_program": Path(settings.DRIVETEST).is_file()})
 
 
 @public_page

@@ -79,8 +79,8 @@ def nearest_sentence(drive: ListedDrive, near: Sequence[Near]) -> str:
     """Return the sentences that name the nearest drives, each with the way in which it is near; empty without one."""
     if not near:
         return ""
-    alike = groupby(near, key=partial(_likeness_text, drive))
-    named = [f"{', '.join(product_name(each.product) for each in same)} ({text})" for text, same in alike]
+    same_text = groupby(near, key=partial(_likeness_text, drive))
+    named = [f"{', '.join(product_name(each.product) for each in same)} ({text})" for text, same in same_text]
     return f" Nearest in the register: {'; '.join(named)}."
 
 

@@ -15,7 +15,7 @@ from webapp.register.landscape.picture import Line, Text, lines_of_text, percent
 
 CHARACTER_PX, LINE_PX, ASCENT_PX, DESCENT_PX = 7.1, 14, 10.5, 3
 CLEARANCE_PX = 2
-APART_PX = 4  # from the ends of a name to other marks; its own one is nearer than that to only one end
+GAP_PX = 4  # from the ends of a name to other marks; its own one is nearer than that to only one end
 NEARER_PX = 5  # a name is to its own mark than to every other, although some fonts are wider than CHARACTER_PX
 AWAY_PX = (24, 36, 48, 60, 72, 90, 108, 126)  # from a mark to the end of its leader line, along the longer axis
 DIRECTIONS = tuple(
@@ -44,7 +44,7 @@ class LabelPlacer:
         """Keep marks free of labels."""
         for mark in marks:
             x, y, r = mark.x * self.width_px / 100, mark.y * self.height_px / 100, mark.reach_px
-            self.taken.append((x - r - APART_PX, y - r, x + r + APART_PX, y + mark.depth_px))
+            self.taken.append((x - r - GAP_PX, y - r, x + r + GAP_PX, y + mark.depth_px))
             self.covered.append((x - r, y - r, x + r, y + mark.depth_px))
             self.marks.append(mark)
 

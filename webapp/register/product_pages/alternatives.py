@@ -110,7 +110,7 @@ class OtherDrives:
 
     `has_ratings`: drives, not systems. `better_table` has the rows of `better` and of `enduring`.
 
-    `better_shown` and `enduring_shown` say how many are shown, if not all; `better_address` is then that of a list.
+    `better_shown` and `enduring_shown` state how many are shown, if not all; `better_address` is then that of a list.
     """
 
     better_sentence: str
@@ -220,7 +220,7 @@ def _row(drive: ComparableDrive, comparison: Comparison, limits: YourLimits) -> 
 def capacities_of(product: Product, limits: YourLimits) -> list[dict[str, Any]]:
     """Return the capacities of a product's model by size, including its own; empty if there is only one.
 
-    `is_mixed`: the results were not all measured in the same way, so that each row must say how.
+    `is_mixed`: the results were not all measured in the same way, so that each row must state how.
     """
     if product.capacity_gb is None:
         return []

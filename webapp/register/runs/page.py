@@ -43,6 +43,7 @@ from webapp.register.limits.virtual_devices import DEMO_TITLE
 from webapp.register.objections.page import objections_part
 from webapp.register.runs.side_file import Pair, filled
 from webapp.register.runs.verdict import reason_text
+from webapp.register.runs.verdict_basis import was_overloaded
 from webapp.register.tables.columns import duration_text
 from webapp.register.tables.groups import taken_as_one_sentence
 from webapp.register.tables.rating_origin import rating_origin
@@ -111,7 +112,7 @@ def setup_pairs(run: Run) -> list[Pair]:
     facts = run.facts
     return filled(
         ("Workload", run.workload),
-        ("Speed", units.with_unit(units.decimal(run.tps), "tps, reads and writes")),
+        (_speed_label(run), units.with_unit(units.decimal(run.tps), "tps, reads and writes")),
         ("Requested", _requested(run)),
         ("Achieved", _achieved(run)),
         ("Load", units.nx(run.nx_load)),
@@ -135,6 +136,11 @@ def setup_pairs(run: Run) -> list[Pair]:
         ("Stopped", "" if is_withheld(run) else _stop(facts)),  # its text quotes the log
         ("I/O errors", units.count(facts.get("io_errors_count"))),
     )
+
+
+def _speed_label(run: Run) -> str:
+    """Return the name of the speed, which is the requested one. A program that could not keep up did not reach it."""
+    return "Speed, requested but not reached" if was_overloaded(run) else "Speed"
 
 
 def _place(run: Run) -> list[Pair]:

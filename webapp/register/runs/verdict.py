@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl
@@ -180,28 +181,37 @@ def short_fail_sentence(run: Run, verdict: Verdict) -> str:
     if verdict.outcome != Verdict.Outcome.FAIL or run.duration_s is None or run.duration_s >= required_s:
         return ""
     lasted, needed = duration_in_words(run.duration_s), duration_in_words(required_s)
-    certain = "A limit that is exceeded is a certain fail in a short test, too"
     if run.slice_length_s != slice_s:
-        certain = f"In slices of {duration_in_words(slice_s)}, it may not fail"
-    return f"The test ran {lasted}. {certain}; a pass needs {needed}."
+        return (
+            f"The test ran {lasted}. In slices of {duration_in_words(slice_s)}, it may not fail; a pass needs {needed}."
+        )
+    return f"The test ran {lasted}. A short test can fail, but only one of {needed} can pass."
 
 
-def figures(run: Run, limits: Sequence[Limit], document: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+def figures(
+    run: Run, limits: Sequence[Limit], document: Mapping[str, Any] | None = None, table: SliceTable | None = None
+) -> list[dict[str, Any]]:
     """Return the run's shares with their limits, those of its own statistic first.
 
-    `document` is that of its verdict.
+    `document` is that of its verdict, and `table` has its slices.
     """
     shares = sorted(run.shares.all(), key=lambda share: (share.statistic != run.statistic, share.threshold_us))
-    return [figure_of(share, limits, document) for share in shares if share.threshold_us in SHARE_THRESHOLDS_US]
+    return [figure_of(share, limits, document, table) for share in shares if share.threshold_us in SHARE_THRESHOLDS_US]
 
 
-def figure_of(share: Share, limits: Sequence[Limit], document: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def figure_of(
+    share: Share,
+    limits: Sequence[Limit],
+    document: Mapping[str, Any] | None = None,
+    table: SliceTable | None = None,
+) -> dict[str, Any]:
     """Return a share with the limit on its threshold, if there is one, and how near it is to it.
 
     `text` is the most exact share that is known: what a side file counted at the threshold itself, otherwise what the
     log has at its bucket edge. `at_most` is the upper end of the range that the edge allows, and `log_at_most` that of
     the log alone if a side file lowers it. `range_text` is the share with this end. `log_text` is the share of the log
-    where a side file has another one, and `edge_us` the edge. All come from the document of the verdict.
+    where a side file has another one, and `edge_us` the edge. All come from the document of the verdict. Only if every
+    slice has 0 at the edge, the upper end is the largest of the slices in `table`, and `slice_number` is that slice.
     """
     limit_pct = next((limit.limit_pct for limit in limits if limit.threshold_us == share.threshold_us), None)
     statistic = Statistic(share.statistic)
@@ -212,6 +222,7 @@ def figure_of(share: Share, limits: Sequence[Limit], document: Mapping[str, Any]
     }
     figure["limit_pct"] = limit_pct
     figure["text"] = distinct_share(share.printed, share.over_count, share.ops_count, limit_pct)
+    figure["slice_number"] = share.slice_number
     figure["is_in_every_slice"] = statistic == Statistic.WORST_SLICE and share.over_count == 0
     found = {key: _same((document or {}).get(key) or (), share) for key in ("shares", "exact")}
     if limit_pct is not None:
@@ -220,6 +231,8 @@ def figure_of(share: Share, limits: Sequence[Limit], document: Mapping[str, Any]
         figure |= _exact_figure(exact, figure["text"], found["shares"], limit_pct)
     else:
         figure |= _range(found["shares"], document or {}, limit_pct)
+        if figure["is_in_every_slice"] and table is not None:
+            figure |= _largest_range(table, share.threshold_us)
     return figure | {"range_text": range_text(figure["text"], figure.get("at_most", ""))}
 
 
@@ -251,6 +264,16 @@ def _range(own: Mapping[str, Any] | None, document: Mapping[str, Any], limit_pct
     found = edge | {"at_most": share_text(count, own["ops_count"], limit_pct)}
     log_at_most = share_text(at_most, own["ops_count"], limit_pct)
     return found if log_at_most == found["at_most"] else found | {"log_at_most": log_at_most}
+
+
+def _largest_range(table: SliceTable, threshold_us: int) -> dict[str, Any]:
+    """Return the largest upper end of a slice and its number; nothing without one, or if the table lacks slices."""
+    shares = ((row.slice.number, share) for row in table.rows for share in row.shares)
+    found = [(number, share) for number, share in shares if share.threshold_us == threshold_us and share.at_most_text]
+    if not found or len(table.rows) < table.total:
+        return {}
+    number, largest = max(found, key=lambda each: Fraction(each[1].at_most_count, each[1].ops_count))
+    return {"at_most": largest.at_most_text, "slice_number": number, "is_in_every_slice": False}
 
 
 def _same(shares: Iterable[Mapping[str, Any]], share: Share) -> Mapping[str, Any] | None:

@@ -10,6 +10,12 @@ OTHER_SLICES = (
     "Slices of another length can give another verdict: a minute with many slow reads weighs more in a short slice "
     "than in a long one."
 )
+OVERLOAD_STOP = "cannot-keep-up"  # the kind of stop of a program that could not keep up (docs/reference/formats.md)
+
+
+def was_overloaded(run: Run) -> bool:
+    """Return whether a run ended because its program could not keep up with the requested load."""
+    return bool((run.facts.get("stop") or {}).get("kind") == OVERLOAD_STOP)
 
 
 def basis_sentence(run: Run, profile: Profile) -> str:

@@ -186,7 +186,7 @@ def _log_context(request: HttpRequest, run: Run) -> dict[str, Any]:
     shown, is_log_withheld = visible_verdict(run, verdict) if verdict else None, is_withheld(run)
     table = slice_table(run, shown, own=own.limits)
     official = slice_table(run, shown) if own.is_own else table
-    found = figures(run, limits, shown.document if shown else None)
+    found = figures(run, limits, shown.document if shown else None, official)
     return (
         charts_of(run, table)
         | limits_context(own, slice_limits_sentence(table, official, own), link_query(request, run))

@@ -14,13 +14,15 @@ from results.rules.act.limits import Limit
 from results.rules.plural import listed
 from webapp.register.compare.query import FEWEST, MOST
 from webapp.register.drives.cloud import DEVICE_FIRST
-from webapp.register.drives.filters import DEVICE_TPS, PROVIDER, TPS
+from webapp.register.drives.filters import DEVICE_TPS, PROVIDER, TPS, VENDOR
+from webapp.register.drives.query import SEPARATOR
 from webapp.register.drives.search import SHOWN_AT_MOST, fastest_per_device, found_slugs, lookup
 from webapp.register.drives.store.encoded_columns import ColumnStore
 from webapp.register.http.query_params import words_of
 from webapp.register.http.typed_numbers import plain_number
 from webapp.register.limits.reader_limits import LARGEST_TPS, LOAD
 from webapp.register.search.groups import IGNORED
+from webapp.register.tables.other_names import MAKERS
 from webapp.templatetags import units
 
 RANKS = {"best", "fastest", "quickest", "top"}
@@ -83,14 +85,18 @@ class FastestDrives:
 def fastest_drives(store: ColumnStore, query: str, profile: Sequence[Limit]) -> FastestDrives | None:
     """Return the drives of a search that has words for a rank or a kind of drive; None for another search.
 
-    The other words must match drives. Words for cloud instances exclude drives.
+    The other words must match drives, or name several makers. Words for cloud instances exclude drives.
     """
     words = [word for word in dict.fromkeys(words_of(query)) if word not in IGNORED]
     names = [word for word in words if word not in RANKS | INSTANCES | DRIVES]
-    if not names or len(names) == len(words):
+    makers = named_makers(store, names)
+    if not names or (len(names) == len(words) and len(makers) < FEWEST):
         return None
-    slugs = found_slugs(store, lookup(store, " ".join(names)))
-    category, rows = store.columns["category"], store.rows_by_product
+    category, vendor, rows = store.columns["category"], store.columns["vendor"], store.rows_by_product
+    if len(makers) < FEWEST:
+        slugs = found_slugs(store, lookup(store, " ".join(names)))
+    else:
+        slugs = [slug for slug, own in rows.items() if vendor.word(own[0]) in makers]
     if INSTANCES & set(words):
         slugs = [slug for slug in slugs if category.word(rows[slug][0]) == Category.CLOUD]
     if not slugs:
@@ -100,7 +106,23 @@ def fastest_drives(store: ColumnStore, query: str, profile: Sequence[Limit]) -> 
     first = f", the first {SHOWN_AT_MOST} shown" if len(slugs) > SHOWN_AT_MOST else ""
     sentence = format_html("{} found for <bdi>{}</bdi>, the fastest per device first{}.", counted, query, first)
     products = fastest_per_device(store, slugs, profile)[:SHOWN_AT_MOST]
-    return FastestDrives(products, sentence, _cloud_table(store, slugs) if is_cloud else None)
+    return FastestDrives(products, sentence, _cloud_table(store, slugs) if is_cloud else makers_table(store, makers))
+
+
+def named_makers(store: ColumnStore, words: Sequence[str]) -> list[str]:
+    """Return the makers that words name, also by another name; none if a word names no maker."""
+    named = [part for word in words for part in MAKERS.get(word, word).split()]
+    makers = [maker for maker in store.columns["vendor"].words if maker and {*words_of(maker)} <= {*named}]
+    return makers if {*named} <= {word for maker in makers for word in words_of(maker)} else []
+
+
+def makers_table(store: ColumnStore, makers: Sequence[str]) -> Link | None:
+    """Return the table of all results of these makers; None without any."""
+    options = dict(zip(store.columns["vendor"].words, store.columns["vendor"].options, strict=True))
+    if not makers:
+        return None
+    address = f"{reverse('drives')}?{urlencode({VENDOR.name: SEPARATOR.join(options[maker] for maker in makers)})}"
+    return f"All results of {listed(makers)} in one table", address
 
 
 def _cloud_table(store: ColumnStore, slugs: Sequence[str]) -> Link | None:

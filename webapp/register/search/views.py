@@ -18,12 +18,12 @@ from webapp.register.drives.search import (
 )
 from webapp.register.drives.store.column_store import current_store
 from webapp.register.fleet.nearest import CONSUMER_WARNING, is_consumer_name
-from webapp.register.http.query_params import Parameter, read_parameters
+from webapp.register.http.query_params import Parameter, read_parameters, words_of
 from webapp.register.http.responses import public_page
 from webapp.register.limits.profile import current_limits
 from webapp.register.search.groups import found_groups, named_groups
 from webapp.register.search.names import offered_names
-from webapp.register.search.questions import comparison_link, fastest_drives, speed_question
+from webapp.register.search.questions import comparison_link, fastest_drives, makers_table, named_makers, speed_question
 
 SEARCH_TEXT = Parameter("q", {"q": "Search"}, read_search_text)
 
@@ -58,6 +58,7 @@ def search(request: HttpRequest) -> HttpResponse:
         "groups": groups,
         "has_only_texts": False,
         "drives_title": "Drives found" if product_query.is_found else "Drives with a similar name",
+        "table_link": makers_table(store, named_makers(store, words_of(query))) if products else None,
     }
     if fastest:
         context |= {"products": fastest.products, "sentence": fastest.sentence, "table_link": fastest.link}

@@ -39,7 +39,7 @@ from webapp.templatetags import units
 BYTES_PER_GB = 10**9
 ASSUMED_DEVICES = 1  # for publications without a number of devices: they name one drive
 Certified = Mapping[str, tuple[Certificate, Run]]  # the certificate of each product by its slug, and its load test
-KEPT_MAX = 20_000  # candidates of each kind, 2 kB each
+CANDIDATES_MAX = 20_000  # candidates of each kind, 2 kB each
 LAST_PLACE = Decimal("0.0001")  # N is rounded separately in runs and certificates
 
 
@@ -191,7 +191,7 @@ def _uncertified(store: ColumnStore, limits: YourLimits, kind: Kind) -> Iterator
     for unit, row in compress(zip(units_of_rows, rows, strict=True), map(flags.__getitem__, rows)):
         fastest.setdefault(unit, row)
     made: dict[int, Candidate] = store.cached(("sizing candidates", kind), dict)
-    if len(made) > max(KEPT_MAX, 2 * len(fastest)):  # limits of many readers have chosen other runs
+    if len(made) > max(CANDIDATES_MAX, 2 * len(fastest)):  # limits of many readers have chosen other runs
         made.clear()
     make = _instance if kind is Kind.INSTANCES else _drive
     for row in fastest.values():

@@ -113,7 +113,7 @@ def _act_part(
             "verdict": verdict_view(judged_run, verdict, part.get("table")),
             "short_slices": "" if judged is read else _short_slices_sentence(run, rows.verdict),
             "judged_sentence": judged_sentence(rows.verdict.document),
-            "figures": _figures(rows.shares, profile, rows.verdict.document),
+            "figures": _figures(rows.shares, profile, rows.verdict.document, part.get("table")),
         }
     return TrialRun(name, judged_run, verdict), part
 
@@ -131,11 +131,11 @@ def _judged(histograms: list[Histogram]) -> Histogram | None:
     return next((each for each in histograms if each.role == "reads"), None)
 
 
-def _figures(shares: list[Share], profile: Profile, document: Document) -> list[Part]:
+def _figures(shares: list[Share], profile: Profile, document: Document, table: SliceTable | None) -> list[Part]:
     """Return the shares with their limits, those of the worst slice first."""
     ordered = sorted(shares, key=lambda share: (share.statistic != "worst-slice", share.threshold_us))
     limits = parse_limits(profile.document)
-    return [figure_of(share, limits, document) for share in ordered if share.threshold_us in SHARE_THRESHOLDS_US]
+    return [figure_of(share, limits, document, table) for share in ordered if share.threshold_us in SHARE_THRESHOLDS_US]
 
 
 def _slices(name: str, run: Run, read: Document, histogram: Histogram, verdict: Verdict | None) -> Part:

@@ -51,7 +51,7 @@ class Refusal:
 
 
 class TrialRefusedError(Exception):
-    """A log was not read; the refusal says why."""
+    """A log was not read; the refusal states why."""
 
     def __init__(self, refusal: Refusal) -> None:
         self.refusal = refusal

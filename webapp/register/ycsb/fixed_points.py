@@ -104,19 +104,21 @@ def _panels(stated: Sequence[Figure], at_throughput: Sequence[Pair], at_latency:
     lines = [(first, FixedLine("x", _rate(first), _ops(first))) for first, _ in at_throughput]
     lines += [(first, FixedLine("y", _us(first) / US_PER_MS, first.shown)) for first, _ in at_latency]
     keys = dict.fromkeys(_key(first) for first, _ in lines)
-    held = [figure for pair in at_latency for figure in pair]  # their throughputs were read from the chart
-    return [_panel(key, stated, [line for first, line in lines if _key(first) == key], held) for key in keys]
+    fixed = [figure for pair in at_latency for figure in pair]  # their throughputs were read from the chart
+    return [_panel(key, stated, [line for first, line in lines if _key(first) == key], fixed) for key in keys]
 
 
 def _key(figure: Figure) -> tuple[str, str]:
     return figure.row.workload, figure.row.metric
 
 
-def _panel(key: tuple[str, str], stated: Sequence[Figure], lines: Sequence[FixedLine], held: Sequence[Figure]) -> Panel:
+def _panel(
+    key: tuple[str, str], stated: Sequence[Figure], lines: Sequence[FixedLine], fixed: Sequence[Figure]
+) -> Panel:
     by_drive: dict[str, list[Dot]] = {}
     for each in stated:
         if _key(each) == key:
-            by_drive.setdefault(each.row.model, []).append(_dot(each, is_latency_fixed=each in held))
+            by_drive.setdefault(each.row.model, []).append(_dot(each, is_latency_fixed=each in fixed))
     curves = [Curve(drive, dots, is_joined=False) for drive, dots in by_drive.items()]
     workload, metric = key
     return Panel(f"Workload {workload}", f"{metric_name(metric)}, ms", "ops/s", "ms", curves, lines)

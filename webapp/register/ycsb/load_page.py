@@ -126,8 +126,8 @@ def _throughput_dot(drive: LoadDrive, point: Measured) -> Dot:
     """Return a thread count of a drive; the one of the peak has its throughput as a label."""
     words = f"{rate(point.ops_per_s)} ops/s"
     is_peak = point is drive.peak
-    said = f"{drive.name}: {words} with {units.counted(point.threads, 'thread')}{' (peak)' if is_peak else ''}"
-    return Dot(Fraction(point.threads), point.ops_per_s, said, peak=rate(point.ops_per_s) if is_peak else "")
+    sentence = f"{drive.name}: {words} with {units.counted(point.threads, 'thread')}{' (peak)' if is_peak else ''}"
+    return Dot(Fraction(point.threads), point.ops_per_s, sentence, peak=rate(point.ops_per_s) if is_peak else "")
 
 
 def _latency_dot(drive: LoadDrive, point: Measured, key: LatencyKey) -> Dot:

@@ -22,7 +22,7 @@ NUMBER_TOO_LARGE = "The log has a number that no column of the register holds, s
 class DraftPreview:
     """A draft with its files, each with the role that the reader found, and the result of its reading.
 
-    `trial` is the content of the preview, and `problem` the sentence that says why there is none. `known_as` is the
+    `trial` is the content of the preview, and `problem` the sentence that states why there is none. `known_as` is the
     submission of the same file, and `known_logs` has the submissions of its logs by member. The organisation may know
     of `makers` and `models`. `several_drives` is the sentence about an archive with logs of several drives. `logs` are
     those of an archive of several logs.

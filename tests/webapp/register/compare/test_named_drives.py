@@ -53,6 +53,14 @@ def test_two_names_of_several_drives_are_compared_at_once_from_the_fastest(clien
     assert "This page compares Micron 9300 Max 6.4 TB, whose capacity is nearest" in second
 
 
+def test_two_makers_are_compared_by_drives_of_one_category_and_comparison_group(client, catalogue):
+    answer = get(client, "micron", "samsung")
+    micron, samsung = chosen(answer)
+    assert "This page compares Micron 9300 Max" in micron  # an X100 is faster, but of 3D XPoint
+    assert "This page compares Samsung PM983" in samsung
+    assert "not comparable" not in re.search('<p class="verdict">(.*?)</p>', answer.text)[1]
+
+
 def test_a_drive_that_another_field_names_is_not_chosen(client, catalogue):
     (note,) = chosen(get(client, "micron 9300", "micron-9300-max-6400gb"))
     assert "This page compares Micron 9300 Max 3.2 TB" in note

@@ -1,6 +1,7 @@
 """The explanations: a meaning for every column, the numbers of the profile, and the text of the glossary."""
 
 import re
+import subprocess
 from dataclasses import replace
 from datetime import timedelta
 
@@ -98,7 +99,7 @@ def test_a_line_of_the_glossary_is_escaped():
 
 def test_every_section_of_the_site_is_explained(client, db):
     names = {each.name for each in urls.urlpatterns if "<" not in str(each.pattern)}
-    left_out = {"drives-data", "check-answer", "explain", "favicon", "robots", "sitemap"}  # for scripts and robots
+    left_out = {"drives-data", "check-answer", "explain", "favicon", "robots", "sitemap", "search-names"}  # for scripts
     left_out.add("claims")  # a redirect to the list of claims
     pages = {reverse(name) for name in names - left_out}
     assert len(pages) > 12
@@ -117,3 +118,18 @@ def test_the_page_on_submitting_states_who_acts_and_the_limit_of_each_step(clien
 @pytest.mark.parametrize("question", ["how long does review take", "publish a result"])
 def test_the_search_finds_how_long_review_takes(client, db, question):
     assert 'href="/explain/submit/"' in client.get("/search/", {"q": question}).text.split('id="main"')[1]
+
+
+def test_the_page_on_submitting_offers_drivetest_and_a_configuration_that_it_accepts(client, db, tmp_path):
+    text = client.get("/explain/submit/").text
+    assert 'href="/api/v1/agents/program/"' in text
+    configuration = tmp_path / "load.conf"
+    configuration.write_text(re.search(r'<pre class="sample" tabindex="0">(.*?)</pre>', text, re.DOTALL)[1])
+    command = [settings.DRIVETEST, "storage", configuration, "--dry-run"]
+    printed = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert "reads 60000.000, large-block-reads 705.882, large-block-writes 705.882" in printed.stdout + printed.stderr
+
+
+def test_without_a_program_the_page_on_submitting_offers_none(client, db, settings, tmp_path):
+    settings.DRIVETEST = tmp_path / "none"
+    assert "/api/v1/agents/program/" not in client.get("/explain/submit/").text

@@ -39,6 +39,26 @@ def test_the_best_drive_of_a_maker_is_its_fastest(client, catalogue):
     assert "by speed of one device" not in response.text
 
 
+@pytest.mark.parametrize("query", ["micron samsung", "Micron and Samsung drives"])
+def test_names_of_several_makers_list_the_drives_of_all_and_lead_to_one_table(client, catalogue, query):
+    response = client.get("/search/", {"q": query})
+    assert {row[0].split()[0] for row in read_rows(response)} == {"Micron", "Samsung"}
+    table = re.search(r'<a href="([^"]+)">All results of Micron and Samsung in one table</a>', response.text)[1]
+    assert html.unescape(table) == "/drives/?vendor=micron~samsung"
+    assert {row[0].split(",")[0] for row in read_rows(client.get(html.unescape(table)))} == {"Micron", "Samsung"}
+
+
+@pytest.mark.parametrize(("query", "is_linked"), [("wd", True), ("western digital", True), ("western", False)])
+def test_the_name_of_one_maker_leads_to_its_table(client, catalogue, query, is_linked):
+    text = client.get("/search/", {"q": query}).text
+    address = 'href="/drives/?vendor=western-digital">All results of Western Digital in one table</a>'
+    assert (address in text) == is_linked
+
+
+def test_a_maker_with_the_name_of_a_drive_is_no_list_of_makers(client, catalogue):
+    assert "in one table" not in client.get("/search/?q=micron+9400").text
+
+
 def test_words_for_cloud_instances_exclude_drives(client, make_product, make_published_run):
     make_published_run(product=make_product(vendor="Exemplar", model="EX9"))
     assert "has no result for" in client.get("/search/?q=best+exemplar+instance").text

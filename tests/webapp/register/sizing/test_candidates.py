@@ -80,7 +80,7 @@ def test_candidates_have_the_runs_that_sql_selects(catalogue, make_log_run, kind
 
 
 def test_candidates_of_earlier_limits_are_discarded(make_product, make_published_run, monkeypatch):
-    monkeypatch.setattr(of_sizing, "KEPT_MAX", 3)
+    monkeypatch.setattr(of_sizing, "CANDIDATES_MAX", 3)
     for product in (make_product(model=f"PM{number}") for number in range(3)):
         for tps, over in ((300_000, "4.0"), (400_000, "4.5"), (500_000, "4.9")):
             make_published_run({1000: over, 8000: "0.1", 64000: "0"}, product, tps=tps, device_count=1)

@@ -386,3 +386,21 @@ def test_a_chosen_slice_length_is_kept(real_reader, send):
     page = text_of(send(log_bytes("four-us"), slice_length_s="3600"))
     assert "Each slice on this page" not in page
     assert "so it has no worst slice" in page
+
+
+def test_the_worst_slice_has_the_largest_upper_end_of_all_slices(real_reader, send):
+    page = text_of(send((DATA / "act/6.6/single-us.log").read_bytes())).replace("\N{NO-BREAK SPACE}", " ")
+    assert "worst slice , over 1 ms 0.00 to 0.01 %, limit 5, slice 5 the log counts" in page
+    assert "worst slice, over 8 ms 0.00 %, limit 1, in every slice the log counts" in page
+
+
+def test_the_speed_of_a_program_that_could_not_keep_up_was_only_requested(real_reader, send):
+    page = text_of(send((DATA / "act/6.6/lag-default10.log").read_bytes(), slice_length_s="1"))
+    assert "Speed, requested but not reached 1,501,000" in page
+    assert "slices are within every limit" not in page.partition("Slow reads, slice by slice")[0]
+
+
+def test_a_run_of_ycsb_needs_nothing_for_a_certificate(real_reader, send):
+    log = DATA / "ycsb/ycsb-0.12.0/basicdb-run-a.log"
+    needs = text_of(send(log.read_bytes())).partition("Missing for a certificate")[2]
+    assert needs.startswith(" A run of YCSB never certifies a drive, because it goes through a database. Submit")

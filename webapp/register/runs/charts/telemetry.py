@@ -39,7 +39,7 @@ DISKS_MAX = 64
 INTERVAL = b'"interval"'
 ACHIEVED = "achieved_reads_per_s"  # of an interval; next to its telemetry, not in it
 PARSED_BYTES = 16 * 1024**2  # parsed again by each process, 0.25 s; the intervals of larger files are stored
-FILES_KEPT = 8  # by a process, at most 3.4 MB each
+FILES_MAX = 8  # by a process, at most 3.4 MB each
 
 
 class NoCharts(StrEnum):
@@ -146,7 +146,7 @@ def reduced_intervals(evidence: Evidence) -> PageIntervals:
     return _reduced(address_of(evidence))
 
 
-@lru_cache(maxsize=FILES_KEPT)
+@lru_cache(maxsize=FILES_MAX)
 def _reduced(stored: Stored) -> PageIntervals:
     """Return what pages show of stored bytes. The bytes never change, so a process keeps it for a few files.
 

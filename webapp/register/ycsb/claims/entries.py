@@ -99,8 +99,8 @@ class ClaimEntry:
     @property
     def status_line(self) -> str:
         """Return its status in words, and whether another status follows from an impossible result."""
-        is_said = self.outcome is Outcome.IMPOSSIBLE_INPUT or not self.impossible_results
-        return self.label if is_said else f"{self.label}, but a result that it uses cannot be true"
+        is_stated = self.outcome is Outcome.IMPOSSIBLE_INPUT or not self.impossible_results
+        return self.label if is_stated else f"{self.label}, but a result that it uses cannot be true"
 
     @property
     def verdict(self) -> str:
@@ -240,16 +240,16 @@ def headline_of(found: Sequence[ClaimEntry]) -> Headline:
     groups: dict[Outcome, list[ClaimEntry]] = {outcome: [] for outcome in Outcome}
     for entry in found:
         groups[entry.outcome].append(entry)
-    wrong, held, total = groups[Outcome.CONTRADICTED], groups[Outcome.CONFIRMED], counted(len(found), "claim")
+    wrong, confirmed, total = groups[Outcome.CONTRADICTED], groups[Outcome.CONFIRMED], counted(len(found), "claim")
     others = [Outcome.IMPOSSIBLE_INPUT, Outcome.FROM_CHART, Outcome.UNCHECKED]
     if wrong:
         source = "figures" if any(entry.row.check.span for entry in wrong) else "table"
         verb, whose = ("is", "its") if len(wrong) == 1 else ("are", "their")
         sentence = f"{len(wrong)} of {total} {verb} contradicted by {whose} own {source}"
         others = [Outcome.CONFIRMED, *others]
-    elif held:
-        verb, whose = ("is", "its") if len(held) == 1 else ("are", "their")
-        sentence = f"{len(held)} of {total} {verb} confirmed by {whose} own table"
+    elif confirmed:
+        verb, whose = ("is", "its") if len(confirmed) == 1 else ("are", "their")
+        sentence = f"{len(confirmed)} of {total} {verb} confirmed by {whose} own table"
     else:
         sentence = f"None of {total} can be confirmed from the publication's own figures"
     impossible = _impossible_among(wrong)
