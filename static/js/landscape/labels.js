@@ -43,9 +43,8 @@ export function labelPlacer(kind, widthPx, heightPx, widthOf = words => CHARACTE
     return [];
   };
   const boxOfLine = ({x1, y1, x2, y2}) => {
-    const [left, right] = [x1, x2].map(x => x * widthPx / 100).sort((a, b) => a - b);
-    const [top, bottom] = [y1, y2].map(y => y * heightPx / 100).sort((a, b) => a - b);
-    return {left, top, right, bottom};
+    const [atX, toX, atY, toY] = [x1 * widthPx / 100, x2 * widthPx / 100, y1 * heightPx / 100, y2 * heightPx / 100];
+    return {left: Math.min(atX, toX), top: Math.min(atY, toY), right: Math.max(atX, toX), bottom: Math.max(atY, toY)};
   };
   const avoidLines = lines => { for (const each of lines) taken.push(widened(boxOfLine(each))); };
   const at = (mark, kind, lines, places) => firstFree(places.map(([dx, dy, anchor]) => text(kind, mark.x, mark.y, dx, dy, anchor)), lines, mark);
@@ -74,13 +73,14 @@ export function labelPlacer(kind, widthPx, heightPx, widthOf = words => CHARACTE
       const others = covered.filter(({left, top, right, bottom}) => !(left <= ownX && ownX <= right && top <= ownY && ownY <= bottom));
       for (const away of AWAY_PX) for (const [across, down] of DIRECTIONS) {
         const end = [percent((ownX + across * away) / widthPx), percent((ownY + down * away) / heightPx)], leader = line(`leader ${kind}`, mark.x, mark.y, ...end);
-        if (pieces(leader).some(piece => others.some(other => overlaps(boxOfLine(piece), other)))) continue;
+        const boxes = pieces(leader).map(boxOfLine);
+        if (boxes.some(box => others.some(other => overlaps(box, other)))) continue;
         const places = [text(kindOfText, ...end, ...across > 0 ? [2, 4, 'start'] : [-2, 4, 'end'])];
         let placed = firstFree(places, lines);
         if (!placed.length && twoLines.length) placed = firstFree(places, twoLines);
         if (!placed.length) continue;
         avoidLines(pieces(leader));
-        covered.push(...pieces(leader).map(piece => widened(boxOfLine(piece))));
+        covered.push(...boxes.map(widened));
         return [placed, [leader]];
       }
       return [[], []];

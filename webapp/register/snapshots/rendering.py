@@ -17,6 +17,7 @@ COMPRESSED_FROM_BYTES = 512
 WORTH_RATIO = 0.9
 COMPRESSED_TYPES = ("text/", "application/", "image/svg+xml")
 ZSTD_LEVEL, GZIP_LEVEL = 10, 9  # compressed once for each version, read thousands of times
+QUICK_ZSTD_LEVEL, QUICK_GZIP_LEVEL = 3, 5  # while a client waits
 # Set again for every response.
 DROPPED_HEADERS = {"content-length", "connection", "date", "server", "x-request-id"}
 
@@ -91,8 +92,24 @@ def refuse_private(response: HttpResponseBase) -> None:
         raise NotPublicError("noindex")
 
 
+def may_be_compressed(content_type: str, content: bytes) -> bool:
+    """Return whether a page of this type and size is compressed if that makes it smaller."""
+    return len(content) >= COMPRESSED_FROM_BYTES and content_type.startswith(COMPRESSED_TYPES)
+
+
+def compressed(content_type: str, content: bytes, coding: str) -> bytes | None:
+    """Return a page in a coding while a client waits; None without a coding, or if compression gains nothing."""
+    if not coding or not may_be_compressed(content_type, content):
+        return None
+    if coding == "zstd":
+        packed = zstandard.ZstdCompressor(level=QUICK_ZSTD_LEVEL).compress(content)
+    else:
+        packed = gzip.compress(content, QUICK_GZIP_LEVEL, mtime=0)
+    return packed if len(packed) <= WORTH_RATIO * len(content) else None
+
+
 def _forms(content_type: str, content: bytes) -> tuple[bytes, bytes, bytes]:
-    if len(content) < COMPRESSED_FROM_BYTES or not content_type.startswith(COMPRESSED_TYPES):
+    if not may_be_compressed(content_type, content):
         return content, b"", b""
     by_gzip = gzip.compress(content, GZIP_LEVEL, mtime=0)
     if len(by_gzip) > WORTH_RATIO * len(content):  # already compressed, for example Parquet

@@ -4,14 +4,14 @@ A page of the snapshot is sent first only while the snapshot is compared with th
 only if its group is not purged. Otherwise Django responds. If Django has no database, the page of the snapshot is sent
 after all, unless it is purged.
 
-A page of the snapshot with parameters, such as a filter, is rendered by Django once for each version of the snapshot.
-The first change of the register after the version was written ends its use.
+A page of the snapshot with parameters, such as a filter, is rendered by Django once for each version of the snapshot,
+and compressed as the client accepts it. The first change of the register after the version was written ends its use.
 """
 
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import format_datetime
 from functools import lru_cache
 from pathlib import Path
@@ -28,7 +28,7 @@ from webapp.register.http.evidence_host import is_evidence_host
 from webapp.register.http.query_params import ADDRESS_AT_MOST
 from webapp.register.snapshots import store
 from webapp.register.snapshots.database_down import DATABASE_DOWN_HEADER
-from webapp.register.snapshots.rendering import is_public
+from webapp.register.snapshots.rendering import compressed, is_public, may_be_compressed
 from webapp.register.snapshots.store import Entry, Form, Snapshot
 
 TRUSTED_S = 60  # a withdrawal shows within a minute, even if the worker is down
@@ -129,20 +129,22 @@ class SnapshotMiddleware:
         self, snapshot: Snapshot, address: str, environ: Environ, start_response: StartResponse
     ) -> Iterable[bytes]:
         """Send the last response for an address with parameters; the first time Django's, and store it if public."""
-        form = snapshot.responses.get(address)
+        coding = next((name for name, _ in _accepted_codings(environ.get("HTTP_ACCEPT_ENCODING", ""))), "")
+        key = f"{coding}{address}"
+        form = snapshot.responses.get(key)
         if form is not None:
             return _send(form, environ, start_response)
-        started: list[tuple[tuple[str, str], ...]] = []
-
-        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            started.append(tuple(headers))
-            return start_response(status, headers, *rest)
-
-        answer = self.application(environ, start)
+        calls: list[tuple[Any, ...]] = []
+        answer = self.application(environ, lambda *arguments: calls.append(arguments))
+        [(status, headers, *rest)] = calls
         is_whole = environ["REQUEST_METHOD"] == "GET"
         if is_whole and isinstance(answer, HttpResponse) and is_public(answer) and "Vary" not in answer.headers:
-            headers = [each for each in started[-1] if each[0] != REQUEST_ID_HEADER]  # of this request only
-            snapshot.responses.store(address, Form(headers, answer.headers.get("ETag", ""), answer.content))
+            of_request = [each for each in headers if each[0] == REQUEST_ID_HEADER]
+            form = _compressed_form([each for each in headers if each not in of_request], answer.content, coding)
+            snapshot.responses.store(key, form)
+            [answer.content] = _send(replace(form, headers=[*form.headers, *of_request]), environ, start_response)
+            return answer  # the server closes it, and with it the request
+        start_response(status, headers, *rest)
         return answer
 
     def _try_django_first(
@@ -203,19 +205,34 @@ def _form(snapshot: Snapshot, entry: Entry, coding: str, place: int) -> Form | N
         return None
     if len(content) != entry.sizes[place]:
         return None
-    etag, headers = "", []
-    for name, value in entry.headers:
-        if name.lower() == "etag":
-            etag = f'{value[:-1]}-{coding}"' if coding else value
-        elif name.lower() != "vary":
-            headers.append((name, value))
-    headers += [("Vary", "Accept-Encoding")] if any(entry.sizes[1:]) else []
-    headers += [("Content-Encoding", coding)] if coding else []
-    headers += [("ETag", etag)] if etag else []
-    headers += [(DATE_HEADER, format_datetime(snapshot.moment, usegmt=True)), ("Content-Length", str(len(content)))]
-    form = Form(headers, etag, content)
+    form = _coded_form(entry.headers, content, coding, has_codings=any(entry.sizes[1:]))
+    form.headers.append((DATE_HEADER, format_datetime(snapshot.moment, usegmt=True)))
     snapshot.forms.store((entry.file, coding), form)
     return form
+
+
+def _compressed_form(headers: Iterable[tuple[str, str]], content: bytes, coding: str) -> Form:
+    """Return a response of Django in a coding, or as it is if compression gains nothing."""
+    kind = next((value for name, value in headers if name.lower() == "content-type"), "")
+    packed = compressed(kind, content, coding)
+    if packed is None:
+        return _coded_form(headers, content, "", has_codings=may_be_compressed(kind, content))
+    return _coded_form(headers, packed, coding, has_codings=True)
+
+
+def _coded_form(headers: Iterable[tuple[str, str]], content: bytes, coding: str, *, has_codings: bool) -> Form:
+    """Return a page in a coding, with the headers of the plain page adapted to it."""
+    etag, own = "", []
+    for name, value in headers:
+        if name.lower() == "etag":
+            etag = f'{value[:-1]}-{coding}"' if coding else value
+        elif name.lower() not in {"vary", "content-length"}:
+            own.append((name, value))
+    own += [("Vary", "Accept-Encoding")] if has_codings else []
+    own += [("Content-Encoding", coding)] if coding else []
+    own += [("ETag", etag)] if etag else []
+    own.append(("Content-Length", str(len(content))))
+    return Form(own, etag, content)
 
 
 @lru_cache(maxsize=REMEMBERED_MAX)

@@ -211,6 +211,35 @@ def test_a_page_with_parameters_is_rendered_once_for_each_version_of_the_snapsho
     assert site.reached_django == [FILTERED] * 2
 
 
+def test_a_rendered_page_is_compressed_for_each_client_as_it_accepts_it(site, live, snapshot_of):
+    unpack = {"gzip": gzip.decompress, "zstd": zstandard.ZstdDecompressor().decompress, "": bytes}
+    expected, tags = live(FILTERED).content, []
+    for _ in range(2):  # rendered, then stored
+        for coding, content_of in unpack.items():
+            answer = site.get(FILTERED, HTTP_ACCEPT_ENCODING=coding)
+            assert content_of(answer.content) == expected
+            assert answer.headers.get("content-encoding", "") == coding
+            assert (answer.headers["vary"], answer.headers["content-length"]) == (
+                "Accept-Encoding",
+                str(len(answer.content)),
+            )
+            tags.append(answer.headers["etag"])
+    assert site.reached_django == [FILTERED] * 3
+    assert tags[:3] == tags[3:]
+    assert len(set(tags)) == 3
+    assert site.get(FILTERED, HTTP_ACCEPT_ENCODING="gzip", HTTP_IF_NONE_MATCH=tags[0]).status == 304
+
+
+def test_a_rendered_page_that_compression_does_not_shorten_is_sent_as_it_is(site, snapshot_of):
+    def make_short(response):
+        response.content = b"x" * (rendering.COMPRESSED_FROM_BYTES - 1)
+
+    site.change_response = make_short
+    answer = site.get(FILTERED, HTTP_ACCEPT_ENCODING="gzip")
+    assert {"content-encoding", "vary"}.isdisjoint(answer.headers)
+    assert answer.headers["content-length"] == str(rendering.COMPRESSED_FROM_BYTES - 1)
+
+
 NOT_FOR_EVERY_CLIENT = {
     "private": lambda response: response.headers.__setitem__("Cache-Control", "private, no-cache"),
     "not to be stored": lambda response: response.headers.__setitem__("Cache-Control", "no-store"),
