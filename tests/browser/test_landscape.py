@@ -233,7 +233,7 @@ def test_a_filter_removes_marks_and_a_limit_sets_their_classes_only(page):
         for text in page.locator(MARKS).evaluate_all("links => links.map(link => link.getAttribute('aria-label'))")
     )
     page.get_by_label("Speed, at least").fill("500000")
-    page.locator("text.zonetext.wide", has_text="this load: ").wait_for()
+    page.locator("text.zonetext.wide", has_text="500,000 tps: ").wait_for()
     assert page.locator(MARKS).count() == 11
 
 
@@ -294,7 +294,7 @@ def test_every_number_of_home_follows_the_limits_of_the_form(page):
 def test_the_answer_of_home_follows_the_form(page):
     page.goto("/")
     page.get_by_label("Speed of one drive, at least").fill("1,000,000")
-    page.locator("text.zonetext.wide", has_text="this load: 3 results").wait_for()
+    page.locator("text.zonetext.wide", has_text="1,000,000 tps: 3 results").wait_for()
     assert page.locator("#answer").inner_text().startswith("3 of 30 NVMe flash drives were tested at")
     assert "At 1,000,000 tps this drive takes 13.9 drive writes a day" in page.locator("#answer").inner_text()
     assert page.locator("table.answers td:has(b) .sub").first.inner_text() == "of 3, over"

@@ -93,7 +93,7 @@ function ruleNames(question, limitY, loadX, placer, kind) {
   if (loadX !== null) {
     const above = NAME_ABOVE.flatMap(dy => [[limitY, 2, dy, 'start'], [limitY, -2, dy, 'end']]);
     const along = LOAD_NAME_HEIGHTS.flatMap(height => [[6, 'start'], [-6, 'end']].map(([dx, anchor]) => [percent((limitY + (100 - limitY) * height) / 100), dx, 4, anchor]));
-    named.push(placer.always([...above, ...along].map(place => text(`zonetext ${kind}`, loadX, ...place)), `this load: ${grouped(count)} ${count === 1 ? 'result' : 'results'}`));
+    named.push(placer.always([...above, ...along].map(place => text(`zonetext ${kind}`, loadX, ...place)), `${grouped(Math.floor(question.load_tps + 0.5))}${kind === WIDE ? ' tps' : ''}: ${grouped(count)} ${count === 1 ? 'result' : 'results'}`));
   }
   const places = [[0, 2, 'start'], [100, -2, 'end'], ...LIMIT_NAME_PLACES.map(place => [place, 0, 'start'])];
   const names = [...NAME_ABOVE, ...NAME_BELOW].flatMap(dy => places.map(([x, dx, anchor]) => text(`strong ${kind}`, x, limitY, dx, dy, anchor)));

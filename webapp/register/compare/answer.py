@@ -14,7 +14,7 @@ from results.rules.plural import listed
 from webapp.register.comparability.comparable import Condition, Unreported
 from webapp.register.compare.figures import share_value
 from webapp.register.compare.heads import Head
-from webapp.register.tables.columns import device_tps, product_of
+from webapp.register.tables.columns import device_tps, product_of, share_of
 from webapp.register.tables.groups import STATISTIC_WORDS
 from webapp.templatetags import units
 
@@ -138,6 +138,8 @@ def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
     """
     if not all(head.run.tps for head in heads):
         return f"{list_of(heads)} can be compared."
+    if len(heads) > 2:
+        return f"{_order_sentence(heads, limits)}{_highest_rating(heads)}"
     fastest, *_, slowest = sorted(heads, key=lambda head: -(head.run.tps or 0))
     ratio = Fraction(fastest.run.tps or 0) / Fraction(slowest.run.tps or 1)
     speed = units.decimal(slowest.run.tps)
@@ -146,13 +148,29 @@ def result_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
     else:
         names = {head.letter: name for head, name in zip(heads, distinct_names(heads), strict=True)}
         first, last = names[fastest.letter], names[slowest.letter]
-        among = f", the slowest of {len(heads)}" if len(heads) > 2 else ""
         times = three_digits(ratio)
         slight = "was slightly faster than"
         faster = slight if times == 1 else f"was tested at {units.decimal(times)} times the speed of"
-        start = f"{first} {faster} {last}{among}: {units.decimal(fastest.run.tps)} against {speed} tps."
-    slow_reads = _slow_reads(fastest, slowest, limits[0]) if len(heads) == 2 and limits else ""
+        start = f"{first} {faster} {last}: {units.decimal(fastest.run.tps)} against {speed} tps."
+    slow_reads = _slow_reads(fastest, slowest, limits[0]) if limits else ""
     return f"{start}{slow_reads}{_highest_rating(heads)}"
+
+
+def _order_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
+    """Return three or more runs with their speeds, fastest first, and which of them has the fewest slow reads."""
+    names = {head.letter: name for head, name in zip(heads, distinct_names(heads), strict=True)}
+    first, *others = sorted(heads, key=lambda head: -(head.run.tps or 0))
+    rest = listed([f"{names[head.letter]} ({units.decimal(head.run.tps)})" for head in others])
+    start = f"{names[first.letter]} is the fastest of {len(heads)}: {units.decimal(first.run.tps)} tps, before {rest}."
+    shares = [(share, head) for head in heads if limits and (share := share_of(head.run, limits[0].threshold_us))]
+    if len(shares) < len(heads):
+        return start
+    least, fewest = min(shares, key=lambda each: each[0].share_pct)
+    if sum(share.share_pct == least.share_pct for share, _ in shares) > 1:
+        return start
+    text, threshold = share_value(fewest.run, limits[0]).text, units.threshold(limits[0].threshold_us)
+    who = "It also" if fewest is first else names[fewest.letter]
+    return f"{start} {who} has the fewest slow reads: {text} % over {threshold}."
 
 
 def _highest_rating(heads: Sequence[Head]) -> str:
@@ -189,7 +207,7 @@ def conditions_sentence(conditions: Sequence[Condition], unreported: Unreported)
     if differ:
         parts.append(f"{differ} {'differs' if differ == 1 else 'differ'}")
     if unknown:
-        parts.append(f"{unknown} {'is' if unknown == 1 else 'are'} unknown")
+        parts.append(f"{unknown} {'is' if unknown == 1 else 'are'} not reported")
     comparable = "Comparable as far as known: " if unreported.is_weak else "Comparable: "
     return f"{'' if differ else comparable}{'; '.join(parts)}."
 

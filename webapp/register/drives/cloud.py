@@ -96,7 +96,7 @@ def _best_line(store: ColumnStore, check: LimitCheck, row: int) -> Row:
         "test": GROUP_WORDS.get(fill_of(group), "ACT version not reported"),
         "notes": [
             *(["sole tenant"] if store.columns["sole_tenant"].word(row) == "yes" else []),
-            *(["with 1 device over a limit"] if is_alone_over else []),
+            *(["the same instance with 1 device is over a limit"] if is_alone_over else []),
         ],
     }
 

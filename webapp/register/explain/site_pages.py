@@ -14,8 +14,25 @@ class SitePage:
 
 
 SITE_PAGES = (
-    SitePage("Drives", "/", "The home page shows which drives were tested at your load within your latency limits."),
+    SitePage(
+        "Drives",
+        "/",
+        "The home page shows which drives were tested at your load within your latency limits.",
+        "fastest, fastest drive, fastest ssd, best drive, best ssd",
+    ),
     SitePage("All drives in one table", "/drives/", "This table lists the drives of all categories."),
+    SitePage(
+        "Cloud instances",
+        "/drives/cloud/",
+        "This table lists the instances of cloud providers, the fastest of each provider first.",
+        "cloud, best cloud instance, fastest cloud instance, virtual machine",
+    ),
+    SitePage(
+        "Speed that the endurance rating allows",
+        "/drives/nvme-flash/?over_rating=no",
+        "This table lists the drives whose endurance rating allows their tested speed for years.",
+        "wear, wear out, lifetime, does a fast drive wear out sooner, endurance",
+    ),
     SitePage("Historical drives", "/drives/historical/", "This page lists drives that are no longer recommended."),
     SitePage("Search", "/search/", "The search finds drives, publications, claims, terms and pages."),
     SitePage("Compare", "/compare/", "This page shows two to six results side by side, if they are comparable."),
@@ -43,7 +60,7 @@ SITE_PAGES = (
         "About",
         "/about/",
         "This page states who runs the register, who pays for it, and the licence of the data.",
-        "funding, who pays, owner, operator, contact, sponsor",
+        "funding, who pays, owner, operator, contact, sponsor, press, how to cite, citation, trust",
     ),
     SitePage("How to read these numbers", "/explain/", "This page explains the figures, columns, tiers and charts."),
     SitePage(
@@ -58,7 +75,12 @@ SITE_PAGES = (
         "This page reads a log without a login, shows the verdict, and stores nothing.",
         "upload, log, check a log",
     ),
-    SitePage("Data", "/data/", "This page has the whole public register as files to download."),
+    SitePage(
+        "Data",
+        "/data/",
+        "This page has the whole public register as files to download.",
+        "download, csv, parquet",
+    ),
     SitePage("API", "/api/v1/docs/", "This page explains how scripts read the register and submit results."),
     SitePage("Feed of results", "/feed.atom", "This feed has the events of all results for a feed reader."),
     SitePage("Lab", "/lab/", "Operators run tests on the register's own hosts."),

@@ -193,7 +193,8 @@ def _rule_names(
             for dx, anchor in ((6, "start"), (-6, "end"))
         ]
         count = question.answers_count
-        text = f"this load: {count:,} {'result' if count == 1 else 'results'}"
+        unit = " tps" if kind == WIDE else ""  # the axis names it
+        text = f"{question.load_tps:,.0f}{unit}: {count:,} {'result' if count == 1 else 'results'}"
         yield placer.always([Text(f"zonetext {kind}", load_x, *place, "") for place in (*above, *along)], text)
     places = ((0, 2, "start"), (100, -2, "end"), *((place, 0, "start") for place in LIMIT_NAME_PLACES))
     names = [

@@ -181,7 +181,7 @@ def test_published_results_have_a_result_and_unreported_conditions_are_counted(c
     )
     assert f"<h1><bdi>{names[0]} and {names[1]}</bdi></h1>".replace("3.2 TB", "3.2\N{NO-BREAK SPACE}TB") in text
     assert (
-        "Comparable as far as known: 2 of 27 test conditions agree; 25 are unknown. "
+        "Comparable as far as known: 2 of 27 test conditions agree; 25 are not reported. "
         '<a href="#conditions">All conditions</a>'
     ) in text
     assert "Number of conditions not reported: 24 by A, 25 by B." in text
@@ -199,13 +199,13 @@ def test_details_of_the_conditions_are_closed(client, make_published_run):
 
 def test_runs_that_report_most_conditions_are_compared_and_the_others_are_counted(client, make_run):
     text = client.get(compare_url(make_run(), make_run())).text
-    assert "Comparable: 23 of 27 test conditions agree; 4 are unknown." in text
+    assert "Comparable: 23 of 27 test conditions agree; 4 are not reported." in text
     assert "were tested at the same speed, 900 tps." in text
 
 
 def test_conditions_that_different_runs_do_not_report_are_counted_together(client, make_run):
     text = client.get(compare_url(make_run(facts={"arrivals": None}), make_run(facts={"record_bytes": None}))).text
-    assert "Comparable: 20 of 27 test conditions agree; 7 are unknown." in text
+    assert "Comparable: 20 of 27 test conditions agree; 7 are not reported." in text
     assert "Number of conditions not reported: 6 by A, 5 by B." in text
 
 
@@ -272,7 +272,7 @@ def test_runs_that_are_not_comparable_show_their_figures_in_grey_and_offer_other
     )
     assert text.split("</head>")[1].count("not comparable: record size differs") == 1
     assert " (B) is shown in grey. Comparable results:</p>" in text
-    assert "22 of 27 test conditions agree; 1 differs; 4 are unknown." in text
+    assert "22 of 27 test conditions agree; 1 differs; 4 are not reported." in text
     shares = text.split('id="what-they-did"')[1].split("Over 1")[1].split("</tr>")[0]
     assert shares.count("5.83") == 2
     assert re.findall(r'<td class="share([^"]*)">', shares) == ["", " grey"]

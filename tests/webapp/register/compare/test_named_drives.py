@@ -53,6 +53,15 @@ def test_two_names_of_several_drives_are_compared_at_once_from_the_fastest(clien
     assert "This page compares Micron 9300 Max 6.4 TB, whose capacity is nearest" in second
 
 
+def test_three_drives_are_named_in_order_with_the_fewest_slow_reads(client, catalogue):
+    answer = get(client, SANDISK, MICRON, "smart-iops-dataengine-12800gb")
+    verdict = re.sub("<[^>]+>", "", re.search('<p class="verdict">(.*?)</p>', answer.text)[1])
+    assert verdict.replace("\N{NO-BREAK SPACE}", " ").startswith(
+        "SanDisk DC SN861 6.4 TB is the fastest of 3: 1,728,000 tps, before Smart IOPS DataEngine 12.8 TB (1,080,000) "
+        "and Micron 9400 Max 12.8 TB (750,000). It also has the fewest slow reads: 0.56 % over 1 ms."
+    )
+
+
 def test_two_makers_are_compared_by_drives_of_one_category_and_comparison_group(client, catalogue):
     answer = get(client, "micron", "samsung")
     micron, samsung = chosen(answer)

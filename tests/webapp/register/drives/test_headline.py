@@ -32,7 +32,7 @@ def test_the_headline_counts_results_and_the_table_names_the_best_of_each_provid
 
 def test_the_best_instance_says_that_one_device_alone_is_over_a_limit(client, catalogue):
     rows, _ = providers(client)
-    assert "AWS r5d.4xlarge 2 x 300 GB, ACT 6.x; with 1 device over a limit 177,000" in rows[1]
+    assert "AWS r5d.4xlarge 2 x 300 GB, ACT 6.x; the same instance with 1 device is over a limit 177,000" in rows[1]
     assert "with 1 device" not in rows[0]
 
 

@@ -259,7 +259,7 @@ def test_home_divides_by_the_exact_speed_that_the_rating_sustains(client, catalo
 def test_home_shows_two_charts_without_script(client, catalogue):
     text = client.get("/").text
     assert text.count('<svg class="landscape"') == 2
-    assert "this load: 11 results" in text
+    assert "500,000 tps: 11 results" in text
     assert "2 of 30 results" in text
     assert text.count('aria-label="SanDisk DC SN861 6.4 TB: 1,728,000 tps; 0.56 % of reads over 1 ms; ACT 6.x') == 1
     assert text.count('aria-label="Endurance of SanDisk DC SN861 6.4 TB: its rating allows 216,000 tps; tested at') == 1

@@ -212,7 +212,7 @@ def test_the_name_of_the_load_leaves_the_limit_if_marks_are_there(share, is_abov
     question, drives = question_with(figures, 300_000)
     picture = speed_chart(question, drives)
     limit = next(line for line in picture.lines if line.kind == "limit")
-    name = name_of(picture, "this load", kind)
+    name = name_of(picture, "300,000", kind)
     assert (name.x == pytest.approx(100 * question.x.place(300_000), abs=0.01), name.y == limit.y1) == (True, is_above)
 
 
@@ -240,7 +240,7 @@ def test_names_of_lines_cover_no_mark_and_no_other_name(limit, load, kind):
     question = SpeedQuestion(limit, min(speeds), max(speeds), largest, load)
     picture = speed_chart(question, drives, frontiers_of(drives))
     width, height = PLOTS_PX[kind]
-    names = [box_of(name_of(picture, start, kind), kind) for start in ("limit ", "this load")[: 2 if load else 1]]
+    names = [box_of(name_of(picture, start, kind), kind) for start in ("limit ", f"{load or 0:,}")[: 2 if load else 1]]
     texts = [box_of(text, kind) for text in picture.labels if kind in text.kind.split()]
     for name in names:
         assert sum(not are_apart(name, text) for text in texts) == 1  # itself

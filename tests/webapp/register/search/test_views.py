@@ -259,3 +259,22 @@ def test_every_page_has_a_search_in_its_header(client, db):
 def test_an_instance_shows_its_storage_as_its_capacity(client, catalogue):
     rows = {row[0]: row[1] for row in read_rows(client.get("/search/?q=i3en"))}
     assert rows["AWS i3en.12xlarge"] == "1 x 7,500 GB"
+
+
+@pytest.mark.parametrize(
+    ("query", "address"),
+    [
+        ("does a fast drive wear out sooner", "/drives/nvme-flash/?over_rating=no"), ("wear out", "?over_rating=no"),
+        ("best cloud instance", "/drives/cloud/"), ("fastest ssd", "/"), ("press", "/about/"), ("download", "/data/"),
+    ],
+)  # fmt: skip
+def test_a_question_leads_to_the_page_that_answers_it(client, catalogue, query, address):
+    response = client.get("/search/", {"q": query})
+    addresses = re.findall(r'<li><a href="([^"]+)">', response.text)
+    assert any(each.endswith(address) for each in addresses), addresses
+
+
+def test_a_skip_link_leads_to_what_was_found(client, catalogue):
+    text = client.get("/search/?q=micron").text
+    assert text.index('<a class="skip" href="#found">') < text.index('id="found"') < text.index('class="found"')
+    assert 'href="#found"' not in client.get("/search/").text

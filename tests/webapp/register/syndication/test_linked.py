@@ -97,7 +97,7 @@ def test_the_citations_of_a_drive_and_its_run_name_the_publication_of_the_headli
         assert f"{tps} tps; slow reads: " in cited
         assert "(steady state as published)" in cited
         assert cited.count(origin) == 1
-        assert "listed by Drivecert. State of the data: " in cited.split("<pre>")[1]
+        assert "listed by Drivecert. State of the data: " in cited.split("<pre ")[1]
 
 
 def test_the_citation_of_a_result_from_a_log_names_no_publication(client, make_log_run):

@@ -179,7 +179,7 @@ def _favoured_words(entry: ClaimEntry, found: Favoured) -> str:
         return f"favours the publisher{_named(entry.source.publisher)}"
     own, other = _makers(entry)
     if own and own == other:
-        return f"does not favour the publisher{_named(entry.source.publisher)}"
+        return f"is to the disadvantage of the publisher{_named(entry.source.publisher)}"
     return f"favours the {'competitor' if own and other else 'other drive'}, the {entry.row.check.claim.against}"
 
 

@@ -215,7 +215,7 @@ def test_the_contradicted_claim_is_above_the_table_whatever_is_filtered(client):
     for query in ("", "?outcome=confirmed"):
         callout = client.get(f"/ycsb/claims/{query}").text.split('class="callout fault"')[1].split("</p>")[0]
         assert "Micron on the 7400 PRO: 24\xa0% mean improvement over thread counts, workload D" in callout
-        assert "too low: does not favour the publisher, Micron." in callout
+        assert "too low: is to the disadvantage of the publisher, Micron." in callout
         assert '<span class="fail">contradicted</span>: <a href=' in callout
         assert "Micron. Without the row of 48 threads, the mean is 23.8\xa0%. <a" in callout
         assert ">The register has the figures, but not the document</a>." in callout

@@ -46,9 +46,9 @@ def test_the_contradicted_claim_has_the_figures_of_its_table(client):
     text = text_of(client, WRONG)
     assert f"{WRONG_CLAIM}. Its own table gives 25.8 %." in text
     lead = "The mean of its table is 25.8 %, so the claim is 1.8 percentage points too low."
-    assert f"contradicted : {lead} That does not favour the publisher, Micron." in text
+    assert f"contradicted : {lead} That is to the disadvantage of the publisher, Micron." in text
     assert "25.8 % (exactly 25.77; rounds to 26, cut off to 25)" in text
-    favours = "Stated 1.8 percentage points too low: does not favour the publisher, Micron."
+    favours = "Stated 1.8 percentage points too low: is to the disadvantage of the publisher, Micron."
     assert f"{favours} Both drives are from Micron." in text
     first = "Without the row of 48 threads, the mean is 23.8 %, which rounds to the stated 24."
     assert first in text

@@ -103,7 +103,7 @@ def test_a_plot_that_would_be_too_small_is_left_out():
 
 def test_an_image_says_which_side_the_number_favours_where_it_is_from_and_where_its_page_is():
     assert card_texts(MEAN)[6:11] == [
-        "Stated 1.8 percentage points too low: does not favour the publisher, Micron.",
+        "Stated 1.8 percentage points too low: is to the disadvantage of the publisher, Micron.",
         "Without the row of 48 threads, the mean is 23.8 %. The register does not have the document.",
         "Mean improvement over thread counts, workload D",
         "Brief on the Micron 7400 PRO and RocksDB; date not recorded",
