@@ -160,8 +160,12 @@ def _order_sentence(heads: Sequence[Head], limits: Sequence[Limit]) -> str:
     """Return three or more runs with their speeds, fastest first, and which of them has the fewest slow reads."""
     names = {head.letter: name for head, name in zip(heads, distinct_names(heads), strict=True)}
     first, *others = sorted(heads, key=lambda head: -(head.run.tps or 0))
-    rest = listed([f"{names[head.letter]} ({units.decimal(head.run.tps)})" for head in others])
-    start = f"{names[first.letter]} is the fastest of {len(heads)}: {units.decimal(first.run.tps)} tps, before {rest}."
+    rest = [f"{names[head.letter]} ({units.decimal(head.run.tps)})" for head in others]
+    speed = units.decimal(first.run.tps)
+    if others[0].run.tps == first.run.tps:
+        start = f"Speeds in tps: {listed([f'{names[first.letter]} ({speed})', *rest])}."
+    else:
+        start = f"{names[first.letter]} is the fastest of {len(heads)}: {speed} tps, before {listed(rest)}."
     shares = [(share, head) for head in heads if limits and (share := share_of(head.run, limits[0].threshold_us))]
     if len(shares) < len(heads):
         return start

@@ -112,7 +112,7 @@ def fastest_drives(store: ColumnStore, query: str, profile: Sequence[Limit]) -> 
 def named_makers(store: ColumnStore, words: Sequence[str]) -> list[str]:
     """Return the makers that words name, also by another name; none if a word names no maker."""
     named = [part for word in words for part in MAKERS.get(word, word).split()]
-    makers = [maker for maker in store.columns["vendor"].words if maker and {*words_of(maker)} <= {*named}]
+    makers = [maker for maker in store.columns["vendor"].words if words_of(maker) and {*words_of(maker)} <= {*named}]
     return makers if {*named} <= {word for maker in makers for word in words_of(maker)} else []
 
 

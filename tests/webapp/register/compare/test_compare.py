@@ -191,6 +191,13 @@ def test_published_results_have_a_result_and_unreported_conditions_are_counted(c
     assert [run["not_stated_count"] for run in document["runs"]] == [24, 25]
 
 
+def test_of_three_runs_with_the_same_speed_none_is_the_fastest(client, make_run):
+    found = said(client, *(make_run(tps=Decimal(tps)) for tps in (600, 900, 900)))
+    assert found.startswith("Speeds in tps: ")
+    assert "fastest" not in found
+    assert found.rindex("(900)") < found.index("(600)")
+
+
 def test_details_of_the_conditions_are_closed(client, make_published_run):
     text = client.get(compare_url(make_published_run(), make_published_run())).text
     assert '<details id="conditions" class="fold"><summary>' in text
