@@ -30,6 +30,7 @@ from results.lifecycle.listing_changes import current_version
 from results.models import Run
 from tests.chromium import CHROMIUM
 from webapp.register.drives.store.data_file import current_file
+from webapp.register.snapshots.rendering import QUICK_GZIP_LEVEL
 
 CHANGES = 10
 PAGES, RATE_PER_S, OPEN_LOOP_S, WARM_UP = 100, 20, 20, 5
@@ -53,7 +54,6 @@ BEFORE_PAINT = """() => {
   const loaded = ['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind));
   return loaded.filter(entry => entry.responseStart < painted).map(entry => entry.name);
 }"""
-GZIP_LEVEL = 5  # of operations/nginx
 
 
 def new_address() -> str:
@@ -197,7 +197,7 @@ def paint_bytes(base: str) -> dict[str, tuple[int, bool]]:
         page.on("response", lambda answer: answers.append(answer))  # noqa: PLW0108 - a method cannot be marked
         page.goto(f"{base}/drives/nvme-flash/", wait_until="networkidle")
         before = page.evaluate(BEFORE_PAINT)
-        sizes = {answer.url: len(gzip.compress(answer.body(), GZIP_LEVEL)) for answer in answers}
+        sizes = {answer.url: len(gzip.compress(answer.body(), QUICK_GZIP_LEVEL)) for answer in answers}
     return {urlsplit(url).path: (size, url in before) for url, size in sizes.items()}
 
 
