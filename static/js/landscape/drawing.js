@@ -86,10 +86,10 @@ export function drawLandscape(store, plotted, query) {
   const charted = chartedRows(store, plotted, query), threshold = THRESHOLDS[query.threshold][1].replace(' ', '\u00a0');
   const words = name => charts.querySelector(`[data-${name}-words]`).textContent;
   const plot = name => charts.querySelector(`[data-plot=${name}]`), figure = charts.querySelector('[data-figure=endurance-chart]');
-  const order = () => charts.hasAttribute('data-no-results') + 2 * charts.hasAttribute('data-few'), before = order();
+  const orderMarks = () => ['data-no-results', 'data-few'].map(name => charts.hasAttribute(name)).join(), before = orderMarks();
   charts.toggleAttribute('data-no-results', !charted.shownCount);
   charts.toggleAttribute('data-few', charted.shownCount > 0 && charted.shownCount < FEWEST_CHARTED);
-  if (order() !== before) followStyles(); // it makes the browser compute all styles
+  if (orderMarks() !== before) followStyles(); // it makes the browser compute all styles
   figure.hidden = !charted.hasRatings;
   figure.setAttribute('aria-busy', 'true');
   const links = linksOf(store, query, charted.isPerDevice), name = `${store.version} ${query.threshold} ${charted.isPerDevice}`;

@@ -24,13 +24,13 @@ SITE_PAGES = (
     SitePage(
         "Cloud instances",
         "/drives/cloud/",
-        "This table lists the instances of cloud providers, the fastest of each provider first.",
+        "This page shows the fastest instance of each cloud provider, and lists all instances.",
         "cloud, best cloud instance, fastest cloud instance, virtual machine",
     ),
     SitePage(
         "Speed that the endurance rating allows",
         "/drives/nvme-flash/?over_rating=no",
-        "This table lists the drives whose endurance rating allows their tested speed for years.",
+        "This table lists the NVMe flash drives whose endurance rating allows their tested speed.",
         "wear, wear out, lifetime, does a fast drive wear out sooner, endurance",
     ),
     SitePage("Historical drives", "/drives/historical/", "This page lists drives that are no longer recommended."),

@@ -106,7 +106,8 @@ def fastest_drives(store: ColumnStore, query: str, profile: Sequence[Limit]) -> 
     first = f", the first {SHOWN_AT_MOST} shown" if len(slugs) > SHOWN_AT_MOST else ""
     sentence = format_html("{} found for <bdi>{}</bdi>, the fastest per device first{}.", counted, query, first)
     products = fastest_per_device(store, slugs, profile)[:SHOWN_AT_MOST]
-    return FastestDrives(products, sentence, _cloud_table(store, slugs) if is_cloud else makers_table(store, makers))
+    table = _cloud_table(store, slugs) if is_cloud else None  # None also for several providers
+    return FastestDrives(products, sentence, table or makers_table(store, makers))
 
 
 def named_makers(store: ColumnStore, words: Sequence[str]) -> list[str]:
@@ -118,9 +119,9 @@ def named_makers(store: ColumnStore, words: Sequence[str]) -> list[str]:
 
 def makers_table(store: ColumnStore, makers: Sequence[str]) -> Link | None:
     """Return the table of all results of these makers; None without any."""
-    options = dict(zip(store.columns["vendor"].words, store.columns["vendor"].options, strict=True))
     if not makers:
         return None
+    options = dict(zip(store.columns["vendor"].words, store.columns["vendor"].options, strict=True))
     address = f"{reverse('drives')}?{urlencode({VENDOR.name: SEPARATOR.join(options[maker] for maker in makers)})}"
     return f"All results of {listed(makers)} in one table", address
 

@@ -48,6 +48,10 @@ def test_names_of_several_makers_list_the_drives_of_all_and_lead_to_one_table(cl
     assert {row[0].split(",")[0] for row in read_rows(client.get(html.unescape(table)))} == {"Micron", "Samsung"}
 
 
+def test_names_of_several_providers_lead_to_one_table(client, catalogue):
+    assert 'href="/drives/?vendor=aws~gcp">' in client.get("/search/?q=aws+google").text
+
+
 @pytest.mark.parametrize(("query", "is_linked"), [("wd", True), ("western digital", True), ("western", False)])
 def test_the_name_of_one_maker_leads_to_its_table(client, catalogue, query, is_linked):
     text = client.get("/search/", {"q": query}).text
